@@ -101,11 +101,11 @@ function nativeError(error: Error): Error {
   const code =
     /\b(E[A-Z]{2,}): /.exec(message)?.[1] ??
     Object.entries(nativeTexts).find(([text]) => message.includes(text))?.[1] ??
-    numbers[/system error number (\d+)/.exec(message)?.[1] ?? ""];
+    numbers[/system error (?:number |-)(\d+)/.exec(message)?.[1] ?? ""];
   return code === undefined ? error : Object.assign(new Error(message, { cause: error }), { code });
 }
 
-/** How C libraries word them; ONNX Runtime says the number where it has no text. */
+/** How C libraries word them; ONNX Runtime says the number where it has no text, and libuv where it has no name. */
 const nativeTexts: Record<string, string> = {
   "Input/output error": "EIO",
   "Stale file handle": "ESTALE",
@@ -122,9 +122,13 @@ const numbers: Record<string, string> = {
   11: "EAGAIN",
   13: "EACCES",
   24: "EMFILE",
+  74: "EBADMSG",
   107: "ENOTCONN",
   110: "ETIMEDOUT",
   116: "ESTALE",
+  117: "EUCLEAN",
+  121: "EREMOTEIO",
+  123: "ENOMEDIUM",
 };
 
 /** Whether `error` says that something could not be written or read, for now. */

@@ -89,6 +89,10 @@ test("work on a tree's files is done again when the disk failed it, whatever the
     () => Object.assign(new Error("EIO: i/o error, read"), { code: "EIO", syscall: "read" }),
     () => new Error("the file is not JSON", { cause: Object.assign(new Error("x"), { code: "ESTALE" }) }),
     () => new Error("it can't be opened again, for tensor a: Error: EMFILE: too many open files, open"),
+    () =>
+      new Error(
+        "it can't be opened again: Error: Unknown system error -116: Unknown system error -116, open",
+      ),
     () => new Error("Load model from /m.onnx failed:system error number 5"),
     () => new Error("SystemError : 116, pread file /weights failed: Stale file handle"),
   ];
