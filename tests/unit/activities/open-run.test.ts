@@ -25,8 +25,11 @@ const options = { steps: 6, batchSize: 8, tasks: 4, evaluationEvery: 2 };
 /** A run on disk after these steps and evaluations; what the training workflow would be told of it. */
 async function progressAfter(steps: number, evaluated: number[], warmStart = true) {
   const run = await createRun(samplePlan({ ...options, warmStart }), runs, undefined, false);
-  const { folder, store } = await openRun(runs, run);
+  const opened = await openRun(runs, run);
+  const { folder, store } = opened;
   const first = warmStart ? 1 : 0;
+  if (steps > 0)
+    for (let version = 0; version <= first + steps; version++) await writeVersion(opened, version);
   for (let step = 1; step <= steps; step++) {
     const trajectoriesSoFar = 8 * step - (step < 2 ? 0 : 1);
     const record = { ...template, step, policyVersion: first + step, trajectoriesSoFar };
@@ -138,6 +141,7 @@ test("a step that was committed and not recorded is told with its groups, as the
 
 test("a recorded step whose version broke is told to be done again, with the groups that it was committed with", async () => {
   const { id, runs: folders, store, folder } = await writeSampleRun({ steps: 2, batchSize: 4 });
+  for (const version of [0, 1, 2]) await writeVersion(await openRun(folders, id), version);
   const files = await trajectoryReader({ store }).list({ stage: "step-0002" });
   const trajectories = (await readTrajectories(store, files)).flatMap(
     ({ id, outcome, head, reward, taskId }) =>
