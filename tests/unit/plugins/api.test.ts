@@ -5,8 +5,26 @@ import { expect, test } from "vitest";
 
 test("everturn/plugin has what tools, rewards and data sets need, and nothing of the engine", () => {
   const functions = [
-    ...["defineAgent", "defineDataset", "defineReward", "defineTool", "defineToolset", "defineTracker"],
-    ...["killProcess", "parseAction", "parseTasks", "processHandle", "readImage", "readText"],
+    ...[
+      "InexactNumberError",
+      "defineAgent",
+      "defineDataset",
+      "defineReward",
+      "defineTool",
+      "defineToolset",
+      "defineTracker",
+    ],
+    ...[
+      "killProcess",
+      "markedAnswer",
+      "parseAction",
+      "parseExactJson",
+      "parseKeepingDigits",
+      "parseTasks",
+      "processHandle",
+      "readImage",
+      "readText",
+    ],
     ...["toolKwargs", "videoFile", "wrapTool"],
   ];
   expect(Object.keys(plugin).sort()).toEqual(functions);
