@@ -116,7 +116,8 @@ async function runScenario(
   const { mark, note } = options;
   const work = join(options.work, scenario.name.replaceAll(" ", "-"));
   const steps = Math.max(2, Math.ceil(options.strikes / scenario.strikesPerStep));
-  const port = await freePort(17_633); // nobody else takes it while the host is killed
+  // Below the ports that systems give away, so that nobody else takes it while the host is killed; another process has another one.
+  const port = await freePort(20_000 + (process.pid % 10_000));
   const root = join(work, "objects");
   const objects = options.store === "object" ? await startObjectPlace(root, options.seed) : undefined;
   const { strikes, runs } = await runUnderFire({ ...options, scenario, work, steps, port, objects });
