@@ -1,11 +1,10 @@
 import { randomUUID } from "node:crypto";
-import { type BigIntStats, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { type BigIntStats, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { EverturnError } from "../errors/everturn-error.ts";
-import { isAbsence } from "../errors/system-error.ts";
 import { flushFolder } from "./flush.ts";
 import { linkOnce } from "./link-once.ts";
-import { looking, storageError } from "./storage-errors.ts";
+import { looking, storageError, textAt } from "./storage-errors.ts";
 import { temporaryName } from "./temporary-name.ts";
 
 /** The file in a run's folder that holds its identity: `{"identity":"<UUID>"}`. A copy of the folder has the same one. */
@@ -24,14 +23,7 @@ const heeded = new Map<string, Heeded>();
 /** The identity in the mark of a folder; undefined where it has none, or one that was cut. Throws STORE_NOT_READABLE. */
 export function readMark(root: string): string | undefined {
   const path = join(root, markFile);
-  const text = looking(path, () => {
-    try {
-      return readFileSync(path, "utf8");
-    } catch (error) {
-      if (isAbsence(error)) return "";
-      throw error;
-    }
-  });
+  const text = textAt(path);
   return /^\{"identity":"([0-9a-f-]{36})"\}\n$/.exec(text)?.[1];
 }
 

@@ -1,6 +1,7 @@
-import { statfsSync } from "node:fs";
+import { readFileSync, statfsSync } from "node:fs";
 import { dirname } from "node:path";
 import { EverturnError, isEverturnError } from "../errors/everturn-error.ts";
+import { isAbsence } from "../errors/system-error.ts";
 
 /** What the system calls a full disk, in its own words. */
 const full = new Set(["ENOSPC", "EDQUOT"]);
@@ -77,6 +78,18 @@ export function looking<Result>(path: string, look: () => Result): Result {
   } catch (error) {
     throw readingError(error, path);
   }
+}
+
+/** The text of a small file; "" if nothing is there. Throws STORE_NOT_READABLE. */
+export function textAt(path: string): string {
+  return looking(path, () => {
+    try {
+      return readFileSync(path, "utf8");
+    } catch (error) {
+      if (isAbsence(error)) return "";
+      throw error;
+    }
+  });
 }
 
 /**

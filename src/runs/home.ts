@@ -1,9 +1,8 @@
-import { readFileSync, realpathSync, statSync } from "node:fs";
+import { realpathSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { EverturnError } from "../errors/everturn-error.ts";
-import { isAbsence } from "../errors/system-error.ts";
 import { readMark } from "../files/marked-folder.ts";
-import { looking } from "../files/storage-errors.ts";
+import { looking, textAt } from "../files/storage-errors.ts";
 import { writeWhole } from "../files/whole-files.ts";
 
 /** Where a run's folder was when a command last worked on it: `{"folder":"/absolute/path"}`. */
@@ -31,14 +30,7 @@ export async function settleHome(root: string, run: string): Promise<void> {
 
 function readHome(root: string): string | undefined {
   const path = join(root, homeFile);
-  const text = looking(path, () => {
-    try {
-      return readFileSync(path, "utf8");
-    } catch (error) {
-      if (isAbsence(error)) return "";
-      throw error;
-    }
-  });
+  const text = textAt(path);
   return /^\{"folder":(".*")\}\n$/.test(text) ? JSON.parse(text).folder : undefined; // one that was cut says nothing
 }
 
