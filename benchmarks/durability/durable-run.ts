@@ -1,6 +1,5 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { runSettings } from "../../activities/open-run.ts";
 import type { StepRecord } from "../../src/contracts/generated/step-record.ts";
 import type { Task } from "../../src/contracts/generated/task.ts";
 import type { Plan } from "../../src/contracts/plan.ts";
@@ -8,6 +7,7 @@ import type { EvaluationInput, EvaluationRecord } from "../../src/contracts/run.
 import type { TrajectoryInput, TrajectoryPlace, TrajectoryResult } from "../../src/contracts/trajectory.ts";
 import { readLines } from "../../src/files/line-file.ts";
 import { loadPlan } from "../../src/pipeline/load-plan.ts";
+import { runSettings } from "../../src/pipeline/run-settings.ts";
 import { createRun } from "../../src/runs/create-run.ts";
 import { openRun } from "../../src/runs/open-runs.ts";
 import { openSession, type RunSession } from "../../src/supervision/session.ts";

@@ -1,10 +1,10 @@
 import { join, resolve } from "node:path";
-import { runSettings } from "../../activities/open-run.ts";
 import { trajectoryInput } from "../../workflows/trajectory-input.ts";
 import type { TrajectoryRecord } from "../contracts/generated/trajectory.ts";
 import type { Queues, TrajectoryInput, TrajectoryOrigin } from "../contracts/trajectory.ts";
 import { EverturnError } from "../errors/everturn-error.ts";
 import { isThere } from "../files/is-there.ts";
+import { runSettings } from "../pipeline/run-settings.ts";
 import type { OpenRun } from "../runs/open-runs.ts";
 import { evaluationPlanKey } from "../store/keys.ts";
 import { counted } from "../text/format.ts";

@@ -1,4 +1,3 @@
-import { runSettings } from "../../activities/open-run.ts";
 import type { Plan } from "../contracts/plan.ts";
 import type { EvaluationInput, EvaluationPlan, EvaluationRecord } from "../contracts/run.ts";
 import type { RunSettings } from "../contracts/run-settings.ts";
@@ -6,6 +5,7 @@ import { EverturnError } from "../errors/everturn-error.ts";
 import { imageProblems } from "../pipeline/image-problems.ts";
 import { policyFraming, preflight } from "../pipeline/preflight.ts";
 import { refusedTaskProblems } from "../pipeline/refused-tasks.ts";
+import { runSettings } from "../pipeline/run-settings.ts";
 import { type OpenRun, openRun } from "../runs/open-runs.ts";
 import type { RunReference } from "../runs/run-reference.ts";
 import { evaluationKey, evaluationPlanKey } from "../store/keys.ts";
