@@ -1,7 +1,7 @@
-const { readFileSync } = require("node:fs");
+const { existsSync, readFileSync } = require("node:fs");
 const { join } = require("node:path");
 
-/** Which room may import which: docs/architecture.md says it, and the rules of `src/` are read from its table. */
+/** `from` imports nothing of the project but itself and `allowed`. */
 const only = (name, from, allowed, comment) => ({
   name,
   comment,
@@ -13,28 +13,58 @@ const only = (name, from, allowed, comment) => ({
   },
 });
 
-/** The folders of `src/` in the page's order, each with what it may import: none that stands below it. */
-function house() {
-  const page = readFileSync(join(__dirname, "docs/architecture.md"), "utf8");
-  const folders = new Map();
-  for (const [, folder, cell] of page.matchAll(/^\| `src\/([a-z]+)\/` \|.*\| ([^|]+) \|$/gm)) {
-    const names = cell === "–" ? [] : cell.split(", ").map((name) => name.replaceAll("`", ""));
-    const allowed = names.flatMap((name) => (name.startsWith("all but ") ? allBut(name, folders) : [name]));
-    const below = allowed.find((name) => !name.endsWith("/") && !folders.has(name));
-    if (below !== undefined)
-      throw new Error(`docs/architecture.md: src/${below}/ is not above src/${folder}/`);
-    folders.set(folder, allowed);
+/** The rows of a page's table whose first cell matches `name`: names and what each may import, in the page's order. */
+function rows(page, name) {
+  const found = new Map();
+  const text = readFileSync(join(__dirname, page), "utf8");
+  const row = new RegExp(`^\\| ${name} \\|.*\\| ([^|]+) \\|$`, "gm");
+  for (const [, folder, cell] of text.matchAll(row)) {
+    const names = cell === "–" ? [] : cell.split(", ").map((one) => one.replaceAll("`", ""));
+    const allowed = names.flatMap((one) =>
+      one.startsWith("all but ") ? [...found.keys()].filter((other) => other !== one.slice(8)) : [one],
+    );
+    const below = allowed.find((one) => !one.endsWith("/") && !found.has(one));
+    if (below !== undefined) throw new Error(`${page}: ${below}/ is not above ${folder}/`);
+    found.set(folder, allowed);
   }
-  if (folders.size === 0) throw new Error("docs/architecture.md has no table of the folders of src/");
-  return folders;
+  return found;
 }
 
-function allBut(name, folders) {
-  return [...folders.keys()].filter((folder) => folder !== name.slice("all but ".length));
+/** The files of a folder, less those of folders inside it that have rows of their own. */
+function filesOf(path, isDivided) {
+  return isDivided ? `^${path}/[^/]+$` : `^${path}/`;
 }
 
-const folders = house();
-const known = [...folders.keys()].join("|");
+/** The rules of the folders inside a room, from the table of its README. */
+function roomRules(room) {
+  const page = `src/${room}/README.md`;
+  const folders = existsSync(join(__dirname, page)) ? rows(page, "`([a-z/-]+)/`") : new Map();
+  if (folders.size === 0) return [];
+  const names = [...folders.keys()];
+  const isDivided = (folder) => names.some((other) => other.startsWith(`${folder}/`));
+  const path = (folder) => filesOf(`src/${room}/${folder}`, isDivided(folder));
+  return [
+    ...names.map((folder) => ({
+      name: `${room}/${folder}-imports-what-its-room-says`,
+      comment: `${page} says what each of its folders may import`,
+      severity: "error",
+      from: { path: path(folder) },
+      to: { path: `^src/${room}/`, pathNot: [path(folder), ...folders.get(folder).map(path)] },
+    })),
+    ...["from", "to"].map((side) => ({
+      name: "each-folder-is-in-its-rooms-table",
+      comment: `a folder of src/${room}/ needs a row in ${page}`,
+      severity: "error",
+      from: {},
+      to: {},
+      [side]: { path: `^src/${room}/`, pathNot: names.map(path) },
+    })),
+  ];
+}
+
+const rooms = rows("docs/architecture.md", "\\[`src/([a-z]+)/`\\]\\([^)]*\\)");
+if (rooms.size === 0) throw new Error("docs/architecture.md has no table of the rooms of src/");
+const known = [...rooms.keys()].join("|");
 
 module.exports = {
   forbidden: [
@@ -44,17 +74,18 @@ module.exports = {
       from: {},
       to: { circular: true },
     },
-    ...[...folders].map(([folder, allowed]) =>
+    ...[...rooms].map(([room, allowed]) =>
       only(
-        `${folder}-sees-what-is-above-it`,
-        `^src/${folder}/`,
+        `${room}-imports-rooms-above-it`,
+        `^src/${room}/`,
         allowed.map((name) => (name.endsWith("/") ? `^${name}` : `^src/${name}/`)),
-        "docs/architecture.md says what each folder of src/ may import",
+        "docs/architecture.md says which rooms each room of src/ may import",
       ),
     ),
+    ...[...rooms.keys()].flatMap(roomRules),
     ...["from", "to"].map((side) => ({
-      name: "each-folder-is-on-the-page",
-      comment: "a folder of src/ needs a row in docs/architecture.md",
+      name: "each-room-is-on-the-page",
+      comment: "a room of src/ needs a row in docs/architecture.md",
       severity: "error",
       from: {},
       to: {},
@@ -63,7 +94,7 @@ module.exports = {
     only(
       "workflows-see-contracts",
       "^workflows/",
-      ["^src/contracts/", "^src/errors/", "^src/formats/"],
+      ["^src/contracts/", "^src/base/errors/", "^src/chat/formats/"],
       "deterministic code: contracts, the typed failures, and what reads actions",
     ),
     only("plugins-see-the-api", "^plugins/[^/]+/", ["^src/api/"], "plugins see the public API alone"),
@@ -84,7 +115,7 @@ module.exports = {
       comment: "what a tool or a loop imports must not load models and their runtime",
       severity: "error",
       from: { path: "^src/api/(plugin|sandbox|workflow)\\.ts$" },
-      to: { path: "^src/(devices|onnx|tokens|models|sampling|learning)/", reachable: true },
+      to: { path: "^src/engine/(devices|onnx|tokens|models|sampling|learning)/", reachable: true },
     },
     {
       name: "plugins-are-packages",
@@ -94,10 +125,10 @@ module.exports = {
       to: { path: "^plugins/([^/]+)/", pathNot: "^plugins/$1/" },
     },
     {
-      name: "only-the-cli-sees-the-cli",
+      name: "only-apps-see-apps",
       severity: "error",
-      from: { pathNot: "^src/cli/" },
-      to: { path: "^src/cli/" },
+      from: { pathNot: "^src/apps/" },
+      to: { path: "^src/apps/" },
     },
   ],
   options: {

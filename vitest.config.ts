@@ -8,8 +8,8 @@ const include = ["tests/**/*.test.ts", "templates/*/tests/*.test.ts"];
  * file has one of its own. All others follow each other in a few, which spares each a second to start and to load what it tests.
  */
 const apart = [
-  "tests/unit/sampling/key-value-cache.test.ts",
-  ...["packaging", "replay", "unit/devices", "unit/telemetry"].map(
+  "tests/unit/engine/sampling/key-value-cache.test.ts",
+  ...["packaging", "replay", "unit/engine/devices", "unit/base/telemetry"].map(
     (folder) => `tests/${folder}/**/*.test.ts`,
   ),
   ...[
@@ -25,20 +25,20 @@ const longest = [
   ...["packaging/packages", "integration/chaos", "integration/outage"],
   ...["integration/long-trajectory", "integration/run", "integration/failure-policy"],
   "integration/failing-disk",
-  ...["unit/devices/webgpu-models", "integration/telemetry", "integration/continue-as-new"],
-  ...["integration/two-tool-workers", "unit/devices/gpu-benchmark", "integration/orders"],
+  ...["unit/engine/devices/webgpu-models", "integration/telemetry", "integration/continue-as-new"],
+  ...["integration/two-tool-workers", "unit/engine/devices/gpu-benchmark", "integration/orders"],
   ...["integration/upgrade", "integration/trajectory", "integration/busy-holder"],
   ...["integration/shapes", "integration/study", "unit/docs/snippets"],
-  ...["integration/stuck-loop", "unit/models/gguf/vocabularies", "integration/ui"],
-  ...["integration/interruption", "unit/cli/plugin-package", "integration/library"],
-  ...["integration/extend", "unit/temporal/kept-bundle", "unit/engines/engines"],
-  ...["integration/bad-machine", "integration/ledger", "unit/conformance/other-kinds"],
+  ...["integration/stuck-loop", "unit/engine/models/gguf/vocabularies", "integration/ui"],
+  ...["integration/interruption", "unit/apps/cli/plugin-package", "integration/library"],
+  ...["integration/extend", "unit/control/temporal/kept-bundle", "unit/engine/inference-servers/engines"],
+  ...["integration/bad-machine", "integration/ledger", "unit/control/conformance/other-kinds"],
   ...["integration/standstill", "unit/plugins/tool-workspace", "unit/plugins/reward-tests-pass"],
-  ...["unit/store/conformance", "integration/other-server", "unit/plugins/reward-code-tests"],
+  ...["unit/run/store/conformance", "integration/other-server", "unit/plugins/reward-code-tests"],
   ...["integration/agent", "integration/tool-host", "integration/asynchronous"],
-  ...["unit/plugins/tool-browser", "unit/sampling/reproducible", "integration/one-file"],
-  ...["integration/tool-recordings", "integration/unruly-plugins", "unit/conformance/tool-mcp"],
-  ...["unit/plugins/tool-code", "unit/databases/given-up", "unit/conformance/sql-plugins"],
+  ...["unit/plugins/tool-browser", "unit/engine/sampling/reproducible", "integration/one-file"],
+  ...["integration/tool-recordings", "integration/unruly-plugins", "unit/control/conformance/tool-mcp"],
+  ...["unit/plugins/tool-code", "unit/base/databases/given-up", "unit/control/conformance/sql-plugins"],
   ...["integration/examples", "integration/rebuilt", "unit/plugins/reward-math-sandbox"],
 ].map((name) => `/tests/${name}.test.ts`);
 

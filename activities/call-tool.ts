@@ -1,21 +1,21 @@
 import { Context } from "@temporalio/activity";
+import { EverturnError } from "../src/base/errors/everturn-error.ts";
+import { describeToolCall } from "../src/base/telemetry/gen-ai.ts";
 import type { Askable, CallToolInput, CallToolResult, HeldElsewhere } from "../src/contracts/activities.ts";
 import type { Task } from "../src/contracts/generated/task.ts";
 import type { RecordedCall } from "../src/contracts/recorded-call.ts";
-import { EverturnError } from "../src/errors/everturn-error.ts";
-import type { ToolWorker } from "../src/roles/tool-worker.ts";
-import { callKey, failureKey } from "../src/store/keys.ts";
-import { describeToolCall } from "../src/telemetry/gen-ai.ts";
-import type { Report } from "../src/temporal/durable.ts";
-import { type Timed, timed } from "../src/temporal/timed.ts";
-import type { CheckedResponse } from "../src/threads/checked-response.ts";
-import type { InstanceState } from "../src/threads/plugin-thread.ts";
-import type { InstanceAnswer } from "../src/tools/instances.ts";
-import { keepObservation } from "../src/tools/kept-observation.ts";
-import { functionOf, type OpenTool } from "../src/tools/open-tool.ts";
-import { isAnswered } from "../src/tools/recorded-calls.ts";
-import { callService } from "../src/tools/service.ts";
-import { recordedOnce } from "../src/trajectory/journal.ts";
+import type { Report } from "../src/control/temporal/durable.ts";
+import { type Timed, timed } from "../src/control/temporal/timed.ts";
+import type { CheckedResponse } from "../src/plugin/host/checked-response.ts";
+import type { InstanceState } from "../src/plugin/host/plugin-thread.ts";
+import { callKey, failureKey } from "../src/run/store/keys.ts";
+import { recordedOnce } from "../src/run/trajectory/journal.ts";
+import type { InstanceAnswer } from "../src/work/tools/instances.ts";
+import { keepObservation } from "../src/work/tools/kept-observation.ts";
+import { functionOf, type OpenTool } from "../src/work/tools/open-tool.ts";
+import { isAnswered } from "../src/work/tools/recorded-calls.ts";
+import { callService } from "../src/work/tools/service.ts";
+import type { ToolWorker } from "../src/work/workers/tool-worker.ts";
 
 /** Looks again, after a wait: rejects if another attempt has recorded the call meanwhile. */
 type LookAgain = () => Promise<void>;

@@ -1,9 +1,9 @@
 import type { RunActivities } from "../src/contracts/activities.ts";
 import type { Plan } from "../src/contracts/plan.ts";
 import type { TaskSet } from "../src/contracts/trajectory.ts";
-import type { OpenRun } from "../src/runs/open-runs.ts";
-import { type RunTasks, taskId, tasksIn } from "../src/tasks/run-tasks.ts";
-import { stepIndices } from "../src/tasks/step-indices.ts";
+import { type RunTasks, taskId, tasksIn } from "../src/plan/tasks/run-tasks.ts";
+import { stepIndices } from "../src/plan/tasks/step-indices.ts";
+import type { OpenRun } from "../src/run/folder/open-runs.ts";
 
 /**
  * The ids of a step's tasks, of those that replace some of them, or of an evaluation (in file order). `load-task` gives

@@ -1,7 +1,7 @@
+import { EverturnError } from "../src/base/errors/everturn-error.ts";
+import { messageOf } from "../src/base/errors/message-of.ts";
 import type { FrameMessageInput, FrameMessageResult } from "../src/contracts/activities.ts";
-import { EverturnError } from "../src/errors/everturn-error.ts";
-import { messageOf } from "../src/errors/message-of.ts";
-import type { PolicyWorker } from "../src/roles/policy-worker.ts";
+import type { PolicyWorker } from "../src/work/workers/policy-worker.ts";
 
 /**
  * Frames a message that a person adds to a trajectory, to see whether the policy's chat template writes it between

@@ -1,14 +1,14 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
+import { oneAtATime } from "../src/base/async/one-at-a-time.ts";
+import { persistently } from "../src/base/files/persistently.ts";
 import type { PolicyActivities } from "../src/contracts/activities.ts";
-import { persistently } from "../src/files/persistently.ts";
-import { policyFraming } from "../src/pipeline/preflight.ts";
-import { refuseRows } from "../src/pipeline/refuse-rows.ts";
-import { oneAtATime } from "../src/promises/one-at-a-time.ts";
-import type { PolicyWorker } from "../src/roles/policy-worker.ts";
-import { initialKey } from "../src/store/keys.ts";
-import { inPart } from "../src/store/tree-part.ts";
-import { policyPart } from "../src/versions/version-parts.ts";
+import { policyFraming } from "../src/plan/pipeline/check/preflight.ts";
+import { refuseRows } from "../src/plan/pipeline/check/refuse-rows.ts";
+import { initialKey } from "../src/run/store/keys.ts";
+import { inPart } from "../src/run/store/tree-part.ts";
+import { policyPart } from "../src/run/versions/version-parts.ts";
+import type { PolicyWorker } from "../src/work/workers/policy-worker.ts";
 
 /**
  * Writes policy version 0, unless it is there already. Where nobody could count the tokens of the run's rows before, that

@@ -1,6 +1,6 @@
 import type { RunActivities } from "../src/contracts/activities.ts";
-import type { OpenRun } from "../src/runs/open-runs.ts";
-import { type RunTasks, taskAt } from "../src/tasks/run-tasks.ts";
+import { type RunTasks, taskAt } from "../src/plan/tasks/run-tasks.ts";
+import type { OpenRun } from "../src/run/folder/open-runs.ts";
 
 /** The task that a trajectory's workflow was given the name of. Throws TASK_NOT_FOUND. */
 export function loadTask(

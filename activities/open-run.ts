@@ -1,16 +1,16 @@
 import type { RunActivities } from "../src/contracts/activities.ts";
 import type { StepRecord } from "../src/contracts/generated/step-record.ts";
 import type { TrainingProgress } from "../src/contracts/run.ts";
-import { runSettings } from "../src/pipeline/run-settings.ts";
-import { committedGroups } from "../src/rollout/committed-groups.ts";
-import { rolloutProgress } from "../src/rollout/rollout-progress.ts";
-import { firstAndLastEvaluations } from "../src/runs/evaluations.ts";
-import type { OpenRun } from "../src/runs/open-runs.ts";
-import { lastRecordedStep } from "../src/runs/recorded-steps.ts";
-import { isWhole } from "../src/store/is-whole.ts";
-import type { RunTasks } from "../src/tasks/run-tasks.ts";
-import { firstVersion } from "../src/versions/first-version.ts";
-import { policyPart, trainerPart, versionKey } from "../src/versions/version-parts.ts";
+import { runSettings } from "../src/plan/pipeline/resolve/run-settings.ts";
+import type { RunTasks } from "../src/plan/tasks/run-tasks.ts";
+import { committedGroups } from "../src/results/recovery/committed-groups.ts";
+import { rolloutProgress } from "../src/results/recovery/rollout-progress.ts";
+import { firstAndLastEvaluations } from "../src/run/folder/evaluations.ts";
+import type { OpenRun } from "../src/run/folder/open-runs.ts";
+import { lastRecordedStep } from "../src/run/folder/recorded-steps.ts";
+import { isWhole } from "../src/run/store/is-whole.ts";
+import { firstVersion } from "../src/run/versions/first-version.ts";
+import { policyPart, trainerPart, versionKey } from "../src/run/versions/version-parts.ts";
 
 /** Tells the training workflow what to do, and if it does not know, how far the run has come on disk. */
 export function openRunActivity(

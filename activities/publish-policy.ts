@@ -1,5 +1,5 @@
 import type { PolicyActivities } from "../src/contracts/activities.ts";
-import type { PolicyWorker } from "../src/roles/policy-worker.ts";
+import type { PolicyWorker } from "../src/work/workers/policy-worker.ts";
 
 /** Loads a version ahead of the trajectories that will use it; other policy workers load it at their first turn. */
 export function publishPolicy(worker: PolicyWorker): PolicyActivities["publish-policy"] {

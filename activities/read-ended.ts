@@ -1,7 +1,7 @@
 import type { RunActivities } from "../src/contracts/activities.ts";
-import { readSummary } from "../src/rollout/read-summary.ts";
-import type { OpenRun } from "../src/runs/open-runs.ts";
-import { runJournal } from "../src/trajectory/run-journal.ts";
+import { readSummary } from "../src/results/recovery/read-summary.ts";
+import type { OpenRun } from "../src/run/folder/open-runs.ts";
+import { runJournal } from "../src/run/trajectory/run-journal.ts";
 
 /**
  * What came of trajectories that have ended, by their records: a workflow that continued as new carries their names. Where steps

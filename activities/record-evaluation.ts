@@ -1,8 +1,8 @@
 import type { RunActivities } from "../src/contracts/activities.ts";
-import { numbersOf } from "../src/evaluations/numbers.ts";
-import { readOutcomes } from "../src/evaluations/outcomes.ts";
-import type { OpenRun } from "../src/runs/open-runs.ts";
-import { evaluationKey } from "../src/store/keys.ts";
+import { numbersOf } from "../src/results/evaluations/numbers.ts";
+import { readOutcomes } from "../src/results/evaluations/outcomes.ts";
+import type { OpenRun } from "../src/run/folder/open-runs.ts";
+import { evaluationKey } from "../src/run/store/keys.ts";
 
 /**
  * Records an evaluation's result, once: what an attempt that came first recorded stands. One by `everturn evaluate` has its numbers

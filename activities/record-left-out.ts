@@ -1,9 +1,9 @@
 import type { RunActivities } from "../src/contracts/activities.ts";
-import type { OpenRun } from "../src/runs/open-runs.ts";
-import { type RunTasks, taskAt } from "../src/tasks/run-tasks.ts";
-import { foundInJournal, readEnded } from "../src/trajectory/ended-trajectory.ts";
-import { recordedAsLeftOut } from "../src/trajectory/recorded-as-left-out.ts";
-import { trajectoryRecord } from "../src/trajectory/trajectory-record.ts";
+import { type RunTasks, taskAt } from "../src/plan/tasks/run-tasks.ts";
+import type { OpenRun } from "../src/run/folder/open-runs.ts";
+import { foundInJournal, readEnded } from "../src/run/trajectory/ended-trajectory.ts";
+import { recordedAsLeftOut } from "../src/run/trajectory/recorded-as-left-out.ts";
+import { trajectoryRecord } from "../src/run/trajectory/trajectory-record.ts";
 
 /**
  * Records a trajectory that its infrastructure ended: it trains no step, and says why. Each admission has a record of

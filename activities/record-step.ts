@@ -1,16 +1,16 @@
+import { instruments } from "../src/base/telemetry/instruments.ts";
 import type { RunActivities } from "../src/contracts/activities.ts";
 import type { StepRecord } from "../src/contracts/generated/step-record.ts";
-import { freeVersions } from "../src/retention/free-versions.ts";
-import type { Housekeeping } from "../src/retention/housekeeping.ts";
-import { writeMetrics } from "../src/runs/metrics-view.ts";
-import type { OpenRun } from "../src/runs/open-runs.ts";
-import { recordedStepKey } from "../src/store/keys.ts";
-import { instruments } from "../src/telemetry/instruments.ts";
-import { stepValues } from "../src/tracking/tracked-values.ts";
-import { recordedOnce } from "../src/trajectory/journal.ts";
-import { meanMetrics } from "../src/trajectory/metrics.ts";
-import { readTrajectories } from "../src/trajectory/trajectory-files.ts";
-import { trajectoryOf } from "../src/trajectory/trajectory-of.ts";
+import { stepValues } from "../src/control/tracking/tracked-values.ts";
+import { freeVersions } from "../src/results/retention/free-versions.ts";
+import type { Housekeeping } from "../src/results/retention/housekeeping.ts";
+import { writeMetrics } from "../src/run/folder/metrics-view.ts";
+import type { OpenRun } from "../src/run/folder/open-runs.ts";
+import { recordedStepKey } from "../src/run/store/keys.ts";
+import { recordedOnce } from "../src/run/trajectory/journal.ts";
+import { meanMetrics } from "../src/run/trajectory/metrics.ts";
+import { readTrajectories } from "../src/run/trajectory/trajectory-files.ts";
+import { trajectoryOf } from "../src/run/trajectory/trajectory-of.ts";
 
 /**
  * Records a step, once, and in `metrics.jsonl` for people to read; and deletes versions that are neither checkpoints nor

@@ -1,5 +1,5 @@
 import type { ToolActivities } from "../src/contracts/activities.ts";
-import type { ToolWorker } from "../src/roles/tool-worker.ts";
+import type { ToolWorker } from "../src/work/workers/tool-worker.ts";
 
 /** Releases a finished trajectory's tool instances, each once; says on which queues those are that others hold. */
 export function releaseTools(worker: ToolWorker): ToolActivities["release-tools"] {

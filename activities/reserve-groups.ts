@@ -1,9 +1,9 @@
 import type { RunActivities } from "../src/contracts/activities.ts";
 import type { Reservation } from "../src/contracts/ledger.ts";
 import type { GroupPlace } from "../src/contracts/rollout.ts";
-import { reserve } from "../src/ledger/reservations.ts";
-import type { OpenRun } from "../src/runs/open-runs.ts";
-import { type RunTasks, taskAt } from "../src/tasks/run-tasks.ts";
+import { type RunTasks, taskAt } from "../src/plan/tasks/run-tasks.ts";
+import { reserve } from "../src/results/ledger/reservations.ts";
+import type { OpenRun } from "../src/run/folder/open-runs.ts";
 
 /** Characters of the line that tells a person which task it is. */
 const lineLength = 200;

@@ -1,12 +1,12 @@
 import { Context } from "@temporalio/activity";
-import { askTrajectory } from "../src/agents/ask-trajectory.ts";
-import { openTrajectorySession } from "../src/agents/trajectory-session.ts";
 import { loopOfTask } from "../src/contracts/plan-loops.ts";
 import type { RunAgentInput, RunAgentResult } from "../src/contracts/session.ts";
-import { loadPolicy } from "../src/plugins/registry.ts";
-import type { ToolWorker } from "../src/roles/tool-worker.ts";
-import { type RunTasks, taskAt } from "../src/tasks/run-tasks.ts";
-import type { Report } from "../src/temporal/durable.ts";
+import type { Report } from "../src/control/temporal/durable.ts";
+import { type RunTasks, taskAt } from "../src/plan/tasks/run-tasks.ts";
+import { loadPolicy } from "../src/plugin/registry/registry.ts";
+import { askTrajectory } from "../src/work/agents/ask-trajectory.ts";
+import { openTrajectorySession } from "../src/work/agents/trajectory-session.ts";
+import type { ToolWorker } from "../src/work/workers/tool-worker.ts";
 
 /**
  * Runs a trajectory's agent to its end. Its requests are updates of the trajectory's workflow; those that are recorded, of an

@@ -1,21 +1,21 @@
 import { Context } from "@temporalio/activity";
+import { instruments } from "../src/base/telemetry/instruments.ts";
 import type { MemberScore, ScoreGroupInput } from "../src/contracts/activities.ts";
-import type { ToolWorker } from "../src/roles/tool-worker.ts";
-import { trajectoryScore } from "../src/rollout/read-summary.ts";
+import type { Report } from "../src/control/temporal/durable.ts";
+import { type RunTasks, taskAt } from "../src/plan/tasks/run-tasks.ts";
+import { trajectoryScore } from "../src/results/recovery/read-summary.ts";
 import {
   beforeGroupKey,
   failureKey,
   groupScoreKey,
   type TrajectoryName,
   trajectoryKey,
-} from "../src/store/keys.ts";
-import { type RunTasks, taskAt } from "../src/tasks/run-tasks.ts";
-import { instruments } from "../src/telemetry/instruments.ts";
-import type { Report } from "../src/temporal/durable.ts";
-import { groupMember, scoreGroupParts, withGroupParts } from "../src/tools/group-parts.ts";
-import { callService } from "../src/tools/service.ts";
-import { recordedOnce } from "../src/trajectory/journal.ts";
-import { recordedAsLeftOut } from "../src/trajectory/recorded-as-left-out.ts";
+} from "../src/run/store/keys.ts";
+import { recordedOnce } from "../src/run/trajectory/journal.ts";
+import { recordedAsLeftOut } from "../src/run/trajectory/recorded-as-left-out.ts";
+import { groupMember, scoreGroupParts, withGroupParts } from "../src/work/tools/group-parts.ts";
+import { callService } from "../src/work/tools/service.ts";
+import type { ToolWorker } from "../src/work/workers/tool-worker.ts";
 
 /**
  * Has the rewards of groups compare the trajectories of a group that has ended, each reward once, and records these with what was

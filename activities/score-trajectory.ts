@@ -1,24 +1,24 @@
 import { Context } from "@temporalio/activity";
+import { EverturnError } from "../src/base/errors/everturn-error.ts";
+import { instruments } from "../src/base/telemetry/instruments.ts";
 import type { ScoreTrajectoryInput, TrajectoryScore } from "../src/contracts/activities.ts";
 import { stepOf } from "../src/contracts/stages.ts";
-import { EverturnError } from "../src/errors/everturn-error.ts";
-import { toolDefinitions } from "../src/pipeline/tool-definitions.ts";
-import type { ToolWorker } from "../src/roles/tool-worker.ts";
-import { trajectoryScore } from "../src/rollout/read-summary.ts";
-import { beforeGroupKey, failureKey, scoreKey, trajectoryKey } from "../src/store/keys.ts";
-import { givenTask, type RunTasks } from "../src/tasks/run-tasks.ts";
-import { instruments } from "../src/telemetry/instruments.ts";
-import type { Report } from "../src/temporal/durable.ts";
-import { addedScores, addedTurns } from "../src/tools/added-scores.ts";
-import { compareGroups } from "../src/tools/group-parts.ts";
-import { lastSnapshots } from "../src/tools/last-snapshots.ts";
-import { scoreParts } from "../src/tools/score-parts.ts";
-import { callService } from "../src/tools/service.ts";
-import { readEnded } from "../src/trajectory/ended-trajectory.ts";
-import { finalAnswer } from "../src/trajectory/final-answer.ts";
-import { recordedOnce } from "../src/trajectory/journal.ts";
-import { scoredTurns } from "../src/trajectory/policy-calls.ts";
-import { trajectoryRecord } from "../src/trajectory/trajectory-record.ts";
+import type { Report } from "../src/control/temporal/durable.ts";
+import { toolDefinitions } from "../src/plan/pipeline/resolve/tool-definitions.ts";
+import { givenTask, type RunTasks } from "../src/plan/tasks/run-tasks.ts";
+import { trajectoryScore } from "../src/results/recovery/read-summary.ts";
+import { beforeGroupKey, failureKey, scoreKey, trajectoryKey } from "../src/run/store/keys.ts";
+import { readEnded } from "../src/run/trajectory/ended-trajectory.ts";
+import { finalAnswer } from "../src/run/trajectory/final-answer.ts";
+import { recordedOnce } from "../src/run/trajectory/journal.ts";
+import { scoredTurns } from "../src/run/trajectory/policy-calls.ts";
+import { trajectoryRecord } from "../src/run/trajectory/trajectory-record.ts";
+import { addedScores, addedTurns } from "../src/work/tools/added-scores.ts";
+import { compareGroups } from "../src/work/tools/group-parts.ts";
+import { lastSnapshots } from "../src/work/tools/last-snapshots.ts";
+import { scoreParts } from "../src/work/tools/score-parts.ts";
+import { callService } from "../src/work/tools/service.ts";
+import type { ToolWorker } from "../src/work/workers/tool-worker.ts";
 
 /**
  * Has the rewards score a finished trajectory, and records it in the trajectory store. Scored once, also where it

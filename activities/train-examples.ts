@@ -1,10 +1,10 @@
 import type { TrainExamplesInput } from "../src/contracts/activities.ts";
 import type { ExampleMetrics, TrainStepResult } from "../src/contracts/ledger.ts";
-import { exampleStep } from "../src/examples/example-step.ts";
-import { saved, type TrainerWorker, trainerStart } from "../src/roles/trainer-worker.ts";
-import { commitTree } from "../src/store/commit-tree.ts";
-import { trainedExamplesKey } from "../src/store/keys.ts";
-import type { Report } from "../src/temporal/durable.ts";
+import type { Report } from "../src/control/temporal/durable.ts";
+import { exampleStep } from "../src/plan/demonstrations/example-step.ts";
+import { commitTree } from "../src/run/store/commit-tree.ts";
+import { trainedExamplesKey } from "../src/run/store/keys.ts";
+import { saved, type TrainerWorker, trainerStart } from "../src/work/workers/trainer-worker.ts";
 
 /**
  * A step on demonstrations or pairs: its updates, what is held out measured after them, and the version they make, which its record

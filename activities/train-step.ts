@@ -1,15 +1,15 @@
+import { EverturnError } from "../src/base/errors/everturn-error.ts";
 import type { TrainStepInput } from "../src/contracts/activities.ts";
 import type { TrainedStep, TrainStepResult } from "../src/contracts/ledger.ts";
-import { EverturnError } from "../src/errors/everturn-error.ts";
-import { leaveOutLate } from "../src/ledger/late-trajectories.ts";
-import { leftBehind } from "../src/ledger/left-behind.ts";
-import { saved, type TrainerWorker, trainerStart } from "../src/roles/trainer-worker.ts";
-import type { OpenRun } from "../src/runs/open-runs.ts";
-import { commitTree } from "../src/store/commit-tree.ts";
-import { recordedStepKey, trainedStepKey } from "../src/store/keys.ts";
-import type { Report } from "../src/temporal/durable.ts";
-import { trajectoryReader } from "../src/trajectory/reader.ts";
-import { readBatch } from "../src/trajectory/training-batch.ts";
+import type { Report } from "../src/control/temporal/durable.ts";
+import { leaveOutLate } from "../src/results/ledger/late-trajectories.ts";
+import { leftBehind } from "../src/results/ledger/left-behind.ts";
+import type { OpenRun } from "../src/run/folder/open-runs.ts";
+import { commitTree } from "../src/run/store/commit-tree.ts";
+import { recordedStepKey, trainedStepKey } from "../src/run/store/keys.ts";
+import { trajectoryReader } from "../src/run/trajectory/reader.ts";
+import { readBatch } from "../src/run/trajectory/training-batch.ts";
+import { saved, type TrainerWorker, trainerStart } from "../src/work/workers/trainer-worker.ts";
 
 /**
  * A policy-gradient step on a batch of finished trajectories: writes the next policy version, and with it what became

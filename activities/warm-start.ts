@@ -1,10 +1,10 @@
+import { batchesOfIndices } from "../src/base/random/batch-indices.ts";
 import type { WarmStartInput, WarmStartResult } from "../src/contracts/activities.ts";
 import type { SupervisedSettings, Trainer } from "../src/contracts/trainer.ts";
-import type { FramedChats } from "../src/examples/framed-examples.ts";
-import { batchesOfIndices } from "../src/random/batch-indices.ts";
-import { saved, type TrainerStart, type TrainerWorker } from "../src/roles/trainer-worker.ts";
-import { commitTree } from "../src/store/commit-tree.ts";
-import { initialKey, warmStartKey } from "../src/store/keys.ts";
+import type { FramedChats } from "../src/plan/demonstrations/framed-examples.ts";
+import { commitTree } from "../src/run/store/commit-tree.ts";
+import { initialKey, warmStartKey } from "../src/run/store/keys.ts";
+import { saved, type TrainerStart, type TrainerWorker } from "../src/work/workers/trainer-worker.ts";
 
 /**
  * Supervised steps `from` to `to` on the demonstrations. Each slice leaves a checkpoint, so that a dead worker

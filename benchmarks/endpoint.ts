@@ -1,10 +1,10 @@
 // node benchmarks/endpoint.ts: what the endpoint adds to a turn, ms: from a client's request to its answer, without generation.
 import { createServer } from "node:http";
-import { type Endpoint, startEndpoint } from "../src/endpoint/endpoint-server.ts";
-import type { GivenTurn } from "../src/endpoint/given-turn.ts";
-import { listen } from "../src/endpoint/listen.ts";
-import { matchTurn } from "../src/endpoint/match-turn.ts";
-import { readChatRequest } from "../src/endpoint/read-chat.ts";
+import { type Endpoint, startEndpoint } from "../src/chat/openai/endpoint-server.ts";
+import type { GivenTurn } from "../src/chat/openai/given-turn.ts";
+import { listen } from "../src/chat/openai/listen.ts";
+import { matchTurn } from "../src/chat/openai/match-turn.ts";
+import { readChatRequest } from "../src/chat/openai/read-chat.ts";
 
 const requests = 400;
 const tools = Array.from({ length: 5 }, (_, index) => ({

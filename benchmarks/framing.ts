@@ -6,13 +6,13 @@ import { loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import type { Message } from "../src/contracts/message.ts";
-import { formatModelConfig, readModelConfig } from "../src/models/model-config-file.ts";
-import { randomModelWeights } from "../src/models/random-weights.ts";
-import { writeSafetensors } from "../src/models/safetensors.ts";
-import { createSampler, type Sampler } from "../src/sampling/sampler.ts";
-import { compileChatTemplate } from "../src/tokens/chat-template.ts";
-import { createFraming } from "../src/tokens/framing.ts";
-import { loadTokenizer } from "../src/tokens/tokenizer.ts";
+import { formatModelConfig, readModelConfig } from "../src/engine/models/config/model-config-file.ts";
+import { randomModelWeights } from "../src/engine/models/weights/random-weights.ts";
+import { writeSafetensors } from "../src/engine/models/weights/safetensors.ts";
+import { createSampler, type Sampler } from "../src/engine/sampling/sampler.ts";
+import { compileChatTemplate } from "../src/engine/tokens/chat-template.ts";
+import { createFraming } from "../src/engine/tokens/framing.ts";
+import { loadTokenizer } from "../src/engine/tokens/tokenizer.ts";
 import { configs, median, shapes } from "./shapes.ts";
 
 const { values } = parseArgs({

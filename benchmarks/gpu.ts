@@ -7,10 +7,10 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs, promisify } from "node:util";
-import { fetchCuda } from "../src/devices/cuda.ts";
-import type { Device } from "../src/devices/device.ts";
-import { loadLibrary } from "../src/devices/native-library.ts";
-import { isEverturnError } from "../src/errors/everturn-error.ts";
+import { isEverturnError } from "../src/base/errors/everturn-error.ts";
+import { fetchCuda } from "../src/engine/devices/cuda.ts";
+import type { Device } from "../src/engine/devices/device.ts";
+import { loadLibrary } from "../src/engine/devices/native-library.ts";
 import { gpuShapes, median, type ShapeName } from "./shapes.ts";
 import { writeWorkload } from "./train/workload.ts";
 

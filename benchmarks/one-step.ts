@@ -4,10 +4,10 @@ import type {
   TrainingProgress,
   TrainingResult,
 } from "../src/contracts/run.ts";
-import type { OpenRun } from "../src/runs/open-runs.ts";
-import { planRow } from "../src/store/keys.ts";
-import { addToRow } from "../src/store/row.ts";
-import type { RunSession } from "../src/supervision/session.ts";
+import type { RunSession } from "../src/control/supervision/session.ts";
+import type { OpenRun } from "../src/run/folder/open-runs.ts";
+import { planRow } from "../src/run/store/keys.ts";
+import { addToRow } from "../src/run/store/row.ts";
 
 /** Has a training workflow of its own take the step `nextStep` of a run and end: no evaluation, no other step. */
 export async function takeOneStep(

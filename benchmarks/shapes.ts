@@ -1,4 +1,4 @@
-import { type ModelConfig, modelConfig } from "../src/models/model-config.ts";
+import { type ModelConfig, modelConfig } from "../src/engine/models/config/model-config.ts";
 
 /** The sizes of models that benchmarks run. */
 export const shapes = ["tiny", "small", "smol-135m"] as const;

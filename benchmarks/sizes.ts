@@ -8,7 +8,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs, promisify } from "node:util";
-import { trainingEnvironment } from "../src/onnx/allocator.ts";
+import { trainingEnvironment } from "../src/engine/onnx/allocator.ts";
 import { median, realShapes } from "./shapes.ts";
 
 /** Bars: MB of our process, with a base in int8; of PyTorch's peak; of its time in float32. */

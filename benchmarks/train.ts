@@ -7,7 +7,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs, promisify } from "node:util";
-import { trainingEnvironment } from "../src/onnx/allocator.ts";
+import { trainingEnvironment } from "../src/engine/onnx/allocator.ts";
 import { median, type ShapeName, shapes } from "./shapes.ts";
 import { writeWorkload } from "./train/workload.ts";
 

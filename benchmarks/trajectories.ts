@@ -4,9 +4,9 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { openTrajectoryTable } from "../src/query/open-query.ts";
-import { recordedStepKey } from "../src/store/keys.ts";
-import { openRunStore } from "../src/store/open-run-store.ts";
+import { openTrajectoryTable } from "../src/results/table/open-query.ts";
+import { recordedStepKey } from "../src/run/store/keys.ts";
+import { openRunStore } from "../src/run/store/open-run-store.ts";
 import { median } from "./shapes.ts";
 import { writeRun } from "./trajectories/write-run.ts";
 

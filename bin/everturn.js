@@ -5,4 +5,4 @@ if (major < 22 || (major === 22 && minor < 18)) {
   console.error(`Everturn needs Node 22.18 or newer; this is ${process.versions.node}.`);
   process.exit(1);
 }
-await import("../src/cli/main.ts");
+await import("../src/apps/cli/main.ts");

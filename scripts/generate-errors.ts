@@ -1,7 +1,7 @@
-// Writes docs/errors.md from src/errors/table.ts; with --check, fails if the page is not up to date.
+// Writes docs/errors.md from src/base/errors/table.ts; with --check, fails if the page is not up to date.
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type ErrorEntry, errorTable } from "../src/errors/table.ts";
+import { type ErrorEntry, errorTable } from "../src/base/errors/table.ts";
 
 const page = join(import.meta.dirname, "..", "docs", "errors.md");
 
@@ -21,7 +21,7 @@ With \`--json\` a command that fails ends with one line on standard output, and 
 (\`at\` is a place). An error that stands for several has them in \`problems\`, each of the same form. \`ledger\` and \`replay\`
 put \`error\` beside what else they found out.
 
-This page is written from \`src/errors/table.ts\` by \`node scripts/generate-errors.ts\`.
+This page is written from \`src/base/errors/table.ts\` by \`node scripts/generate-errors.ts\`.
 `;
 
 function section([code, entry]: [string, ErrorEntry]): string {

@@ -1,8 +1,8 @@
-// Writes the part of docs/formats.md that is made from src/formats/; with --check, fails if it is not up to date.
+// Writes the part of docs/formats.md that is made from src/chat/formats/; with --check, fails if it is not up to date.
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { formats } from "../src/chat/formats/formats.ts";
 import type { ToolDefinition } from "../src/contracts/message.ts";
-import { formats } from "../src/formats/formats.ts";
 
 const page = join(import.meta.dirname, "..", "docs", "formats.md");
 const begin = "<!-- written by scripts/generate-formats.ts -->";

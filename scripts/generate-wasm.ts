@@ -1,9 +1,9 @@
-// Writes src/learning/adamw-module.ts from adamw.wat; with --check, fails if it is not up to date.
+// Writes src/engine/learning/adamw-module.ts from adamw.wat; with --check, fails if it is not up to date.
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import loadWabt from "wabt";
 
-const folder = join(import.meta.dirname, "..", "src", "learning");
+const folder = join(import.meta.dirname, "..", "src", "engine", "learning");
 const target = join(folder, "adamw-module.ts");
 
 const wabt = await loadWabt();
@@ -27,5 +27,5 @@ if (present !== wanted && process.argv.includes("--check")) {
   process.exitCode = 1;
 } else if (present !== wanted) {
   await writeFile(target, wanted);
-  console.log("written: src/learning/adamw-module.ts");
+  console.log("written: src/engine/learning/adamw-module.ts");
 }

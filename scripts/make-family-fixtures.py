@@ -1,4 +1,4 @@
-"""Writes tests/fixtures/families: random tiny models of each family as transformers runs them, for tests of src/models.
+"""Writes tests/fixtures/families: random tiny models of each family as transformers runs them, for tests of src/engine/models.
 
 Of each model: its config.json, weights, the logits of ragged sequences (each run by itself), and the gradients of the
 mean cross entropy of their marked tokens.

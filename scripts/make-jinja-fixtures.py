@@ -1,8 +1,8 @@
-"""Writes tests/unit/jinja/fixtures/cases.json: generated Jinja templates and what Python makes of them.
+"""Writes tests/unit/chat/jinja/fixtures/cases.json: generated Jinja templates and what Python makes of them.
 
 Needs Python 3.11 and jinja2 3.1.6. The environment is the one in which transformers 5 renders chat templates.
 
-    python scripts/make-jinja-fixtures.py tests/unit/jinja/fixtures/cases.json
+    python scripts/make-jinja-fixtures.py tests/unit/chat/jinja/fixtures/cases.json
 """
 
 import json

@@ -1,5 +1,5 @@
 """Writes tests/fixtures/torch/lora.*: the loss and the adapter's gradients that PEFT and PyTorch compute, for
-tests/unit/learning/lora.test.ts.
+tests/unit/engine/learning/lora.test.ts.
 
 Needs the packages of scripts/requirements-fixtures.txt and peft. Run from the repository's root:
 python scripts/make-lora-fixtures.py

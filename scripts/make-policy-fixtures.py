@@ -1,4 +1,4 @@
-"""Writes the fixtures of tests/unit/tokens and tests/unit/sampling with Hugging Face's own libraries.
+"""Writes the fixtures of tests/unit/engine/tokens and tests/unit/engine/sampling with Hugging Face's own libraries.
 
     pip install -r scripts/requirements-fixtures.txt
     python scripts/make-policy-fixtures.py

@@ -1,8 +1,8 @@
-"""Writes tests/unit/tokens/fixtures/configurations.json.gz: random tokenizers, and what Python's `tokenizers` makes of texts.
+"""Writes tests/unit/engine/tokens/fixtures/configurations.json.gz: random tokenizers, and what Python's `tokenizers` makes of texts.
 
 Needs tokenizers 0.23. `small_map` is SentencePiece's compilation of a dozen rules, such as FF21 -> 41 and 65 301 -> E9.
 
-    python scripts/make-tokenizer-cases.py tests/unit/tokens/fixtures/configurations.json.gz
+    python scripts/make-tokenizer-cases.py tests/unit/engine/tokens/fixtures/configurations.json.gz
 """
 
 import gzip

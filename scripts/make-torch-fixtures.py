@@ -1,4 +1,4 @@
-"""Writes tests/fixtures/torch: what PyTorch and transformers compute, for the tests of src/models and src/learning.
+"""Writes tests/fixtures/torch: what PyTorch and transformers compute, for the tests of src/engine/models and src/engine/learning.
 
 Needs the packages of scripts/requirements-fixtures.txt (and safetensors, which transformers brings).
 Run from the repository's root: python scripts/make-torch-fixtures.py

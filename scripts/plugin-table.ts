@@ -4,7 +4,7 @@ import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pluginChecks } from "everturn/testing";
-import { outcomesOf } from "../src/conformance/outcomes.ts";
+import { outcomesOf } from "../src/control/conformance/outcomes.ts";
 import { bubblewrapHere } from "../tests/support/bubblewrap.ts";
 import { denoHere } from "../tests/support/deno.ts";
 import { countedPackages, examplesOf, page, rowsOf, withRows } from "./plugin-table/rows.ts";

@@ -2,13 +2,13 @@
 // row of logits after each of the tokens. check-transformers.py compares them with transformers' own.
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { adapterConfigFile } from "../src/models/adapter-folder.ts";
-import { createCachedDecoder } from "../src/models/create-cached-decoder.ts";
-import { loadAll } from "../src/models/lazy-tensor.ts";
-import { readModelConfig } from "../src/models/model-config-file.ts";
-import { openPolicyWeights } from "../src/models/policy-weights.ts";
-import { weightSources } from "../src/models/weight-sources.ts";
-import { createDecoderCache } from "../src/sampling/key-value-cache.ts";
+import { readModelConfig } from "../src/engine/models/config/model-config-file.ts";
+import { createCachedDecoder } from "../src/engine/models/decode/create-cached-decoder.ts";
+import { adapterConfigFile } from "../src/engine/models/weights/adapter-folder.ts";
+import { loadAll } from "../src/engine/models/weights/lazy-tensor.ts";
+import { openPolicyWeights } from "../src/engine/models/weights/policy-weights.ts";
+import { weightSources } from "../src/engine/models/weights/weight-sources.ts";
+import { createDecoderCache } from "../src/engine/sampling/key-value-cache.ts";
 
 const [folder = "", list = ""] = process.argv.slice(2);
 const tokens = list.split(",").map(Number);

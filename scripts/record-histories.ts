@@ -6,12 +6,12 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { historyToJSON } from "@temporalio/common/lib/proto-utils.js";
 import packageJson from "../package.json" with { type: "json" };
-import { writeWhole } from "../src/files/whole-files.ts";
-import { loadPlan } from "../src/pipeline/load-plan.ts";
-import { createRun } from "../src/runs/create-run.ts";
-import { openSession, type RunSession } from "../src/supervision/session.ts";
-import { startDevServer } from "../src/temporal/dev-server.ts";
-import { findServerBinary } from "../src/temporal/server-binary.ts";
+import { writeWhole } from "../src/base/files/whole-files.ts";
+import { openSession, type RunSession } from "../src/control/supervision/session.ts";
+import { startDevServer } from "../src/control/temporal/dev-server.ts";
+import { findServerBinary } from "../src/control/temporal/server-binary.ts";
+import { loadPlan } from "../src/plan/pipeline/load-plan.ts";
+import { createRun } from "../src/run/folder/create-run.ts";
 import { continued, type Drive, finished, firstTrajectory, ordered } from "./record-histories/drive.ts";
 
 /** A run of tests/pipelines/scripted.yaml: what differs, what is done, and which workflows show which shapes. */

@@ -34,7 +34,7 @@ export interface AgentSession {
   stop(options?: { moved: boolean }): Promise<void>;
 }
 
-/** An agent asks for an action (src/agents/trajectory-session.ts). */
+/** An agent asks for an action (src/work/agents/trajectory-session.ts). */
 const generate = defineUpdate<SessionAnswer, [SessionRequest], "generate">("generate");
 
 /** Attempts at one agent: its own failures are counted in its activity, the others are workers that died. */

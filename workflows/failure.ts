@@ -1,6 +1,6 @@
 import { ApplicationFailure } from "@temporalio/workflow";
-import { type ErrorParams, EverturnError } from "../src/errors/everturn-error.ts";
-import type { ErrorCode } from "../src/errors/table.ts";
+import { type ErrorParams, EverturnError } from "../src/base/errors/everturn-error.ts";
+import type { ErrorCode } from "../src/base/errors/table.ts";
 
 /** A failure of the table that ends the workflow; a plain Error would retry the workflow task for ever. */
 export function failure<Code extends ErrorCode>(code: Code, params: ErrorParams<Code>): ApplicationFailure {

@@ -1,4 +1,6 @@
 import { CancellationScope, sleep } from "@temporalio/workflow";
+import { identified } from "../src/chat/formats/action-format.ts";
+import { parseAction } from "../src/chat/formats/parse-action.ts";
 import type { GenerateTurnResult } from "../src/contracts/activities.ts";
 import type { Approval } from "../src/contracts/approval.ts";
 import type {
@@ -17,8 +19,6 @@ import type {
   TrajectoryInput,
   TurnRecord,
 } from "../src/contracts/trajectory.ts";
-import { identified } from "../src/formats/action-format.ts";
-import { parseAction } from "../src/formats/parse-action.ts";
 import type { AgentSession, WaitingRequest } from "./agent-session.ts";
 import { callSlots } from "./call-slots.ts";
 import type { ChosenLoop } from "./chosen-loop.ts";

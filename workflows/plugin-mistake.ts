@@ -1,6 +1,6 @@
 import { ApplicationFailure } from "@temporalio/workflow";
+import type { ErrorCode } from "../src/base/errors/table.ts";
 import type { TrajectoryResult } from "../src/contracts/trajectory.ts";
-import type { ErrorCode } from "../src/errors/table.ts";
 
 /** Mistakes in a plugin's own text, and what a machine lacks: trying again does not help, and every trajectory would meet them. */
 const mistakes: readonly ErrorCode[] = [

@@ -4,8 +4,8 @@ import {
   executeChild,
   TerminatedFailure,
 } from "@temporalio/workflow";
+import type { ErrorCode } from "../src/base/errors/table.ts";
 import type { TrajectoryInput, TrajectoryResult } from "../src/contracts/trajectory.ts";
-import type { ErrorCode } from "../src/errors/table.ts";
 import { schedule } from "./schedule.ts";
 import { startAttributes } from "./search-attributes.ts";
 import { releaseTools, toolsWithState } from "./tool-activity.ts";
@@ -43,7 +43,7 @@ export async function runTrajectory(input: TrajectoryInput, line: string): Promi
   }
 }
 
-/** What a worker ends a trajectory with whose loop does not return (src/temporal/loop-watch.ts). */
+/** What a worker ends a trajectory with whose loop does not return (src/control/temporal/loop-watch.ts). */
 const stuck: ErrorCode = "LOOP_STUCK";
 
 /** The workflow could not say itself how it ended. */

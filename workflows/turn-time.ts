@@ -1,5 +1,5 @@
 import { ActivityFailure, ApplicationFailure } from "@temporalio/workflow";
-import type { ErrorCode } from "../src/errors/table.ts";
+import type { ErrorCode } from "../src/base/errors/table.ts";
 import { failure } from "./failure.ts";
 
 /** What an activity says of its time, in seconds. */

@@ -1,11 +1,11 @@
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { readLines } from "../../src/base/files/line-file.ts";
 import type { StepRecord } from "../../src/contracts/generated/step-record.ts";
-import { readLines } from "../../src/files/line-file.ts";
-import { loadPlan } from "../../src/pipeline/load-plan.ts";
-import { createRun } from "../../src/runs/create-run.ts";
-import { openSession } from "../../src/supervision/session.ts";
-import { finishTraining, startTraining } from "../../src/supervision/training-handle.ts";
+import { openSession } from "../../src/control/supervision/session.ts";
+import { finishTraining, startTraining } from "../../src/control/supervision/training-handle.ts";
+import { loadPlan } from "../../src/plan/pipeline/load-plan.ts";
+import { createRun } from "../../src/run/folder/create-run.ts";
 
 /** What rollouts are made of. Times in seconds. */
 export interface Shape {

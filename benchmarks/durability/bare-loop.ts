@@ -1,13 +1,13 @@
+import { parseAction } from "../../src/chat/formats/parse-action.ts";
 import type { Task } from "../../src/contracts/generated/task.ts";
 import type { Message } from "../../src/contracts/message.ts";
 import type { ParsedCall } from "../../src/contracts/parsed-action.ts";
 import type { Plan } from "../../src/contracts/plan.ts";
 import type { Policy } from "../../src/contracts/policy.ts";
 import type { TurnRecord } from "../../src/contracts/trajectory.ts";
-import { parseAction } from "../../src/formats/parse-action.ts";
-import { toolDefinitions } from "../../src/pipeline/tool-definitions.ts";
-import { loadPolicy, loadReward, loadTool } from "../../src/plugins/registry.ts";
-import { checkedResponse } from "../../src/threads/checked-response.ts";
+import { toolDefinitions } from "../../src/plan/pipeline/resolve/tool-definitions.ts";
+import { checkedResponse } from "../../src/plugin/host/checked-response.ts";
+import { loadPolicy, loadReward, loadTool } from "../../src/plugin/registry/registry.ts";
 
 /** What a program without durability does: the plan's policy, tools and reward in a loop, all of it in memory. */
 export interface BareLoop {

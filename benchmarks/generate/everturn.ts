@@ -1,8 +1,8 @@
 // Everturn's side of benchmarks/generate.ts; speaks as peers/generate.py does. Arguments: model folder, threads.
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { readModelConfig } from "../../src/models/model-config-file.ts";
-import { createSampler } from "../../src/sampling/sampler.ts";
+import { readModelConfig } from "../../src/engine/models/config/model-config-file.ts";
+import { createSampler } from "../../src/engine/sampling/sampler.ts";
 import type { GenerateAnswer, GenerateRequest } from "./side.ts";
 
 const [folder = ".", threads = "2"] = process.argv.slice(2);

@@ -1,4 +1,4 @@
-import { createUniformStream, type UniformStream } from "../../src/random/uniform-stream.ts";
+import { createUniformStream, type UniformStream } from "../../src/base/random/uniform-stream.ts";
 import { configs, type ShapeName } from "../shapes.ts";
 import type { GenerateRequest } from "./side.ts";
 

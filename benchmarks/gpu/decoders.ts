@@ -1,10 +1,10 @@
 import { availableParallelism } from "node:os";
-import type { Device } from "../../src/devices/device.ts";
-import { createCachedDecoder } from "../../src/models/create-cached-decoder.ts";
-import type { ModelConfig } from "../../src/models/model-config.ts";
-import type { WeightSources } from "../../src/models/weight-sources.ts";
-import type { Precision, Target } from "../../src/onnx/target.ts";
-import { createDecoderCache } from "../../src/sampling/key-value-cache.ts";
+import type { Device } from "../../src/engine/devices/device.ts";
+import type { ModelConfig } from "../../src/engine/models/config/model-config.ts";
+import { createCachedDecoder } from "../../src/engine/models/decode/create-cached-decoder.ts";
+import type { WeightSources } from "../../src/engine/models/weights/weight-sources.ts";
+import type { Precision, Target } from "../../src/engine/onnx/target.ts";
+import { createDecoderCache } from "../../src/engine/sampling/key-value-cache.ts";
 
 /** The largest difference of numbers, over the largest number. */
 export function relativeDifference(actual: Float32Array, expected: Float32Array): number {

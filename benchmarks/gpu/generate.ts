@@ -2,9 +2,9 @@
 // Arguments: folder, count, device, precision.
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { readModelConfig } from "../../src/models/model-config-file.ts";
-import { targetOf } from "../../src/onnx/target.ts";
-import { createSampler } from "../../src/sampling/sampler.ts";
+import { readModelConfig } from "../../src/engine/models/config/model-config-file.ts";
+import { targetOf } from "../../src/engine/onnx/target.ts";
+import { createSampler } from "../../src/engine/sampling/sampler.ts";
 import type { BenchmarkSequence } from "../train/workload.ts";
 
 const [folder = ".", count = "1", device = "cpu", precision = "float32"] = process.argv.slice(2);

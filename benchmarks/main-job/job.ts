@@ -2,7 +2,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import type { Task } from "../../src/contracts/generated/task.ts";
 import type { Plan } from "../../src/contracts/plan.ts";
-import { loadPlan } from "../../src/pipeline/load-plan.ts";
+import { loadPlan } from "../../src/plan/pipeline/load-plan.ts";
 
 /** What both sides do. */
 export interface JobOptions {

@@ -1,13 +1,13 @@
 import { drawTasks } from "../../activities/draw-tasks.ts";
+import { readLines } from "../../src/base/files/line-file.ts";
 import type { StepRecord } from "../../src/contracts/generated/step-record.ts";
 import type { Task } from "../../src/contracts/generated/task.ts";
 import type { Plan } from "../../src/contracts/plan.ts";
-import { readLines } from "../../src/files/line-file.ts";
-import { createRun } from "../../src/runs/create-run.ts";
-import { type OpenRun, openRun } from "../../src/runs/open-runs.ts";
-import { openSession } from "../../src/supervision/session.ts";
-import { finishTraining, startTraining } from "../../src/supervision/training-handle.ts";
-import { runTasks, taskRow } from "../../src/tasks/run-tasks.ts";
+import { openSession } from "../../src/control/supervision/session.ts";
+import { finishTraining, startTraining } from "../../src/control/supervision/training-handle.ts";
+import { runTasks, taskRow } from "../../src/plan/tasks/run-tasks.ts";
+import { createRun } from "../../src/run/folder/create-run.ts";
+import { type OpenRun, openRun } from "../../src/run/folder/open-runs.ts";
 import { folderOf } from "../../tests/support/versions.ts";
 import { takeOneStep } from "../one-step.ts";
 

@@ -2,10 +2,10 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { loadPlan } from "../../src/pipeline/load-plan.ts";
-import { createRun } from "../../src/runs/create-run.ts";
-import { openSession, type RunSession } from "../../src/supervision/session.ts";
-import { finishTraining, startTraining } from "../../src/supervision/training-handle.ts";
+import { openSession, type RunSession } from "../../src/control/supervision/session.ts";
+import { finishTraining, startTraining } from "../../src/control/supervision/training-handle.ts";
+import { loadPlan } from "../../src/plan/pipeline/load-plan.ts";
+import { createRun } from "../../src/run/folder/create-run.ts";
 import { tasksOf } from "../durability/durable-run.ts";
 import { type CpuSeconds, cpuBetween, cpuSeconds, peakMemory } from "../durability/processes.ts";
 

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { makeRun } from "../../tests/support/made-run.ts";
 
-const main = join(import.meta.dirname, "..", "..", "src", "cli", "main.ts");
+const main = join(import.meta.dirname, "..", "..", "src", "apps", "cli", "main.ts");
 const commands = ["trajectories", "ledger", "report"] as const;
 
 /** What a command took. */

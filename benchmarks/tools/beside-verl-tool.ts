@@ -27,7 +27,7 @@ export async function besideVerlTool(
   rounds: number,
   wanted: readonly number[],
 ): Promise<Measured[]> {
-  const main = join(import.meta.dirname, "..", "..", "src", "cli", "main.ts");
+  const main = join(import.meta.dirname, "..", "..", "src", "apps", "cli", "main.ts");
   const server = spawn(process.execPath, [main, "tools", "serve", "tool-code", "--port", "0"], {
     stdio: ["ignore", "pipe", "inherit"],
   });

@@ -1,9 +1,9 @@
 // Prints the most operations a second that ONNX Runtime's product of two large matrices comes to here. Argument: threads.
-import { createBoundSession } from "../../src/onnx/bound-session.ts";
-import { createGraph } from "../../src/onnx/graph.ts";
-import { gemm } from "../../src/onnx/linear-algebra.ts";
-import { modelBytes } from "../../src/onnx/model-bytes.ts";
-import { runtimeFunctions } from "../../src/onnx/runtime-functions.ts";
+import { createBoundSession } from "../../src/engine/onnx/bound-session.ts";
+import { createGraph } from "../../src/engine/onnx/graph.ts";
+import { gemm } from "../../src/engine/onnx/linear-algebra.ts";
+import { modelBytes } from "../../src/engine/onnx/model-bytes.ts";
+import { runtimeFunctions } from "../../src/engine/onnx/runtime-functions.ts";
 
 const size = 2048;
 const [threads = "2"] = process.argv.slice(2);

@@ -1,11 +1,11 @@
-import type { Objective } from "../../src/learning/objective.ts";
-import { runSizes } from "../../src/learning/step-plan.ts";
-import { runLimits, tokenRuns } from "../../src/learning/token-runs.ts";
-import { type TrainedModel, trainingModel } from "../../src/learning/training-graphs.ts";
-import { sizedShape } from "../../src/onnx/dimensions.ts";
-import { elementCount } from "../../src/onnx/element-count.ts";
-import type { Graph, Value } from "../../src/onnx/graph.ts";
-import { neededNodes } from "../../src/onnx/needed-nodes.ts";
+import type { Objective } from "../../src/engine/learning/objective.ts";
+import { runSizes } from "../../src/engine/learning/step-plan.ts";
+import { runLimits, tokenRuns } from "../../src/engine/learning/token-runs.ts";
+import { type TrainedModel, trainingModel } from "../../src/engine/learning/training-graphs.ts";
+import { sizedShape } from "../../src/engine/onnx/dimensions.ts";
+import { elementCount } from "../../src/engine/onnx/element-count.ts";
+import type { Graph, Value } from "../../src/engine/onnx/graph.ts";
+import { neededNodes } from "../../src/engine/onnx/needed-nodes.ts";
 import type { BenchmarkSequence } from "./workload.ts";
 
 /** Floating-point operations of all matrix products of an update on a batch whose attention is in one piece, as the engine splits it. */

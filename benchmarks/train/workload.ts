@@ -1,13 +1,13 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { freshAdapter, type LoraSettings } from "../../src/learning/lora.ts";
-import type { ModelConfig } from "../../src/models/model-config.ts";
-import { formatModelConfig } from "../../src/models/model-config-file.ts";
-import { modelWeightShapes } from "../../src/models/model-weights.ts";
-import { randomModelWeights } from "../../src/models/random-weights.ts";
-import { type Tensor, writeSafetensors } from "../../src/models/safetensors.ts";
-import { elementCount } from "../../src/onnx/element-count.ts";
-import { createUniformStream, type UniformStream } from "../../src/random/uniform-stream.ts";
+import { createUniformStream, type UniformStream } from "../../src/base/random/uniform-stream.ts";
+import { freshAdapter, type LoraSettings } from "../../src/engine/learning/lora.ts";
+import type { ModelConfig } from "../../src/engine/models/config/model-config.ts";
+import { formatModelConfig } from "../../src/engine/models/config/model-config-file.ts";
+import { modelWeightShapes } from "../../src/engine/models/weights/model-weights.ts";
+import { randomModelWeights } from "../../src/engine/models/weights/random-weights.ts";
+import { type Tensor, writeSafetensors } from "../../src/engine/models/weights/safetensors.ts";
+import { elementCount } from "../../src/engine/onnx/element-count.ts";
 import { configs, type ShapeName } from "../shapes.ts";
 
 /** What both sides train on: a trajectory's tokens, the mask of those that carry loss, and what was recorded. */

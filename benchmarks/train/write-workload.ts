@@ -2,9 +2,9 @@
 // Arguments: folder, shape, bases (float32, bfloat16, int8, int4: a folder each inside), trajectories and tokens of each (or nothing).
 import { mkdir, symlink } from "node:fs/promises";
 import { join } from "node:path";
-import { quantizationOf, quantizeWeights } from "../../src/models/quantize.ts";
-import { quantizedTensors } from "../../src/models/quantized-tensors.ts";
-import { readSafetensors, writeSafetensors } from "../../src/models/safetensors.ts";
+import { quantizationOf, quantizeWeights } from "../../src/engine/models/weights/quantize.ts";
+import { quantizedTensors } from "../../src/engine/models/weights/quantized-tensors.ts";
+import { readSafetensors, writeSafetensors } from "../../src/engine/models/weights/safetensors.ts";
 import { realShapes } from "../shapes.ts";
 import { writeWorkload } from "./workload.ts";
 

@@ -1,14 +1,14 @@
+import { createUniformStream } from "../../src/base/random/uniform-stream.ts";
 import type { Segment } from "../../src/contracts/generated/segment.ts";
 import type { StepRecord } from "../../src/contracts/generated/step-record.ts";
 import type { RecordedTurn } from "../../src/contracts/recorded-turn.ts";
-import { createUniformStream } from "../../src/random/uniform-stream.ts";
-import { recordedStepKey } from "../../src/store/keys.ts";
-import type { Store } from "../../src/store/store.ts";
-import { foldStep, type Member } from "../../src/trajectory/folded/fold-step.ts";
-import type { KeptTurn } from "../../src/trajectory/folded/trajectory-records.ts";
-import { segmentRef } from "../../src/trajectory/segments.ts";
-import { resultOf } from "../../src/trajectory/turn-journal.ts";
-import { turnRecord } from "../../src/trajectory/turn-record.ts";
+import { recordedStepKey } from "../../src/run/store/keys.ts";
+import type { Store } from "../../src/run/store/store.ts";
+import { foldStep, type Member } from "../../src/run/trajectory/folded/fold-step.ts";
+import type { KeptTurn } from "../../src/run/trajectory/folded/trajectory-records.ts";
+import { segmentRef } from "../../src/run/trajectory/segments.ts";
+import { resultOf } from "../../src/run/trajectory/turn-journal.ts";
+import { turnRecord } from "../../src/run/trajectory/turn-record.ts";
 
 const turnsEach = 3;
 const groupSize = 8;

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { OrderName } from "../../src/contracts/orders.ts";
-import type { RunSession } from "../../src/supervision/session.ts";
-import { finishTraining, startTraining } from "../../src/supervision/training-handle.ts";
-import { makeCurrent } from "../../src/temporal/deployment.ts";
-import { askTranscript, giveOrder } from "../../src/temporal/live-trajectories.ts";
-import { readBuilds } from "../../src/temporal/workflow-builds.ts";
+import type { RunSession } from "../../src/control/supervision/session.ts";
+import { finishTraining, startTraining } from "../../src/control/supervision/training-handle.ts";
+import { makeCurrent } from "../../src/control/temporal/deployment.ts";
+import { askTranscript, giveOrder } from "../../src/control/temporal/live-trajectories.ts";
+import { readBuilds } from "../../src/control/temporal/workflow-builds.ts";
 
 /** What is done with a run whose histories are recorded. */
 export type Drive = (session: RunSession) => Promise<void>;

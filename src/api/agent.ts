@@ -1,2 +1,2 @@
 // `everturn/agent`: what an agent imports so that what its own functions gave is kept. It loads nothing else of Everturn.
-export { idempotencyKey, recorded } from "../definitions/recorded.ts";
+export { idempotencyKey, recorded } from "../plugin/define/recorded.ts";

@@ -1,6 +1,6 @@
 // `everturn/embedding`: vectors of texts, and the nearest ones of a file. It loads ONNX Runtime.
 
-export type { Embedder } from "../embedding/open-embedder.ts";
-export { openEmbedder } from "../embedding/open-embedder.ts";
-export type { Near, Vectors } from "../embedding/open-vectors.ts";
-export { openVectors } from "../embedding/open-vectors.ts";
+export type { Embedder } from "../engine/embedding/open-embedder.ts";
+export { openEmbedder } from "../engine/embedding/open-embedder.ts";
+export type { Near, Vectors } from "../engine/embedding/open-vectors.ts";
+export { openVectors } from "../engine/embedding/open-vectors.ts";

@@ -1,4 +1,6 @@
 // `everturn/engine`: what policies, trainers and losses are made of. It loads ONNX Runtime.
+
+export { persistently } from "../base/files/persistently.ts";
 export type { ConfigurationProblem } from "../contracts/configuration-problem.ts";
 export type { DefinedPolicy, DefinedTrainer } from "../contracts/definitions.ts";
 export type { JsonObject } from "../contracts/json.ts";
@@ -27,50 +29,45 @@ export type {
   TrainerSurroundings,
   TrainingTrajectory,
 } from "../contracts/trainer.ts";
-export {
-  type DefinedLoss,
-  defineLoss,
-  definePolicy,
-  defineTrainer,
-} from "../definitions/define-engine.ts";
-export { endpointPolicy } from "../engines/endpoint-policy.ts";
-export { enginePolicy } from "../engines/engine-policy.ts";
+export { endpointPolicy } from "../engine/inference-servers/endpoint-policy.ts";
+export { enginePolicy } from "../engine/inference-servers/engine-policy.ts";
 export type {
   Ask,
   EngineAction,
   EngineAnswer,
   EngineProtocol,
-} from "../engines/engine-protocol.ts";
-export { sglang } from "../engines/sglang.ts";
-export { vllm } from "../engines/vllm.ts";
-export { persistently } from "../files/persistently.ts";
-export { type AlgorithmSettings, algorithmPresets, comparesTurns } from "../learning/algorithm.ts";
-export { algorithmProblems, type SettingProblem } from "../learning/algorithm-problems.ts";
-export { type ForecastOptions, forecastUpdates } from "../learning/forecast-updates.ts";
-export type { LoraSettings } from "../learning/lora.ts";
-export type { LossFunction, LossTensors } from "../learning/loss-function.ts";
-export type { OptimizerState } from "../learning/optimizer-state.ts";
-export { learningRateAt } from "../learning/schedule.ts";
-export { plannedBytes, type StepPlan, stepPlanText } from "../learning/step-plan.ts";
-export { createTrainer, type PolicyTrainer, type TrainerOptions } from "../learning/trainer.ts";
-export { freshTrainerState, type TrainerState } from "../learning/trainer-state.ts";
-export type { TrainedModel } from "../learning/training-graphs.ts";
-export type { TrainingSettings } from "../learning/training-settings.ts";
-export type { AdapterConfig } from "../models/adapter-config.ts";
-export { type Adapter, adapterConfigFile, readAdapter } from "../models/adapter-folder.ts";
-export { openWeights, readWeights } from "../models/checkpoint.ts";
-export { importModel } from "../models/import-model.ts";
-export { knownModelNames } from "../models/known-models.ts";
-export type { ModelConfig } from "../models/model-config.ts";
-export { parseModelConfig, readModelConfig } from "../models/model-config-file.ts";
-export { modelPolicy, templateSettings } from "../models/model-policy.ts";
-export { type ModelText, readModelText } from "../models/model-text.ts";
+} from "../engine/inference-servers/engine-protocol.ts";
+export { sglang } from "../engine/inference-servers/sglang.ts";
+export { vllm } from "../engine/inference-servers/vllm.ts";
+export { type AlgorithmSettings, algorithmPresets, comparesTurns } from "../engine/learning/algorithm.ts";
+export { algorithmProblems, type SettingProblem } from "../engine/learning/algorithm-problems.ts";
+export { type ForecastOptions, forecastUpdates } from "../engine/learning/forecast-updates.ts";
+export type { LoraSettings } from "../engine/learning/lora.ts";
+export type { LossFunction, LossTensors } from "../engine/learning/loss-function.ts";
+export type { OptimizerState } from "../engine/learning/optimizer-state.ts";
+export { learningRateAt } from "../engine/learning/schedule.ts";
+export { plannedBytes, type StepPlan, stepPlanText } from "../engine/learning/step-plan.ts";
+export { createTrainer, type PolicyTrainer, type TrainerOptions } from "../engine/learning/trainer.ts";
+export { freshTrainerState, type TrainerState } from "../engine/learning/trainer-state.ts";
+export type { TrainedModel } from "../engine/learning/training-graphs.ts";
+export type { TrainingSettings } from "../engine/learning/training-settings.ts";
+export type { ModelConfig } from "../engine/models/config/model-config.ts";
+export { parseModelConfig, readModelConfig } from "../engine/models/config/model-config-file.ts";
+export { usualThreads } from "../engine/models/decode/usual-threads.ts";
+export { importModel } from "../engine/models/policy/import-model.ts";
+export { knownModelNames } from "../engine/models/policy/known-models.ts";
+export { modelPolicy, templateSettings } from "../engine/models/policy/model-policy.ts";
+export { type ModelText, readModelText } from "../engine/models/policy/model-text.ts";
+export { stopTokenIds, writeStopTokens } from "../engine/models/policy/stop-tokens.ts";
+export type { AdapterConfig } from "../engine/models/weights/adapter-config.ts";
+export { type Adapter, adapterConfigFile, readAdapter } from "../engine/models/weights/adapter-folder.ts";
+export { openWeights, readWeights } from "../engine/models/weights/checkpoint.ts";
 export {
   writeAdapterPolicyFolder,
   writeNextPolicyFolder,
   writePolicyFolder,
-} from "../models/policy-folder.ts";
-export { randomModelWeights } from "../models/random-weights.ts";
+} from "../engine/models/weights/policy-folder.ts";
+export { randomModelWeights } from "../engine/models/weights/random-weights.ts";
 export {
   type ByteTensor,
   type LazyTensor,
@@ -78,10 +75,8 @@ export {
   readTensors,
   type Tensor,
   writeSafetensors,
-} from "../models/safetensors.ts";
-export { stopTokenIds, writeStopTokens } from "../models/stop-tokens.ts";
-export { usualThreads } from "../models/usual-threads.ts";
-export { type FrozenBase, readFrozenWeights } from "../models/weight-sources.ts";
+} from "../engine/models/weights/safetensors.ts";
+export { type FrozenBase, readFrozenWeights } from "../engine/models/weights/weight-sources.ts";
 export {
   add,
   clip,
@@ -99,18 +94,24 @@ export {
   sub,
   tanh,
   where,
-} from "../onnx/elementwise.ts";
-export type { FloatValue } from "../onnx/graph.ts";
-export { requireRuntime } from "../onnx/require-runtime.ts";
-export { targetOf, targetProblems } from "../onnx/target.ts";
-export { loadLoss } from "../plugins/registry.ts";
-export { forecastSampling, type SamplingAsked } from "../sampling/forecast-sampling.ts";
-export { createSampler, type Sampler, type SamplerOptions } from "../sampling/sampler.ts";
-export { beforeStopTexts } from "../sampling/stop-texts.ts";
-export { createToolCallGrammar, type ToolCallGrammar } from "../sampling/tool-call-grammar.ts";
-export { typicalTokens } from "../sampling/typical-tokens.ts";
-export type { TemplateSettings } from "../tokens/fixed-template.ts";
-export { createFraming, type Framing } from "../tokens/framing.ts";
-export { templateFormat } from "../tokens/template-format.ts";
-export { loadTokenizer, type Tokenizer } from "../tokens/tokenizer.ts";
-export { readVocabulary, type Vocabulary } from "../tokens/vocabulary.ts";
+} from "../engine/onnx/elementwise.ts";
+export type { FloatValue } from "../engine/onnx/graph.ts";
+export { requireRuntime } from "../engine/onnx/require-runtime.ts";
+export { targetOf, targetProblems } from "../engine/onnx/target.ts";
+export { forecastSampling, type SamplingAsked } from "../engine/sampling/forecast-sampling.ts";
+export { createSampler, type Sampler, type SamplerOptions } from "../engine/sampling/sampler.ts";
+export { beforeStopTexts } from "../engine/sampling/stop-texts.ts";
+export { createToolCallGrammar, type ToolCallGrammar } from "../engine/sampling/tool-call-grammar.ts";
+export { typicalTokens } from "../engine/sampling/typical-tokens.ts";
+export type { TemplateSettings } from "../engine/tokens/fixed-template.ts";
+export { createFraming, type Framing } from "../engine/tokens/framing.ts";
+export { templateFormat } from "../engine/tokens/template-format.ts";
+export { loadTokenizer, type Tokenizer } from "../engine/tokens/tokenizer.ts";
+export { readVocabulary, type Vocabulary } from "../engine/tokens/vocabulary.ts";
+export {
+  type DefinedLoss,
+  defineLoss,
+  definePolicy,
+  defineTrainer,
+} from "../plugin/define/define-engine.ts";
+export { loadLoss } from "../plugin/registry/registry.ts";

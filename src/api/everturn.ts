@@ -1,18 +1,23 @@
 // `everturn`: load a pipeline, train, evaluate, read a run and its trajectories, from a script or a test.
+
+export { EverturnError } from "../base/errors/everturn-error.ts";
+export type { ErrorCode } from "../base/errors/table.ts";
 export type { StepRecord } from "../contracts/generated/step-record.ts";
 export type { LedgerEntry } from "../contracts/ledger.ts";
 export type { Plan } from "../contracts/plan.ts";
 export type { EvaluationRecord, TrainingResult } from "../contracts/run.ts";
-export { EverturnError } from "../errors/everturn-error.ts";
-export type { ErrorCode } from "../errors/table.ts";
-export type { EvaluationComparison } from "../evaluations/compare.ts";
-export type { RunComparison } from "../library/compare.ts";
-export { compare } from "../library/compare.ts";
-export type { RunEvent } from "../library/events.ts";
-export type { ListedTrajectory, TrajectoryFilter } from "../library/list-trajectories.ts";
-export { loadPipeline, type Overrides, type Pipeline, type PipelineOptions } from "../library/pipeline.ts";
-export type { RunPlace } from "../library/place-run.ts";
-export type { RescoredTrajectory } from "../library/rescore-run.ts";
+export type { RunComparison } from "../control/operations/compare.ts";
+export { compare } from "../control/operations/compare.ts";
+export type { RunEvent } from "../control/operations/events.ts";
+export type { ListedTrajectory, TrajectoryFilter } from "../control/operations/list-trajectories.ts";
+export {
+  loadPipeline,
+  type Overrides,
+  type Pipeline,
+  type PipelineOptions,
+} from "../control/operations/pipeline.ts";
+export type { RunPlace } from "../control/operations/place-run.ts";
+export type { RescoredTrajectory } from "../control/operations/rescore-run.ts";
 export {
   createRun,
   type EvaluateOptions,
@@ -22,6 +27,7 @@ export {
   type Run,
   type RunLedger,
   type TrainOptions,
-} from "../library/run.ts";
-export type { TrajectoryDetail } from "../report/trajectory-detail.ts";
-export type { ListedVersion } from "../versions/list-versions.ts";
+} from "../control/operations/run.ts";
+export type { EvaluationComparison } from "../results/evaluations/compare.ts";
+export type { TrajectoryDetail } from "../results/report/trajectory-detail.ts";
+export type { ListedVersion } from "../run/versions/list-versions.ts";

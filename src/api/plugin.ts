@@ -1,4 +1,13 @@
 // `everturn/plugin`: what authors of tools, rewards and data sets import. It loads none of the engine.
+
+export { InexactNumberError, parseExactJson } from "../base/json/exact-json.ts";
+export { parseKeepingDigits } from "../base/json/kept-digits.ts";
+export { killProcess, processHandle } from "../base/processes/process-handle.ts";
+export { type MarkedAnswer, markedAnswer } from "../base/text/marked-answer.ts";
+export { readText } from "../base/validation/read-text.ts";
+export type { ParseOptions } from "../chat/formats/action-format.ts";
+export { parseAction } from "../chat/formats/parse-action.ts";
+export { readImage, videoFile } from "../chat/images/image-source.ts";
 export type { ConfigurationProblem } from "../contracts/configuration-problem.ts";
 export type { DatasetPlugin } from "../contracts/dataset.ts";
 export type {
@@ -39,16 +48,8 @@ export type {
   TrackerSession,
 } from "../contracts/tracker.ts";
 export type { Outcome, ToolCallRecord, TurnRecord } from "../contracts/trajectory.ts";
-export { defineDataset, defineReward, defineTool, defineTracker, wrapTool } from "../definitions/define.ts";
-export { type Agent, type AgentContext, defineAgent } from "../definitions/define-agent.ts";
-export { defineToolset } from "../definitions/define-toolset.ts";
-export type { ParseOptions } from "../formats/action-format.ts";
-export { parseAction } from "../formats/parse-action.ts";
-export { readImage, videoFile } from "../images/image-source.ts";
-export { InexactNumberError, parseExactJson } from "../json/exact-json.ts";
-export { parseKeepingDigits } from "../json/kept-digits.ts";
-export { killProcess, processHandle } from "../processes/process-handle.ts";
-export { type ParseTasksOptions, parseTasks } from "../tasks/parse-tasks.ts";
-export { type ToolKwargs, toolKwargs } from "../tasks/tool-kwargs.ts";
-export { type MarkedAnswer, markedAnswer } from "../text/marked-answer.ts";
-export { readText } from "../validation/read-text.ts";
+export { type ParseTasksOptions, parseTasks } from "../plan/tasks/parse-tasks.ts";
+export { type ToolKwargs, toolKwargs } from "../plan/tasks/tool-kwargs.ts";
+export { defineDataset, defineReward, defineTool, defineTracker, wrapTool } from "../plugin/define/define.ts";
+export { type Agent, type AgentContext, defineAgent } from "../plugin/define/define-agent.ts";
+export { defineToolset } from "../plugin/define/define-toolset.ts";

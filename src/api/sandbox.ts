@@ -1,7 +1,7 @@
 // `everturn/sandbox`: where code of a model may run. For tools and rewards that run it.
-export type { SandboxOptions } from "../sandbox/backend.ts";
-export { openSandbox, sharedSandbox } from "../sandbox/open-sandbox.ts";
-export type { RemoteWish } from "../sandbox/remote/remote-wish.ts";
+export type { SandboxOptions } from "../work/sandbox/backend.ts";
+export { openSandbox, sharedSandbox } from "../work/sandbox/open-sandbox.ts";
+export type { RemoteWish } from "../work/sandbox/remote/remote-wish.ts";
 export type {
   Language,
   Program,
@@ -11,4 +11,4 @@ export type {
   SandboxLimits,
   SandboxSession,
   SessionOptions,
-} from "../sandbox/sandbox.ts";
+} from "../work/sandbox/sandbox.ts";

@@ -1,5 +1,12 @@
 // `everturn/testing`: whether a plugin keeps its promises, for tests of any runner.
-export type { LoopCase, PluginCase, PluginCheckOptions, RewardCase, ToolCase } from "../conformance/cases.ts";
-export { pluginChecks } from "../conformance/plugin-checks.ts";
-export type { PluginCheck, PromiseName } from "../conformance/promise.ts";
-export { parseAction } from "../formats/parse-action.ts";
+
+export { parseAction } from "../chat/formats/parse-action.ts";
+export type {
+  LoopCase,
+  PluginCase,
+  PluginCheckOptions,
+  RewardCase,
+  ToolCase,
+} from "../control/conformance/cases.ts";
+export { pluginChecks } from "../control/conformance/plugin-checks.ts";
+export type { PluginCheck, PromiseName } from "../control/conformance/promise.ts";

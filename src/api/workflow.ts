@@ -14,4 +14,4 @@ export type {
 export type { SpokenMessage, ToolCall, ToolDefinition } from "../contracts/message.ts";
 export type { ParsedAction, ParsedCall } from "../contracts/parsed-action.ts";
 export type { Outcome } from "../contracts/trajectory.ts";
-export { defineLoop } from "../definitions/define-loop.ts";
+export { defineLoop } from "../plugin/define/define-loop.ts";

@@ -41,7 +41,7 @@ export interface SessionRequest {
 /** A call that the agent made itself, with what came of it. */
 export type AnsweredCall = Omit<RefusedCall, "approval">;
 
-/** A call of a function of an agent whose results are kept (src/definitions/recorded.ts). */
+/** A call of a function of an agent whose results are kept (src/plugin/define/recorded.ts). */
 export interface AgentCall {
   name: string;
   arguments: JsonValue;

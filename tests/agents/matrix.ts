@@ -6,7 +6,7 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
-import { runFolder } from "../../src/runs/run-folder.ts";
+import { runFolder } from "../../src/run/folder/run-folder.ts";
 import { everturn, lastLine, start } from "../support/command.ts";
 import { processesWith } from "../support/processes.ts";
 import { stageRecords } from "../support/stage-records.ts";

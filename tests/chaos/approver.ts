@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { withLiveRun } from "../../src/supervision/run-client.ts";
-import { askTranscript, giveOrder, liveTrajectories } from "../../src/temporal/live-trajectories.ts";
+import { withLiveRun } from "../../src/control/supervision/run-client.ts";
+import { askTranscript, giveOrder, liveTrajectories } from "../../src/control/temporal/live-trajectories.ts";
 
 /**
  * Approves every tool call of a run that waits, as `everturn approvals` and `everturn trajectory approve` do, until

@@ -4,7 +4,7 @@ import { closeSync, mkdirSync, openSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { markName } from "./marked-processes.ts";
 
-const main = join(import.meta.dirname, "..", "..", "src", "cli", "main.ts");
+const main = join(import.meta.dirname, "..", "..", "src", "apps", "cli", "main.ts");
 
 /** A command of the CLI under way; all that it starts carries the mark. */
 export interface CliProcess {

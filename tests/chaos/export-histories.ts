@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { historyToJSON } from "@temporalio/common/lib/proto-utils.js";
-import { withRunClient } from "../../src/supervision/run-client.ts";
+import { withRunClient } from "../../src/control/supervision/run-client.ts";
 
 /** Writes the histories of a run's workflows into `folder`, a file each: {workflowId, runId, type, status, history}. */
 export async function exportHistories(runs: string, run: string, folder: string): Promise<void> {

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { freePort } from "../../src/temporal/free-port.ts";
+import { freePort } from "../../src/control/temporal/free-port.ts";
 import { check, type Findings } from "./check.ts";
 import { type CliProcess, startCli } from "./cli-process.ts";
 import { differences } from "./compare-runs.ts";

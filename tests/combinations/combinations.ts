@@ -1,9 +1,9 @@
 // npm run combinations -- [--from 1] [--to 100] [--device cpu]: families of models, ways to keep their weights, adapters and algorithms in random
 // combinations, a line each; ends with 1 if one samples or trains otherwise than the plainest way does. On webgpu without a card: over SwiftShader.
 import { parseArgs } from "node:util";
-import { devices } from "../../src/devices/device.ts";
-import { useSwiftShader } from "../../src/devices/swiftshader.ts";
-import { families, isFamily } from "../../src/models/families.ts";
+import { devices } from "../../src/engine/devices/device.ts";
+import { useSwiftShader } from "../../src/engine/devices/swiftshader.ts";
+import { families, isFamily } from "../../src/engine/models/config/families.ts";
 import { runCombination } from "./combination.ts";
 import { differences } from "./differences.ts";
 

@@ -1,4 +1,4 @@
-import { createUniformStream } from "../../src/random/uniform-stream.ts";
+import { createUniformStream } from "../../src/base/random/uniform-stream.ts";
 
 /** Chance that a number decides. */
 export interface Draw {

@@ -1,11 +1,11 @@
-import { type ExpertTraits, type Family, families } from "../../src/models/families.ts";
+import { type ExpertTraits, type Family, families } from "../../src/engine/models/config/families.ts";
 import {
   type Experts,
   type LayerType,
   type ModelConfig,
   modelConfig,
-} from "../../src/models/model-config.ts";
-import type { RotaryScaling } from "../../src/models/rotary-scaling.ts";
+} from "../../src/engine/models/config/model-config.ts";
+import type { RotaryScaling } from "../../src/engine/models/config/rotary-scaling.ts";
 import type { Draw } from "./draw.ts";
 
 const scalings: readonly [RotaryScaling, ...RotaryScaling[]] = [

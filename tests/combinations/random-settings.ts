@@ -1,5 +1,5 @@
-import { algorithmPresets, algorithms } from "../../src/learning/algorithm.ts";
-import type { TrainingSettings } from "../../src/learning/training-settings.ts";
+import { algorithmPresets, algorithms } from "../../src/engine/learning/algorithm.ts";
+import type { TrainingSettings } from "../../src/engine/learning/training-settings.ts";
 import type { Draw } from "./draw.ts";
 
 /** The settings of policy-gradient steps: an algorithm's, and whatever of it may be another's. */

@@ -1,8 +1,8 @@
-import type { Device } from "../../src/devices/device.ts";
-import type { ScoredTrajectory } from "../../src/learning/token-rewards.ts";
-import { bytesOfPosition } from "../../src/models/key-values.ts";
-import type { ModelConfig } from "../../src/models/model-config.ts";
-import { createSampler, type Sampler } from "../../src/sampling/sampler.ts";
+import type { Device } from "../../src/engine/devices/device.ts";
+import type { ScoredTrajectory } from "../../src/engine/learning/token-rewards.ts";
+import type { ModelConfig } from "../../src/engine/models/config/model-config.ts";
+import { bytesOfPosition } from "../../src/engine/models/decode/key-values.ts";
+import { createSampler, type Sampler } from "../../src/engine/sampling/sampler.ts";
 import type { Draw } from "./draw.ts";
 
 /** What trajectories are sampled from: a model's folder, or that of an adapter and its base's. */

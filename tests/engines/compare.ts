@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import onnx from "../../plugins/policy-onnx/index.ts";
-import { openEngine } from "../../src/engines/open-engine.ts";
-import { sglang } from "../../src/engines/sglang.ts";
-import { vllm } from "../../src/engines/vllm.ts";
+import { openEngine } from "../../src/engine/inference-servers/open-engine.ts";
+import { sglang } from "../../src/engine/inference-servers/sglang.ts";
+import { vllm } from "../../src/engine/inference-servers/vllm.ts";
 
 /**
  * Compares a real engine with Everturn's own sampler, by hand: `npm run engines -- FOLDER` writes two small models to start the

@@ -1,5 +1,5 @@
 import type { Ran, Sandbox, SandboxSession } from "everturn/sandbox";
-import { isEverturnError } from "../../src/errors/everturn-error.ts";
+import { isEverturnError } from "../../src/base/errors/everturn-error.ts";
 import type { Escape, Surroundings } from "./escape.ts";
 import { judgesFiles } from "./programs/judged.ts";
 

@@ -2,7 +2,7 @@
 // left out, and counted. Ends with 1 if one did not hold.
 import { parseArgs } from "node:util";
 import { openSandbox, type Sandbox } from "everturn/sandbox";
-import { messageOf } from "../../src/errors/message-of.ts";
+import { messageOf } from "../../src/base/errors/message-of.ts";
 import { sandboxWish } from "../support/sandbox-wish.ts";
 import { attempt } from "./attempt.ts";
 import { escapes } from "./programs.ts";

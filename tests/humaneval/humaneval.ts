@@ -2,7 +2,7 @@
 // sandbox that this machine has.
 import { parseArgs } from "node:util";
 import { openSandbox } from "everturn/sandbox";
-import { messageOf } from "../../src/errors/message-of.ts";
+import { messageOf } from "../../src/base/errors/message-of.ts";
 import { denoHere } from "../support/deno.ts";
 import { humanEval, judged } from "../support/humaneval.ts";
 import { sandboxWish } from "../support/sandbox-wish.ts";

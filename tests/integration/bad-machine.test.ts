@@ -13,7 +13,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { isSystemError } from "../../src/errors/system-error.ts";
+import { isSystemError } from "../../src/base/errors/system-error.ts";
 import { everturn, type RunningCommand, start } from "../support/command.ts";
 import { mayMount, mount } from "../support/mount.ts";
 import { writeSampleRun } from "../support/sample-run.ts";

@@ -6,18 +6,18 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { Command, CommanderError } from "commander";
 import { expect, onTestFinished, test } from "vitest";
-import { registerDev } from "../../src/cli/dev.ts";
-import { registerEvaluate } from "../../src/cli/evaluate.ts";
-import { registerReport } from "../../src/cli/report.ts";
-import { registerResume } from "../../src/cli/resume.ts";
-import { registerShow } from "../../src/cli/show.ts";
-import { registerTrajectories } from "../../src/cli/trajectories.ts";
-import { registerValidate } from "../../src/cli/validate.ts";
-import { openDevice } from "../../src/devices/open-device.ts";
-import { markFolder } from "../../src/files/marked-folder.ts";
-import { knownError } from "../../src/library/known-error.ts";
-import { processIdentity } from "../../src/processes/process-identity.ts";
-import { settleHome } from "../../src/runs/home.ts";
+import { registerDev } from "../../src/apps/cli/commands/dev.ts";
+import { registerEvaluate } from "../../src/apps/cli/commands/evaluate.ts";
+import { registerReport } from "../../src/apps/cli/commands/report.ts";
+import { registerResume } from "../../src/apps/cli/commands/resume.ts";
+import { registerShow } from "../../src/apps/cli/commands/show.ts";
+import { registerTrajectories } from "../../src/apps/cli/commands/trajectories.ts";
+import { registerValidate } from "../../src/apps/cli/commands/validate.ts";
+import { markFolder } from "../../src/base/files/marked-folder.ts";
+import { processIdentity } from "../../src/base/processes/process-identity.ts";
+import { knownError } from "../../src/control/operations/known-error.ts";
+import { openDevice } from "../../src/engine/devices/open-device.ts";
+import { settleHome } from "../../src/run/folder/home.ts";
 import { everturn, lastLine, startWith } from "../support/command.ts";
 import { inProcessSpace, mayMakeProcessSpace } from "../support/process-space.ts";
 import { writeSampleRun } from "../support/sample-run.ts";
@@ -180,7 +180,7 @@ test.skipIf(!mayMakeProcessSpace)(
       ["resume", run],
       ["trajectory", "pause", `${run}/step-0005/task-05000/0`],
     ]) {
-      const main = join(import.meta.dirname, "..", "..", "src", "cli", "main.ts");
+      const main = join(import.meta.dirname, "..", "..", "src", "apps", "cli", "main.ts");
       const [program = "", ...space] = inProcessSpace;
       const child = spawn(program, [...space, process.execPath, main, ...command, "--runs", runs]);
       const [said, [code]] = await Promise.all([text(child.stderr), once(child, "close")]);

@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { runFolder } from "../../src/runs/run-folder.ts";
+import { runFolder } from "../../src/run/folder/run-folder.ts";
 import { bubblewrapHere } from "../support/bubblewrap.ts";
 import { everturn } from "../support/command.ts";
 import { writeScriptedPipeline } from "../support/scripted-pipeline.ts";

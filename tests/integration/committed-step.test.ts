@@ -1,13 +1,13 @@
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
+import { readLines } from "../../src/base/files/line-file.ts";
+import { readRecord } from "../../src/base/files/whole-files.ts";
 import type { StepRecord } from "../../src/contracts/generated/step-record.ts";
-import { readLines } from "../../src/files/line-file.ts";
-import { readRecord } from "../../src/files/whole-files.ts";
-import { readLedger } from "../../src/ledger/ledger.ts";
-import { openRun } from "../../src/runs/open-runs.ts";
-import { runFolder } from "../../src/runs/run-folder.ts";
-import { trainedStepKey } from "../../src/store/keys.ts";
+import { readLedger } from "../../src/results/ledger/ledger.ts";
+import { openRun } from "../../src/run/folder/open-runs.ts";
+import { runFolder } from "../../src/run/folder/run-folder.ts";
+import { trainedStepKey } from "../../src/run/store/keys.ts";
 import { lastLine, type RunningCommand, start } from "../support/command.ts";
 import { writeScriptedPipeline } from "../support/scripted-pipeline.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
@@ -67,7 +67,7 @@ const policy = writePlugin(
   "policy-unloadable",
   { kind: "policy", config },
   `import { existsSync } from "node:fs";
-import { EverturnError } from ${JSON.stringify(join(plugins, "../../src/errors/everturn-error.ts"))};
+import { EverturnError } from ${JSON.stringify(join(plugins, "../../src/base/errors/everturn-error.ts"))};
 import scripted from ${JSON.stringify(join(plugins, "policy-scripted", "index.ts"))};
 export default {
   ...scripted,

@@ -4,10 +4,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Client, Connection } from "@temporalio/client";
 import { NativeConnection, Worker } from "@temporalio/worker";
 import { expect, test } from "vitest";
-import { deleteDeployments } from "../../src/supervision/delete-deployments.ts";
-import { makeCurrent } from "../../src/temporal/deployment.ts";
-import { startDevServer } from "../../src/temporal/dev-server.ts";
-import { findServerBinary } from "../../src/temporal/server-binary.ts";
+import { deleteDeployments } from "../../src/control/supervision/delete-deployments.ts";
+import { makeCurrent } from "../../src/control/temporal/deployment.ts";
+import { startDevServer } from "../../src/control/temporal/dev-server.ts";
+import { findServerBinary } from "../../src/control/temporal/server-binary.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const folder = temporaryFolder();

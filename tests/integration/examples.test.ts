@@ -1,13 +1,13 @@
 import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { readLines } from "../../src/base/files/line-file.ts";
+import { namesIn } from "../../src/base/files/names-in.ts";
 import type { StepRecord } from "../../src/contracts/generated/step-record.ts";
 import type { TrainingResult } from "../../src/contracts/run.ts";
-import { readLines } from "../../src/files/line-file.ts";
-import { namesIn } from "../../src/files/names-in.ts";
-import { readLedger } from "../../src/ledger/ledger.ts";
-import { openRun } from "../../src/runs/open-runs.ts";
-import { runFolder } from "../../src/runs/run-folder.ts";
+import { readLedger } from "../../src/results/ledger/ledger.ts";
+import { openRun } from "../../src/run/folder/open-runs.ts";
+import { runFolder } from "../../src/run/folder/run-folder.ts";
 import { everturn, lastLine } from "../support/command.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 

@@ -2,7 +2,7 @@ import { readdirSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import type { Probe } from "../../src/library/probe-pipeline.ts";
+import type { Probe } from "../../src/control/operations/probe-pipeline.ts";
 import { everturn, lastLine } from "../support/command.ts";
 
 const pipeline = join(import.meta.dirname, "..", "pipelines", "small.yaml");

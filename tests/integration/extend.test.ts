@@ -1,12 +1,12 @@
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test, vi } from "vitest";
+import { readLines } from "../../src/base/files/line-file.ts";
+import { namesIn, namesInSync } from "../../src/base/files/names-in.ts";
 import type { StepRecord } from "../../src/contracts/generated/step-record.ts";
 import type { TrainingResult } from "../../src/contracts/run.ts";
-import { readLines } from "../../src/files/line-file.ts";
-import { namesIn, namesInSync } from "../../src/files/names-in.ts";
-import { readLedger } from "../../src/ledger/ledger.ts";
-import { openRun } from "../../src/runs/open-runs.ts";
+import { readLedger } from "../../src/results/ledger/ledger.ts";
+import { openRun } from "../../src/run/folder/open-runs.ts";
 import { everturn, lastLine, start } from "../support/command.ts";
 import { scriptedPolicy, writeScriptedPipeline } from "../support/scripted-pipeline.ts";
 import { stageRecords } from "../support/stage-records.ts";

@@ -1,11 +1,11 @@
 import { cpSync, renameSync, rmSync, truncateSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
+import { namesInSync } from "../../src/base/files/names-in.ts";
 import type { TrainingResult } from "../../src/contracts/run.ts";
-import { namesInSync } from "../../src/files/names-in.ts";
-import { openRun } from "../../src/runs/open-runs.ts";
-import { filesOf } from "../../src/store/tree.ts";
-import { versionKey } from "../../src/versions/version-parts.ts";
+import { openRun } from "../../src/run/folder/open-runs.ts";
+import { filesOf } from "../../src/run/store/tree.ts";
+import { versionKey } from "../../src/run/versions/version-parts.ts";
 import { everturn, lastLine } from "../support/command.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 

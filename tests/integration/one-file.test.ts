@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { Plan } from "../../src/contracts/plan.ts";
-import { runFolder } from "../../src/runs/run-folder.ts";
+import { runFolder } from "../../src/run/folder/run-folder.ts";
 import { everturn, lastLine } from "../support/command.ts";
 import { byStdio, filesystem } from "../support/mcp-servers.ts";
 import { writeScriptedPipeline } from "../support/scripted-pipeline.ts";

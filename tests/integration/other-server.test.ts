@@ -5,14 +5,14 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
-import { loadPlan } from "../../src/pipeline/load-plan.ts";
-import { createRun } from "../../src/runs/create-run.ts";
-import { runFolder } from "../../src/runs/run-folder.ts";
-import { claimRun, type HeldRun } from "../../src/supervision/claim-run.ts";
-import { startWorkerProcess } from "../../src/supervision/worker-process.ts";
-import { type DevServer, startDevServer } from "../../src/temporal/dev-server.ts";
-import { freePort } from "../../src/temporal/free-port.ts";
-import { findServerBinary } from "../../src/temporal/server-binary.ts";
+import { claimRun, type HeldRun } from "../../src/control/supervision/claim-run.ts";
+import { startWorkerProcess } from "../../src/control/supervision/worker-process.ts";
+import { type DevServer, startDevServer } from "../../src/control/temporal/dev-server.ts";
+import { freePort } from "../../src/control/temporal/free-port.ts";
+import { findServerBinary } from "../../src/control/temporal/server-binary.ts";
+import { loadPlan } from "../../src/plan/pipeline/load-plan.ts";
+import { createRun } from "../../src/run/folder/create-run.ts";
+import { runFolder } from "../../src/run/folder/run-folder.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const runs = temporaryFolder();
@@ -45,7 +45,7 @@ async function serve(database: string): Promise<DevServer> {
 
 /** A worker whose command is this test, which never kills it. */
 function startWorker() {
-  const main = join(import.meta.dirname, "..", "..", "src", "cli", "main.ts");
+  const main = join(import.meta.dirname, "..", "..", "src", "apps", "cli", "main.ts");
   const parameters = ["worker", "--role", "trainer", "--run", run, "--runs", runs, "--address", address];
   const child = spawn(process.execPath, [main, ...parameters], {
     stdio: ["ignore", "ignore", "ignore", "ipc"],

@@ -3,10 +3,10 @@ import { Client, Connection } from "@temporalio/client";
 import { defineSearchAttributeKey } from "@temporalio/common";
 import { NativeConnection, Worker } from "@temporalio/worker";
 import { expect, onTestFinished, test } from "vitest";
-import { watchStandstill } from "../../src/supervision/standstill.ts";
-import { startDevServer } from "../../src/temporal/dev-server.ts";
-import { idleWorkflows } from "../../src/temporal/idle-workflows.ts";
-import { findServerBinary } from "../../src/temporal/server-binary.ts";
+import { watchStandstill } from "../../src/control/supervision/standstill.ts";
+import { startDevServer } from "../../src/control/temporal/dev-server.ts";
+import { idleWorkflows } from "../../src/control/temporal/idle-workflows.ts";
+import { findServerBinary } from "../../src/control/temporal/server-binary.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const folder = temporaryFolder();

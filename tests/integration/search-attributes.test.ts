@@ -4,9 +4,9 @@ import { join } from "node:path";
 import { Client, Connection } from "@temporalio/client";
 import { defineSearchAttributeKey } from "@temporalio/common";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { freePort } from "../../src/temporal/free-port.ts";
-import { registerSearchAttributes } from "../../src/temporal/search-attributes.ts";
-import { findServerBinary } from "../../src/temporal/server-binary.ts";
+import { freePort } from "../../src/control/temporal/free-port.ts";
+import { registerSearchAttributes } from "../../src/control/temporal/search-attributes.ts";
+import { findServerBinary } from "../../src/control/temporal/server-binary.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 describe("a server that others started", () => {

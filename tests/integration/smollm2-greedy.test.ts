@@ -1,11 +1,11 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { cacheFolder } from "../../src/fetch/cache-folder.ts";
-import { cachedFolder } from "../../src/fetch/cached-folder.ts";
-import { importModel } from "../../src/models/import-model.ts";
-import { readModelConfig } from "../../src/models/model-config-file.ts";
-import { createSampler } from "../../src/sampling/sampler.ts";
+import { cacheFolder } from "../../src/base/files/cache-folder.ts";
+import { cachedFolder } from "../../src/base/files/cached-folder.ts";
+import { readModelConfig } from "../../src/engine/models/config/model-config-file.ts";
+import { importModel } from "../../src/engine/models/policy/import-model.ts";
+import { createSampler } from "../../src/engine/sampling/sampler.ts";
 
 type GreedyCase = { prompt: number[]; tokens: number[]; logprobs: number[] };
 

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type DevServer, startDevServer } from "../../src/temporal/dev-server.ts";
-import { findServerBinary } from "../../src/temporal/server-binary.ts";
+import { type DevServer, startDevServer } from "../../src/control/temporal/dev-server.ts";
+import { findServerBinary } from "../../src/control/temporal/server-binary.ts";
 import { everturn, lastLine } from "../support/command.ts";
 import { writeScriptedPipeline } from "../support/scripted-pipeline.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";

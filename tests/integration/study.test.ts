@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, expect, test, vi } from "vitest";
-import type { JobResult } from "../../src/studies/study-results.ts";
+import type { JobResult } from "../../src/results/studies/study-results.ts";
 import { lastLine, type RunningCommand, startWith } from "../support/command.ts";
 import { processesWith } from "../support/processes.ts";
 import { writeStudy } from "../support/study.ts";

@@ -1,9 +1,9 @@
 import { join } from "node:path";
 import { Worker } from "@temporalio/worker";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { runFolder } from "../../src/runs/run-folder.ts";
-import { startTelemetry } from "../../src/telemetry/telemetry.ts";
-import { bundleOf, readBuilds } from "../../src/temporal/workflow-builds.ts";
+import { startTelemetry } from "../../src/base/telemetry/telemetry.ts";
+import { bundleOf, readBuilds } from "../../src/control/temporal/workflow-builds.ts";
+import { runFolder } from "../../src/run/folder/run-folder.ts";
 import { type CollectedSpan, type Collector, startCollector } from "../support/collector.ts";
 import { lastLine, startWith } from "../support/command.ts";
 import { historiesOf } from "../support/histories.ts";

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import type { TrajectoryRecord } from "../../src/contracts/generated/trajectory.ts";
-import { runFolder } from "../../src/runs/run-folder.ts";
+import { runFolder } from "../../src/run/folder/run-folder.ts";
 import { everturn, lastLine } from "../support/command.ts";
 import { stageRecords } from "../support/stage-records.ts";
 

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { ApplicationFailure } from "@temporalio/common";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { EverturnError } from "../../src/base/errors/everturn-error.ts";
 import type {
   CallToolInput,
   GenerateTurnInput,
@@ -16,9 +17,8 @@ import type {
   TrajectoryLimits,
   TrajectoryResult,
 } from "../../src/contracts/trajectory.ts";
-import { EverturnError } from "../../src/errors/everturn-error.ts";
-import { durable } from "../../src/temporal/durable.ts";
-import { timed } from "../../src/temporal/timed.ts";
+import { durable } from "../../src/control/temporal/durable.ts";
+import { timed } from "../../src/control/temporal/timed.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { startWorkflows, type WorkflowWorker } from "../support/workflow-worker.ts";
 

@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { readLines } from "../../src/base/files/line-file.ts";
 import type { StepRecord } from "../../src/contracts/generated/step-record.ts";
-import { readLines } from "../../src/files/line-file.ts";
-import { runFolder } from "../../src/runs/run-folder.ts";
+import { runFolder } from "../../src/run/folder/run-folder.ts";
 import { everturn } from "../support/command.ts";
 import { writeScriptedPipeline } from "../support/scripted-pipeline.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";

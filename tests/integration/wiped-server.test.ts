@@ -1,10 +1,10 @@
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, expect, test } from "vitest";
-import { namesInSync } from "../../src/files/names-in.ts";
-import { type DevServer, startDevServer } from "../../src/temporal/dev-server.ts";
-import { freePort } from "../../src/temporal/free-port.ts";
-import { findServerBinary } from "../../src/temporal/server-binary.ts";
+import { namesInSync } from "../../src/base/files/names-in.ts";
+import { type DevServer, startDevServer } from "../../src/control/temporal/dev-server.ts";
+import { freePort } from "../../src/control/temporal/free-port.ts";
+import { findServerBinary } from "../../src/control/temporal/server-binary.ts";
 import { everturn, type RunningCommand, start } from "../support/command.ts";
 import { writeScriptedPipeline } from "../support/scripted-pipeline.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";

@@ -1,10 +1,10 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { loadPlan } from "../../src/pipeline/load-plan.ts";
-import { createRun } from "../../src/runs/create-run.ts";
-import { runFolder } from "../../src/runs/run-folder.ts";
-import { startWorkerProcess } from "../../src/supervision/worker-process.ts";
+import { startWorkerProcess } from "../../src/control/supervision/worker-process.ts";
+import { loadPlan } from "../../src/plan/pipeline/load-plan.ts";
+import { createRun } from "../../src/run/folder/create-run.ts";
+import { runFolder } from "../../src/run/folder/run-folder.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const runs = temporaryFolder();

@@ -5,7 +5,7 @@ import { historyFromJSON } from "@temporalio/common/lib/proto-utils.js";
 import proto from "@temporalio/proto";
 import { DefaultLogger, NativeConnection, Runtime, Worker } from "@temporalio/worker";
 import { beforeAll, expect, onTestFinished, test } from "vitest";
-import { workflowBundle } from "../../src/temporal/workflow-bundle.ts";
+import { workflowBundle } from "../../src/control/temporal/workflow-bundle.ts";
 import { type ScriptedTemporal, startScriptedTemporal } from "../support/scripted-temporal.ts";
 
 const { PollWorkflowTaskQueueResponse } = proto.temporal.api.workflowservice.v1;

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Worker } from "@temporalio/worker";
 import { beforeAll, expect, test } from "vitest";
-import { workflowBundle } from "../../src/temporal/workflow-bundle.ts";
+import { workflowBundle } from "../../src/control/temporal/workflow-bundle.ts";
 
 const histories = join(import.meta.dirname, "histories");
 const workflow = join(import.meta.dirname, "..", "..", "plugins", "loop-tool-agent", "workflow.ts");

@@ -1,11 +1,11 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { batchFeeds, batchSequences, type TokenSequence } from "../../src/learning/batch.ts";
-import { scoringModel } from "../../src/learning/training-graphs.ts";
-import { readWeights } from "../../src/models/checkpoint.ts";
-import { readModelConfig } from "../../src/models/model-config-file.ts";
-import { checkModelWeights } from "../../src/models/model-weights.ts";
-import { createSession } from "../../src/onnx/create-session.ts";
+import { batchFeeds, batchSequences, type TokenSequence } from "../../src/engine/learning/batch.ts";
+import { scoringModel } from "../../src/engine/learning/training-graphs.ts";
+import { readModelConfig } from "../../src/engine/models/config/model-config-file.ts";
+import { readWeights } from "../../src/engine/models/weights/checkpoint.ts";
+import { checkModelWeights } from "../../src/engine/models/weights/model-weights.ts";
+import { createSession } from "../../src/engine/onnx/create-session.ts";
 
 // node tests/shapes/first-loss.ts FOLDER: the loss of the batch that first-loss.py left with a model of a published
 // size, beside transformers'. A run by hand, of minutes and gigabytes.

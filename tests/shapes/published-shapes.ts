@@ -1,4 +1,4 @@
-import type { ModelConfig, ModelShape } from "../../src/models/model-config.ts";
+import type { ModelConfig, ModelShape } from "../../src/engine/models/config/model-config.ts";
 
 /** A published model's vocabulary, chat template and sizes. Its weights are random: they can't be had here. */
 export interface PublishedShape {

@@ -1,10 +1,10 @@
 import { dirname, join } from "node:path";
-import { exportGguf } from "../../src/models/gguf/export-gguf.ts";
-import { modelConfig } from "../../src/models/model-config.ts";
-import { modelWeightShapes } from "../../src/models/model-weights.ts";
-import { writeConfigFiles } from "../../src/models/policy-folder.ts";
-import { constantOf } from "../../src/models/random-weights.ts";
-import { elementCount } from "../../src/onnx/element-count.ts";
+import { modelConfig } from "../../src/engine/models/config/model-config.ts";
+import { exportGguf } from "../../src/engine/models/weights/gguf/export-gguf.ts";
+import { modelWeightShapes } from "../../src/engine/models/weights/model-weights.ts";
+import { writeConfigFiles } from "../../src/engine/models/weights/policy-folder.ts";
+import { constantOf } from "../../src/engine/models/weights/random-weights.ts";
+import { elementCount } from "../../src/engine/onnx/element-count.ts";
 import { asEarlierGemma } from "../support/gemma-vocabulary.ts";
 import { publishedTemplate, publishedTokenizer } from "../support/published-tokenizer.ts";
 import type { PublishedShape } from "./published-shapes.ts";

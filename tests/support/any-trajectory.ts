@@ -1,16 +1,16 @@
+import { createUniformStream } from "../../src/base/random/uniform-stream.ts";
 import type { Segment } from "../../src/contracts/generated/segment.ts";
 import type { Media, TrajectoryRecord } from "../../src/contracts/generated/trajectory.ts";
 import type { CallFailure } from "../../src/contracts/recorded-call.ts";
-import { createUniformStream } from "../../src/random/uniform-stream.ts";
 import {
   answeredCalls,
   type KeptCall,
   type KeptTurn,
   type TrajectoryRecords,
-} from "../../src/trajectory/folded/trajectory-records.ts";
-import { segmentRef } from "../../src/trajectory/segments.ts";
-import { resultOf } from "../../src/trajectory/turn-journal.ts";
-import { turnRecord } from "../../src/trajectory/turn-record.ts";
+} from "../../src/run/trajectory/folded/trajectory-records.ts";
+import { segmentRef } from "../../src/run/trajectory/segments.ts";
+import { resultOf } from "../../src/run/trajectory/turn-journal.ts";
+import { turnRecord } from "../../src/run/trajectory/turn-record.ts";
 
 /** Text, numbers and lists that are likely to go wrong. */
 const texts = [

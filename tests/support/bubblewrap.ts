@@ -2,10 +2,10 @@ import { execFileSync } from "node:child_process";
 import { existsSync, readdirSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { openSandbox, type Sandbox } from "everturn/sandbox";
-import { isEverturnError } from "../../src/errors/everturn-error.ts";
-import { messageOf } from "../../src/errors/message-of.ts";
-import { cacheFolder } from "../../src/fetch/cache-folder.ts";
-import { cachedFolder } from "../../src/fetch/cached-folder.ts";
+import { isEverturnError } from "../../src/base/errors/everturn-error.ts";
+import { messageOf } from "../../src/base/errors/message-of.ts";
+import { cacheFolder } from "../../src/base/files/cache-folder.ts";
+import { cachedFolder } from "../../src/base/files/cached-folder.ts";
 
 /** bubblewrap's sandbox, with a package of the system's in the user's cache if none is installed; else says why there is none. */
 export async function bubblewrapHere(): Promise<Sandbox | undefined> {

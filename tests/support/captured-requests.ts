@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import type { ModelAnswer } from "../../src/chat/openai/model-request.ts";
 import type { JsonObject } from "../../src/contracts/json.ts";
-import type { ModelAnswer } from "../../src/endpoint/model-request.ts";
 
 const folder = join(import.meta.dirname, "..", "fixtures", "agents");
 

@@ -1,8 +1,8 @@
-import { adapterShapes } from "../../src/learning/lora.ts";
-import type { AdapterShape } from "../../src/models/decoding-model.ts";
-import { type ModelConfig, modelConfig } from "../../src/models/model-config.ts";
-import type { Tensor } from "../../src/models/safetensors.ts";
-import { noise } from "../unit/onnx/finite-differences.ts";
+import { adapterShapes } from "../../src/engine/learning/lora.ts";
+import { type ModelConfig, modelConfig } from "../../src/engine/models/config/model-config.ts";
+import type { AdapterShape } from "../../src/engine/models/decode/decoding-model.ts";
+import type { Tensor } from "../../src/engine/models/weights/safetensors.ts";
+import { noise } from "../unit/engine/onnx/finite-differences.ts";
 
 /** The shape of a model whose heads both a card's operator and the processor's take. */
 export const cardShape = {

@@ -3,10 +3,10 @@ import { chmodSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { brotliDecompressSync } from "node:zlib";
 import { findExecutable } from "../../plugins/tool-browser/executable.ts";
-import { messageOf } from "../../src/errors/message-of.ts";
-import { cacheFolder } from "../../src/fetch/cache-folder.ts";
-import { cachedFolder } from "../../src/fetch/cached-folder.ts";
-import { download } from "../../src/fetch/download.ts";
+import { messageOf } from "../../src/base/errors/message-of.ts";
+import { cacheFolder } from "../../src/base/files/cache-folder.ts";
+import { cachedFolder } from "../../src/base/files/cached-folder.ts";
+import { download } from "../../src/base/files/download.ts";
 
 const npmPackage = {
   package: "@sparticuz/chromium@149.0.0",

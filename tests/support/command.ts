@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 
-const main = join(import.meta.dirname, "..", "..", "src", "cli", "main.ts");
+const main = join(import.meta.dirname, "..", "..", "src", "apps", "cli", "main.ts");
 
 /** A command of the CLI under way, in a process group of its own. */
 export interface RunningCommand {

@@ -1,4 +1,4 @@
-import type { TrainerState } from "../../src/learning/trainer-state.ts";
+import type { TrainerState } from "../../src/engine/learning/trainer-state.ts";
 
 /** A copy of all that an update changes; weights under an adapter are shared. */
 export function copyTrainerState(state: TrainerState): TrainerState {

@@ -1,6 +1,6 @@
-import type { CachedDecoder } from "../../src/models/cached-decoder.ts";
-import type { Tensor } from "../../src/models/safetensors.ts";
-import { createDecoderCache } from "../../src/sampling/key-value-cache.ts";
+import type { CachedDecoder } from "../../src/engine/models/decode/cached-decoder.ts";
+import type { Tensor } from "../../src/engine/models/weights/safetensors.ts";
+import { createDecoderCache } from "../../src/engine/sampling/key-value-cache.ts";
 
 /** What a decoder says while rows are read, continued, swapped, kept, and read on from what was kept; then some steps that are alike. */
 export async function decoderTalk(decoder: CachedDecoder, adapter?: ReadonlyMap<string, Tensor>, alike = 13) {

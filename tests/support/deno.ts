@@ -1,10 +1,10 @@
 import { execFile } from "node:child_process";
 import { delimiter, join } from "node:path";
 import { promisify } from "node:util";
-import { messageOf } from "../../src/errors/message-of.ts";
-import { cacheFolder } from "../../src/fetch/cache-folder.ts";
-import { cachedFolder } from "../../src/fetch/cached-folder.ts";
-import { download } from "../../src/fetch/download.ts";
+import { messageOf } from "../../src/base/errors/message-of.ts";
+import { cacheFolder } from "../../src/base/files/cache-folder.ts";
+import { cachedFolder } from "../../src/base/files/cached-folder.ts";
+import { download } from "../../src/base/files/download.ts";
 
 const run = promisify(execFile);
 

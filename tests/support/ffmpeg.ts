@@ -1,10 +1,10 @@
 import { execFileSync } from "node:child_process";
 import { chmodSync, copyFileSync, readdirSync } from "node:fs";
 import { delimiter, join } from "node:path";
-import { messageOf } from "../../src/errors/message-of.ts";
-import { cacheFolder } from "../../src/fetch/cache-folder.ts";
-import { cachedFolder } from "../../src/fetch/cached-folder.ts";
-import { fetchWheel } from "../../src/fetch/wheel.ts";
+import { messageOf } from "../../src/base/errors/message-of.ts";
+import { cacheFolder } from "../../src/base/files/cache-folder.ts";
+import { cachedFolder } from "../../src/base/files/cached-folder.ts";
+import { fetchWheel } from "../../src/base/files/wheel.ts";
 
 /** A wheel that has ffmpeg for linux on x64, 30 MB. */
 const wheel = {

@@ -1,6 +1,6 @@
 import { chmodSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { findServerBinary } from "../../src/temporal/server-binary.ts";
+import { findServerBinary } from "../../src/control/temporal/server-binary.ts";
 
 /** Writes a Temporal CLI into `folder` whose server asks workflows to continue as new after so many events; its path. */
 export async function forgetfulServer(folder: string, events: number): Promise<string> {

@@ -1,4 +1,4 @@
-import type { GgufHeader } from "../../src/models/gguf/header.ts";
+import type { GgufHeader } from "../../src/engine/models/weights/gguf/header.ts";
 
 /** Makes the metadata of Gemma 4's vocabulary that of an earlier Gemma: pieces without merges. */
 export function asEarlierGemma(metadata: GgufHeader["metadata"]): void {

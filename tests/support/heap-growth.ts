@@ -1,7 +1,7 @@
 // Prints by how many bytes this process's heap grows when it makes large arrays after others were given back.
 import { readFileSync } from "node:fs";
-import { release } from "../../src/onnx/release.ts";
-import { runtimeFunctions } from "../../src/onnx/runtime-functions.ts";
+import { release } from "../../src/engine/onnx/release.ts";
+import { runtimeFunctions } from "../../src/engine/onnx/runtime-functions.ts";
 
 function heapBytes(): number {
   const [, from = "", to = ""] =

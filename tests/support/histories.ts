@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Client, Connection } from "@temporalio/client";
 import type { temporal } from "@temporalio/proto";
-import type { RunFolder } from "../../src/runs/run-folder.ts";
-import { startDevServer } from "../../src/temporal/dev-server.ts";
-import { findServerBinary } from "../../src/temporal/server-binary.ts";
+import { startDevServer } from "../../src/control/temporal/dev-server.ts";
+import { findServerBinary } from "../../src/control/temporal/server-binary.ts";
+import type { RunFolder } from "../../src/run/folder/run-folder.ts";
 
 /** The history of one execution of a workflow. */
 export interface RecordedHistory {

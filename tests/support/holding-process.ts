@@ -1,5 +1,5 @@
-import { runFolder } from "../../src/runs/run-folder.ts";
-import { claimRun } from "../../src/supervision/claim-run.ts";
+import { claimRun } from "../../src/control/supervision/claim-run.ts";
+import { runFolder } from "../../src/run/folder/run-folder.ts";
 
 /** Works on a run, as far as its session file goes, until it is told to end: `<runs> <run> [<silence in ms>]`. */
 const [runs = "", run = "", silence = ""] = process.argv.slice(2);

@@ -1,8 +1,8 @@
 // A worker of a plugin host that is to be killed: has `entry` loaded, calls it once, and says which process answered.
-import { ownIdentity } from "../../src/processes/process-identity.ts";
-import { pluginHosts } from "../../src/threads/plugin-hosts.ts";
-import { hostRecords } from "../../src/tools/host-records.ts";
-import { toolThread } from "../../src/tools/tool-thread.ts";
+import { ownIdentity } from "../../src/base/processes/process-identity.ts";
+import { pluginHosts } from "../../src/plugin/host/plugin-hosts.ts";
+import { hostRecords } from "../../src/work/tools/host-records.ts";
+import { toolThread } from "../../src/work/tools/tool-thread.ts";
 import { samplePlan } from "./sample-plan.ts";
 
 const [folder = "", entry = ""] = process.argv.slice(2);

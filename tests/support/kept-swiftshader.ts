@@ -1,10 +1,10 @@
 import { afterAll, beforeAll } from "vitest";
-import { useSwiftShader } from "../../src/devices/swiftshader.ts";
-import { createSession } from "../../src/onnx/create-session.ts";
-import { add } from "../../src/onnx/elementwise.ts";
-import { createGraph } from "../../src/onnx/graph.ts";
-import { modelBytes } from "../../src/onnx/model-bytes.ts";
-import type { Session } from "../../src/onnx/session.ts";
+import { useSwiftShader } from "../../src/engine/devices/swiftshader.ts";
+import { createSession } from "../../src/engine/onnx/create-session.ts";
+import { add } from "../../src/engine/onnx/elementwise.ts";
+import { createGraph } from "../../src/engine/onnx/graph.ts";
+import { modelBytes } from "../../src/engine/onnx/model-bytes.ts";
+import type { Session } from "../../src/engine/onnx/session.ts";
 
 /** Has the tests of a file run WebGPU over SwiftShader, with a session that is open all the while: with the last one all shaders go, which are compiled in software. */
 export function keepSwiftShader(): void {

@@ -2,9 +2,9 @@ import { execFile } from "node:child_process";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { cacheFolder } from "../../src/fetch/cache-folder.ts";
-import { cachedFolder } from "../../src/fetch/cached-folder.ts";
-import { download } from "../../src/fetch/download.ts";
+import { cacheFolder } from "../../src/base/files/cache-folder.ts";
+import { cachedFolder } from "../../src/base/files/cached-folder.ts";
+import { download } from "../../src/base/files/download.ts";
 
 const name = "llama-cpp-python";
 const version = "0.3.36";

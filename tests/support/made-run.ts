@@ -1,5 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { ahead } from "../../src/base/async/ahead.ts";
+import { createUniformStream } from "../../src/base/random/uniform-stream.ts";
 import type { Segment } from "../../src/contracts/generated/segment.ts";
 import type { StepRecord } from "../../src/contracts/generated/step-record.ts";
 import type { Task } from "../../src/contracts/generated/task.ts";
@@ -7,12 +9,12 @@ import type { TrajectoryRecord } from "../../src/contracts/generated/trajectory.
 import type { TrainedTrajectory } from "../../src/contracts/ledger.ts";
 import type { RecordedCall } from "../../src/contracts/recorded-call.ts";
 import { stepStage } from "../../src/contracts/stages.ts";
-import { reserve } from "../../src/ledger/reservations.ts";
-import { ahead } from "../../src/promises/ahead.ts";
-import { createUniformStream } from "../../src/random/uniform-stream.ts";
-import { writeMetrics } from "../../src/runs/metrics-view.ts";
-import { type OpenRun, openRun } from "../../src/runs/open-runs.ts";
-import { runFolder } from "../../src/runs/run-folder.ts";
+import { taskId } from "../../src/plan/tasks/run-tasks.ts";
+import { stepIndices } from "../../src/plan/tasks/step-indices.ts";
+import { reserve } from "../../src/results/ledger/reservations.ts";
+import { writeMetrics } from "../../src/run/folder/metrics-view.ts";
+import { type OpenRun, openRun } from "../../src/run/folder/open-runs.ts";
+import { runFolder } from "../../src/run/folder/run-folder.ts";
 import {
   callKey,
   planRow,
@@ -22,11 +24,9 @@ import {
   trainedStepKey,
   trajectoryKey,
   turnKey,
-} from "../../src/store/keys.ts";
-import { openFolderStore, openRunStoreAt } from "../../src/store/open-run-store.ts";
-import { taskId } from "../../src/tasks/run-tasks.ts";
-import { stepIndices } from "../../src/tasks/step-indices.ts";
-import { segmentRef } from "../../src/trajectory/segments.ts";
+} from "../../src/run/store/keys.ts";
+import { openFolderStore, openRunStoreAt } from "../../src/run/store/open-run-store.ts";
+import { segmentRef } from "../../src/run/trajectory/segments.ts";
 import { samplePlan } from "./sample-plan.ts";
 import { writeVersion } from "./versions.ts";
 

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
-import { freePort } from "../../src/temporal/free-port.ts";
+import { freePort } from "../../src/control/temporal/free-port.ts";
 
 const servers = join(import.meta.dirname, "..", "..", "node_modules", "@modelcontextprotocol");
 

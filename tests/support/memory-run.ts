@@ -5,10 +5,10 @@ import type { Task } from "../../src/contracts/generated/task.ts";
 import type { JsonObject } from "../../src/contracts/json.ts";
 import type { ResolvedTool } from "../../src/contracts/plan.ts";
 import type { TrajectoryPlace } from "../../src/contracts/trajectory.ts";
-import type { ToolWorker } from "../../src/roles/tool-worker.ts";
-import { createRun } from "../../src/runs/create-run.ts";
-import { openRun } from "../../src/runs/open-runs.ts";
-import { callKey } from "../../src/store/keys.ts";
+import { createRun } from "../../src/run/folder/create-run.ts";
+import { openRun } from "../../src/run/folder/open-runs.ts";
+import { callKey } from "../../src/run/store/keys.ts";
+import type { ToolWorker } from "../../src/work/workers/tool-worker.ts";
 import { samplePlan } from "./sample-plan.ts";
 import { writeTurn } from "./written-turn.ts";
 

@@ -4,9 +4,9 @@ import { stat } from "node:fs/promises";
 import { Agent, type IncomingMessage, request } from "node:http";
 import { pipeline } from "node:stream/promises";
 import { setTimeout as sleep } from "node:timers/promises";
-import { EverturnError } from "../../src/errors/everturn-error.ts";
-import type { Backend } from "../../src/store/backend.ts";
-import { localCopies } from "../../src/store/local-copies.ts";
+import { EverturnError } from "../../src/base/errors/everturn-error.ts";
+import type { Backend } from "../../src/run/store/backend.ts";
+import { localCopies } from "../../src/run/store/local-copies.ts";
 
 /** Tries of one request before it counts as failed for now. */
 const tries = 12;

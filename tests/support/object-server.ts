@@ -2,7 +2,7 @@ import { mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { createUniformStream } from "../../src/random/uniform-stream.ts";
+import { createUniformStream } from "../../src/base/random/uniform-stream.ts";
 
 /**
  * A server that behaves as an object store does on a bad day, in a process of its own: it is slow, answers 503 or 409 now

@@ -1,5 +1,5 @@
-import type { Backend } from "../../src/store/backend.ts";
-import { folderBackend } from "../../src/store/folder-backend.ts";
+import type { Backend } from "../../src/run/store/backend.ts";
+import { folderBackend } from "../../src/run/store/folder-backend.ts";
 import { objectBackend } from "./object-backend.ts";
 
 /** Where a backend of the tests is, as another process is told. */

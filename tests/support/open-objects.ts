@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Backend } from "../../src/store/backend.ts";
-import type { OpenBackend } from "../../src/store/named-backend.ts";
+import type { Backend } from "../../src/run/store/backend.ts";
+import type { OpenBackend } from "../../src/run/store/named-backend.ts";
 import { objectBackend } from "./object-backend.ts";
 
 /** Bytes of local copies. */

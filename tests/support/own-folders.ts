@@ -1,8 +1,8 @@
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { machineName } from "../../src/processes/machine-folder.ts";
-import { processIdentity } from "../../src/processes/process-identity.ts";
+import { machineName } from "../../src/base/processes/machine-folder.ts";
+import { processIdentity } from "../../src/base/processes/process-identity.ts";
 import { memoryFolder } from "./memory-folder.ts";
 
 /** Where folders are shared, nobody sees the processes of other machines and containers. */

@@ -3,8 +3,8 @@ import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { cacheFolder } from "../../src/fetch/cache-folder.ts";
-import { cachedFolder } from "../../src/fetch/cached-folder.ts";
+import { cacheFolder } from "../../src/base/files/cache-folder.ts";
+import { cachedFolder } from "../../src/base/files/cached-folder.ts";
 
 const run = promisify(execFile);
 const requirements = join(import.meta.dirname, "parquet-readers.txt");

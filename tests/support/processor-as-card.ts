@@ -1,12 +1,12 @@
 import koffi from "koffi";
 import { expect } from "vitest";
-import { type CopiedBytes, cardArray } from "../../src/onnx/card-memory.ts";
-import type { CudaMemory } from "../../src/onnx/cuda-memory.ts";
+import { type CopiedBytes, cardArray } from "../../src/engine/onnx/card-memory.ts";
+import type { CudaMemory } from "../../src/engine/onnx/cuda-memory.ts";
 import {
   type RuntimeCall,
   type RuntimeFunctions,
   runtimeFunctions,
-} from "../../src/onnx/runtime-functions.ts";
+} from "../../src/engine/onnx/runtime-functions.ts";
 
 /** ONNX Runtime and a memory in which the processor stands for an NVIDIA card: what is said of the two apart from it is checked. */
 export interface ProcessorAsCard {

@@ -1,9 +1,9 @@
 import { mkdirSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type GgufHeader, readGgufHeader } from "../../src/models/gguf/header.ts";
-import { writeTokenizerFiles } from "../../src/models/gguf/tokenizer-files.ts";
-import { loadTokenizer, type Tokenizer } from "../../src/tokens/tokenizer.ts";
+import { type GgufHeader, readGgufHeader } from "../../src/engine/models/weights/gguf/header.ts";
+import { writeTokenizerFiles } from "../../src/engine/models/weights/gguf/tokenizer-files.ts";
+import { loadTokenizer, type Tokenizer } from "../../src/engine/tokens/tokenizer.ts";
 import { fetchLlamaCpp } from "./llama-cpp.ts";
 
 /**

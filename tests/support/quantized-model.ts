@@ -1,11 +1,11 @@
 import { mkdir, mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { writeWeights } from "../../src/models/checkpoint.ts";
-import type { ModelConfig } from "../../src/models/model-config.ts";
-import { type Quantization, quantizeWeights } from "../../src/models/quantize.ts";
-import { quantizedTensors } from "../../src/models/quantized-tensors.ts";
-import { randomModelWeights } from "../../src/models/random-weights.ts";
+import type { ModelConfig } from "../../src/engine/models/config/model-config.ts";
+import { writeWeights } from "../../src/engine/models/weights/checkpoint.ts";
+import { type Quantization, quantizeWeights } from "../../src/engine/models/weights/quantize.ts";
+import { quantizedTensors } from "../../src/engine/models/weights/quantized-tensors.ts";
+import { randomModelWeights } from "../../src/engine/models/weights/random-weights.ts";
 
 /** A folder with random weights of a model in few bits, in several files. */
 export async function quantizedFolder(config: ModelConfig, quantization: Quantization): Promise<string> {

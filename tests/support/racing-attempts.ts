@@ -1,12 +1,12 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { recordStep } from "../../activities/record-step.ts";
+import { isEverturnError } from "../../src/base/errors/everturn-error.ts";
 import type { StepRecord } from "../../src/contracts/generated/step-record.ts";
-import { isEverturnError } from "../../src/errors/everturn-error.ts";
-import { openRun } from "../../src/runs/open-runs.ts";
-import { commitTree } from "../../src/store/commit-tree.ts";
-import { treeKeyOf } from "../../src/store/key.ts";
-import { trainedStepKey } from "../../src/store/keys.ts";
+import { openRun } from "../../src/run/folder/open-runs.ts";
+import { commitTree } from "../../src/run/store/commit-tree.ts";
+import { treeKeyOf } from "../../src/run/store/key.ts";
+import { trainedStepKey } from "../../src/run/store/keys.ts";
 
 /** Trains and records the steps of a run as if it were the only worker: `<run folder> <name> <steps>`. */
 const [root = "", name = "", steps = ""] = process.argv.slice(2);

@@ -15,7 +15,9 @@ export interface SampleOptions {
 }
 
 /** A tokenizer that stays as it is, so that numbers of tokens do. */
-export const tokenizerFolder = fileURLToPath(new URL("../unit/tokens/fixtures/tokenizer", import.meta.url));
+export const tokenizerFolder = fileURLToPath(
+  new URL("../unit/engine/tokens/fixtures/tokenizer", import.meta.url),
+);
 
 /** The calculator pipeline's validation tasks. */
 export const validationFile = `${calculator}/chain-sum-small.val.jsonl`;

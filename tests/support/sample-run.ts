@@ -1,18 +1,17 @@
 import { cp, mkdtemp, readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-
+import { createUniformStream } from "../../src/base/random/uniform-stream.ts";
 import type { Task } from "../../src/contracts/generated/task.ts";
 import type { EvaluationRecord, RunFile } from "../../src/contracts/run.ts";
 import type { TrajectoryResult } from "../../src/contracts/trajectory.ts";
-import { createUniformStream } from "../../src/random/uniform-stream.ts";
-import { writeMetrics } from "../../src/runs/metrics-view.ts";
-import { type OpenRun, openRun } from "../../src/runs/open-runs.ts";
-import { runFolder } from "../../src/runs/run-folder.ts";
-import { evaluationKey, planRow, recordedStepKey, runFileKey } from "../../src/store/keys.ts";
-import { openRunStore } from "../../src/store/open-run-store.ts";
-import { createFraming } from "../../src/tokens/framing.ts";
-import { loadTokenizer } from "../../src/tokens/tokenizer.ts";
+import { createFraming } from "../../src/engine/tokens/framing.ts";
+import { loadTokenizer } from "../../src/engine/tokens/tokenizer.ts";
+import { writeMetrics } from "../../src/run/folder/metrics-view.ts";
+import { type OpenRun, openRun } from "../../src/run/folder/open-runs.ts";
+import { runFolder } from "../../src/run/folder/run-folder.ts";
+import { evaluationKey, planRow, recordedStepKey, runFileKey } from "../../src/run/store/keys.ts";
+import { openRunStore } from "../../src/run/store/open-run-store.ts";
 import { mean, stepRecord } from "../../workflows/step-record.ts";
 import { summarize } from "../../workflows/summarize.ts";
 import { type SampleOptions, samplePlan, tokenizerFolder, validationFile } from "./sample-plan.ts";

@@ -1,3 +1,4 @@
+import { createUniformStream } from "../../src/base/random/uniform-stream.ts";
 import type { Task } from "../../src/contracts/generated/task.ts";
 import type { ToolDefinition } from "../../src/contracts/message.ts";
 import type {
@@ -7,13 +8,12 @@ import type {
   TrajectoryResult,
   TurnRecord,
 } from "../../src/contracts/trajectory.ts";
-import { createUniformStream } from "../../src/random/uniform-stream.ts";
-import type { OpenRun } from "../../src/runs/open-runs.ts";
-import { callKey, leftOutKey, trajectoryKey } from "../../src/store/keys.ts";
-import type { Framing } from "../../src/tokens/framing.ts";
-import type { Tokenizer } from "../../src/tokens/tokenizer.ts";
-import { segmentRef } from "../../src/trajectory/segments.ts";
-import { trajectoryRecord } from "../../src/trajectory/trajectory-record.ts";
+import type { Framing } from "../../src/engine/tokens/framing.ts";
+import type { Tokenizer } from "../../src/engine/tokens/tokenizer.ts";
+import type { OpenRun } from "../../src/run/folder/open-runs.ts";
+import { callKey, leftOutKey, trajectoryKey } from "../../src/run/store/keys.ts";
+import { segmentRef } from "../../src/run/trajectory/segments.ts";
+import { trajectoryRecord } from "../../src/run/trajectory/trajectory-record.ts";
 
 import { writeTurn } from "./written-turn.ts";
 

@@ -1,9 +1,9 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { namesInSync } from "../../src/files/names-in.ts";
-import { machineFolder } from "../../src/processes/machine-folder.ts";
-import type { RunFolder } from "../../src/runs/run-folder.ts";
-import type { Lease } from "../../src/tools/leases.ts";
+import { namesInSync } from "../../src/base/files/names-in.ts";
+import { machineFolder } from "../../src/base/processes/machine-folder.ts";
+import type { RunFolder } from "../../src/run/folder/run-folder.ts";
+import type { Lease } from "../../src/work/tools/leases.ts";
 
 /** What the workers of this machine hold of a run's tools. */
 export function leasesOf({ root }: Pick<RunFolder, "root">): Lease[] {

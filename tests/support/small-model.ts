@@ -1,4 +1,4 @@
-import { type ModelConfig, modelConfig } from "../../src/models/model-config.ts";
+import { type ModelConfig, modelConfig } from "../../src/engine/models/config/model-config.ts";
 
 /** A Llama of two layers that tests run; `maxPositions` is its longest sequence. */
 export function smallModel(maxPositions: number): ModelConfig {

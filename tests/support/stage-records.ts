@@ -1,7 +1,7 @@
 import type { TrajectoryRecord } from "../../src/contracts/generated/trajectory.ts";
-import { openRunStore } from "../../src/store/open-run-store.ts";
-import { trajectoryReader } from "../../src/trajectory/reader.ts";
-import { readTrajectories } from "../../src/trajectory/trajectory-files.ts";
+import { openRunStore } from "../../src/run/store/open-run-store.ts";
+import { trajectoryReader } from "../../src/run/trajectory/reader.ts";
+import { readTrajectories } from "../../src/run/trajectory/trajectory-files.ts";
 
 /** The records of the finished trajectories of a stage, in order; `root` is the run's folder. */
 export async function stageRecords(root: string, stage: string): Promise<TrajectoryRecord[]> {

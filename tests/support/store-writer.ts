@@ -3,8 +3,8 @@ import promises from "node:fs/promises";
 import http from "node:http";
 import { syncBuiltinESMExports } from "node:module";
 import { join } from "node:path";
-import { keyOf, treeKeyOf } from "../../src/store/key.ts";
-import { openStore } from "../../src/store/open-store.ts";
+import { keyOf, treeKeyOf } from "../../src/run/store/key.ts";
+import { openStore } from "../../src/run/store/open-store.ts";
 import { type BackendPlace, openBackend } from "./open-backend.ts";
 
 /** What a process of the tests does with a store; see `main` below. Argument: JSON. It prints JSON. */

@@ -1,5 +1,5 @@
 import { readFileSync, writeFileSync } from "node:fs";
-import { decodeRecord, encodeRecord } from "../../src/store/envelope.ts";
+import { decodeRecord, encodeRecord } from "../../src/run/store/envelope.ts";
 
 /** What a record of a run's folder holds. Throws if it can't be read. */
 export function storedRecord<Value>(file: string): Value {

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import type { ResolvedTool } from "../../src/contracts/plan.ts";
-import { type ToolThread, toolThread } from "../../src/tools/tool-thread.ts";
+import { type ToolThread, toolThread } from "../../src/work/tools/tool-thread.ts";
 
 /** Of all test files of this process; it goes with the folder that all tests have. */
 const folder = mkdtempSync(join(tmpdir(), "everturn-plugins-"));

@@ -1,9 +1,9 @@
 import { NativeConnection, Worker } from "@temporalio/worker";
 import { callTool } from "../../activities/call-tool.ts";
 import { releaseTools } from "../../activities/release-tools.ts";
-import { isEverturnError } from "../../src/errors/everturn-error.ts";
-import { toolWorker } from "../../src/roles/tool-worker.ts";
-import { durable } from "../../src/temporal/durable.ts";
+import { isEverturnError } from "../../src/base/errors/everturn-error.ts";
+import { durable } from "../../src/control/temporal/durable.ts";
+import { toolWorker } from "../../src/work/workers/tool-worker.ts";
 import { callMemory } from "./memory-run.ts";
 import type { Asked } from "./tool-holder.ts";
 

@@ -2,7 +2,7 @@ import { fork } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { vi } from "vitest";
-import { processIdentity, stateOf } from "../../src/processes/process-identity.ts";
+import { processIdentity, stateOf } from "../../src/base/processes/process-identity.ts";
 import type { MemoryCall } from "./memory-run.ts";
 
 /** What a tools worker in a process of its own may be asked. */

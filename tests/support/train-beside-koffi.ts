@@ -1,11 +1,11 @@
 // Trains and samples in a process of its own, in which koffi is what the argument says. Prints what came of it as JSON.
 import { createRequire, registerHooks } from "node:module";
-import { supervisedObjective } from "../../src/learning/supervised-objective.ts";
-import { freshTrainerState } from "../../src/learning/trainer-state.ts";
-import { createTrainingEngine } from "../../src/learning/training-engine.ts";
-import { randomModelWeights } from "../../src/models/random-weights.ts";
-import { createSampler } from "../../src/sampling/sampler.ts";
-import { modelFolder } from "../unit/sampling/policy-folders.ts";
+import { supervisedObjective } from "../../src/engine/learning/supervised-objective.ts";
+import { freshTrainerState } from "../../src/engine/learning/trainer-state.ts";
+import { createTrainingEngine } from "../../src/engine/learning/training-engine.ts";
+import { randomModelWeights } from "../../src/engine/models/weights/random-weights.ts";
+import { createSampler } from "../../src/engine/sampling/sampler.ts";
+import { modelFolder } from "../unit/engine/sampling/policy-folders.ts";
 import { smallModel } from "./small-model.ts";
 
 const [how] = process.argv.slice(2);

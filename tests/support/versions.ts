@@ -1,10 +1,10 @@
 import { mkdirSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { loadPolicy } from "../../src/plugins/registry.ts";
-import type { OpenRun } from "../../src/runs/open-runs.ts";
-import { inPart } from "../../src/store/tree-part.ts";
-import { policyPart, trainerPart, versionKey } from "../../src/versions/version-parts.ts";
+import { loadPolicy } from "../../src/plugin/registry/registry.ts";
+import type { OpenRun } from "../../src/run/folder/open-runs.ts";
+import { inPart } from "../../src/run/store/tree-part.ts";
+import { policyPart, trainerPart, versionKey } from "../../src/run/versions/version-parts.ts";
 
 /** Where a version's policy lies, or the trainer's state that belongs to it. Throws FILES_GONE. */
 export function folderOf(

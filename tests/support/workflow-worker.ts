@@ -1,9 +1,9 @@
 import { join } from "node:path";
 import { Client, Connection } from "@temporalio/client";
 import { NativeConnection, Worker, type WorkerOptions } from "@temporalio/worker";
-import { startDevServer } from "../../src/temporal/dev-server.ts";
-import { findServerBinary } from "../../src/temporal/server-binary.ts";
-import { workflowBundle } from "../../src/temporal/workflow-bundle.ts";
+import { startDevServer } from "../../src/control/temporal/dev-server.ts";
+import { findServerBinary } from "../../src/control/temporal/server-binary.ts";
+import { workflowBundle } from "../../src/control/temporal/workflow-bundle.ts";
 
 /** A Temporal server with a worker of Everturn's workflows. */
 export interface WorkflowWorker {

@@ -1,6 +1,6 @@
 import type { TrajectoryRecord } from "../../src/contracts/generated/trajectory.ts";
-import { type TrajectoryName, trajectoryKey } from "../../src/store/keys.ts";
-import type { Store } from "../../src/store/store.ts";
+import { type TrajectoryName, trajectoryKey } from "../../src/run/store/keys.ts";
+import type { Store } from "../../src/run/store/store.ts";
 
 /** Records that a trajectory of one turn was scored, as the activity does. */
 export async function writeScore(

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
-import type { ModelConfig } from "../../src/models/model-config.ts";
-import { parseModelConfig } from "../../src/models/model-config-file.ts";
-import { readSafetensors, type Tensor } from "../../src/models/safetensors.ts";
+import type { ModelConfig } from "../../src/engine/models/config/model-config.ts";
+import { parseModelConfig } from "../../src/engine/models/config/model-config-file.ts";
+import { readSafetensors, type Tensor } from "../../src/engine/models/weights/safetensors.ts";
 
 const fixtures = new URL("../fixtures/", import.meta.url);
 

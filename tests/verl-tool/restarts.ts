@@ -5,10 +5,10 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { openRun } from "../../src/runs/open-runs.ts";
-import { freePort } from "../../src/temporal/free-port.ts";
-import { trajectoryReader } from "../../src/trajectory/reader.ts";
-import { readTrajectories } from "../../src/trajectory/trajectory-files.ts";
+import { freePort } from "../../src/control/temporal/free-port.ts";
+import { openRun } from "../../src/run/folder/open-runs.ts";
+import { trajectoryReader } from "../../src/run/trajectory/reader.ts";
+import { readTrajectories } from "../../src/run/trajectory/trajectory-files.ts";
 import { lastLine, start } from "../support/command.ts";
 import { writeScriptedPipeline } from "../support/scripted-pipeline.ts";
 

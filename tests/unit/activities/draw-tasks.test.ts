@@ -3,10 +3,10 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { drawTasks } from "../../../activities/draw-tasks.ts";
 import { loadTask } from "../../../activities/load-task.ts";
-import { loadPlan } from "../../../src/pipeline/load-plan.ts";
-import { createRun } from "../../../src/runs/create-run.ts";
-import { openRun } from "../../../src/runs/open-runs.ts";
-import { runTasks } from "../../../src/tasks/run-tasks.ts";
+import { loadPlan } from "../../../src/plan/pipeline/load-plan.ts";
+import { runTasks } from "../../../src/plan/tasks/run-tasks.ts";
+import { createRun } from "../../../src/run/folder/create-run.ts";
+import { openRun } from "../../../src/run/folder/open-runs.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 
 const runs = temporaryFolder();

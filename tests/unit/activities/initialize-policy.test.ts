@@ -1,11 +1,11 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { initializePolicy } from "../../../activities/initialize-policy.ts";
-import { loadPlan } from "../../../src/pipeline/load-plan.ts";
-import { policyWorker } from "../../../src/roles/policy-worker.ts";
-import { createRun } from "../../../src/runs/create-run.ts";
-import { openRuns } from "../../../src/runs/open-runs.ts";
-import { initialKey } from "../../../src/store/keys.ts";
+import { loadPlan } from "../../../src/plan/pipeline/load-plan.ts";
+import { createRun } from "../../../src/run/folder/create-run.ts";
+import { openRuns } from "../../../src/run/folder/open-runs.ts";
+import { initialKey } from "../../../src/run/store/keys.ts";
+import { policyWorker } from "../../../src/work/workers/policy-worker.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 
 test("a second attempt at version 0, while the first is at it still, waits for it and makes nothing; after one that failed it makes it", async () => {

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { algorithmPresets } from "../../../src/learning/algorithm.ts";
+import { algorithmPresets } from "../../../src/engine/learning/algorithm.ts";
 
 const docs = join(import.meta.dirname, "../../../docs");
 const page = await readFile(join(docs, "algorithms.md"), "utf8");
@@ -39,6 +39,7 @@ test("the operators of a loss are those that everturn/engine exports", async () 
   const [list = ""] = /operators that\n`everturn\/engine` exports: ([^.]+)\./.exec(page)?.slice(1) ?? [];
   const named = [...list.matchAll(/`(\w+)`/g)].map(([, name]) => name);
   const api = await readFile(join(docs, "../src/api/engine.ts"), "utf8");
-  const [exported = ""] = /export \{([^}]+)\} from "\.\.\/onnx\/elementwise\.ts"/.exec(api)?.slice(1) ?? [];
+  const [exported = ""] =
+    /export \{([^}]+)\} from "\.\.\/engine\/onnx\/elementwise\.ts"/.exec(api)?.slice(1) ?? [];
   expect(named.toSorted()).toEqual(exported.match(/\w+/g)?.toSorted());
 });

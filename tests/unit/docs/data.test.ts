@@ -1,8 +1,8 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { readDemonstrations } from "../../../src/pipeline/demonstrations.ts";
-import { parseTasks } from "../../../src/tasks/parse-tasks.ts";
+import { readDemonstrations } from "../../../src/plan/pipeline/read/demonstrations.ts";
+import { parseTasks } from "../../../src/plan/tasks/parse-tasks.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 
 const page = readFileSync(join(import.meta.dirname, "../../../docs/data.md"), "utf8");

@@ -1,5 +1,14 @@
 import { spawnSync } from "node:child_process";
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
@@ -7,11 +16,14 @@ import { expect, test } from "vitest";
 const root = join(import.meta.dirname, "..", "..", "..");
 const pageName = "docs/architecture.md";
 const page = readFileSync(join(root, pageName), "utf8");
+const roomName = "src/run/README.md";
+const roomPage = readFileSync(join(root, roomName), "utf8");
 
-/** What the check of imports says of a house with these files and this page; undefined if it finds nothing. */
-function complaint(files: Record<string, string>, text: string = page): string | undefined {
+/** What the check of imports reports for a house with these files; undefined if it finds nothing. */
+function complaint(files: Record<string, string>): string | undefined {
   const folder = mkdtempSync(join(tmpdir(), "everturn-house-"));
-  for (const [name, content] of Object.entries({ ...files, [pageName]: text })) {
+  const written = { [pageName]: page, [roomName]: roomPage, ...files };
+  for (const [name, content] of Object.entries(written)) {
     mkdirSync(dirname(join(folder, name)), { recursive: true });
     writeFileSync(join(folder, name), content);
   }
@@ -26,34 +38,79 @@ function complaint(files: Record<string, string>, text: string = page): string |
 
 const store = "export interface Store {}\n";
 
-test("a folder of src imports what the page says it may", () => {
+test("a folder imports the folders that its room's README allows", () => {
   const allowed = 'import type { Store } from "../store/store.ts";\nexport type Run = Store;\n';
-  expect(complaint({ "src/store/store.ts": store, "src/runs/run.ts": allowed })).toBeUndefined();
+  expect(complaint({ "src/run/store/store.ts": store, "src/run/folder/run.ts": allowed })).toBeUndefined();
 });
 
-test("the check of imports refuses a circle of folders, made of types though it is", () => {
+test("a room imports the rooms above it", () => {
+  const allowed = 'import type { Store } from "../../run/store/store.ts";\nexport type Tasks = Store;\n';
+  expect(complaint({ "src/run/store/store.ts": store, "src/plan/tasks/tasks.ts": allowed })).toBeUndefined();
+});
+
+test("the check of imports refuses an import of a room below, even of a type", () => {
+  const upward = {
+    "src/run/store/store.ts":
+      'import type { Name } from "../../plan/tasks/name.ts";\nexport type Store = Name;\n',
+    "src/plan/tasks/name.ts": "export type Name = string;\n",
+  };
+  expect(complaint(upward)).toContain(
+    "error run-imports-rooms-above-it: src/run/store/store.ts → src/plan/tasks/name.ts",
+  );
+});
+
+test("the check of imports refuses an import that a room's README does not allow, even of a type", () => {
   const circle = {
-    "src/runs/run.ts": 'import type { Store } from "../store/store.ts";\nexport type Run = Store;\n',
-    "src/runs/name.ts": "export type Name = string;\n",
-    "src/store/store.ts": 'import type { Name } from "../runs/name.ts";\nexport type Store = Name;\n',
+    "src/run/folder/run.ts": 'import type { Store } from "../store/store.ts";\nexport type Run = Store;\n',
+    "src/run/folder/name.ts": "export type Name = string;\n",
+    "src/run/store/store.ts": 'import type { Name } from "../folder/name.ts";\nexport type Store = Name;\n',
   };
   expect(complaint(circle)).toContain(
-    "error store-sees-what-is-above-it: src/store/store.ts → src/runs/name.ts",
+    "error run/store-imports-what-its-room-says: src/run/store/store.ts → src/run/folder/name.ts",
   );
 });
 
 test("the check of imports refuses modules of one folder that import each other's types", () => {
   const circle = {
-    "src/store/key.ts": 'import type { Tree } from "./tree.ts";\nexport type Key = Tree[];\n',
-    "src/store/tree.ts": 'import type { Key } from "./key.ts";\nexport type Tree = Key | string;\n',
+    "src/run/store/key.ts": 'import type { Tree } from "./tree.ts";\nexport type Key = Tree[];\n',
+    "src/run/store/tree.ts": 'import type { Key } from "./key.ts";\nexport type Tree = Key | string;\n',
   };
   expect(complaint(circle)).toContain("error no-cycles");
 });
 
-test("the check of imports refuses a folder that is not on the page, and a page whose order is not one", () => {
+test("the check of imports refuses a room that architecture.md does not list", () => {
+  const strange = 'import type { Store } from "../run/store/store.ts";\nexport type Strange = Store;\n';
+  expect(complaint({ "src/run/store/store.ts": store, "src/attic/strange.ts": strange })).toContain(
+    "each-room-is-on-the-page: src/attic/strange.ts",
+  );
+});
+
+test("the check of imports refuses a folder that its room's README does not list", () => {
   const strange = 'import type { Store } from "../store/store.ts";\nexport type Strange = Store;\n';
-  const files = { "src/store/store.ts": store, "src/attic/strange.ts": strange };
-  expect(complaint(files)).toContain("each-folder-is-on-the-page: src/attic/strange.ts");
-  const turned = page.replace(/^(\| `src\/files\/` .*) processes \|$/m, "$1 processes, runs |");
-  expect(complaint({ "src/store/store.ts": store }, turned)).toContain("src/runs/ is not above src/files/");
+  expect(complaint({ "src/run/store/store.ts": store, "src/run/attic/strange.ts": strange })).toContain(
+    "each-folder-is-in-its-rooms-table: src/run/attic/strange.ts",
+  );
+});
+
+test("the check of imports refuses tables whose order has a cycle", () => {
+  const upwardRoom = page.replace(/^(\| \[`src\/chat\/.*) contracts, base \|$/m, "$1 contracts, base, run |");
+  expect(complaint({ "src/run/store/store.ts": store, [pageName]: upwardRoom })).toContain(
+    "docs/architecture.md: run/ is not above chat/",
+  );
+  const upwardFolder = roomPage.replace(/^(\| `versions\/`.*) store \|$/m, "$1 store, folder |");
+  expect(complaint({ "src/run/store/store.ts": store, [roomName]: upwardFolder })).toContain(
+    "src/run/README.md: folder/ is not above versions/",
+  );
+});
+
+test("every entry point in a room's README exists", () => {
+  const named = globSync("src/*/README.md", { cwd: root }).flatMap((readme) =>
+    [...readFileSync(join(root, readme), "utf8").matchAll(/^\| `([a-z/-]+\.ts)`/gm)].map(([, path = ""]) => ({
+      readme,
+      path,
+    })),
+  );
+  expect(named.length).toBeGreaterThan(40);
+  const missing = named.filter(({ readme, path }) => !existsSync(join(root, dirname(readme), path)));
+  expect(missing).toEqual([]);
 });

@@ -13,13 +13,13 @@ import { Command, CommanderError } from "commander";
 import { load } from "js-yaml";
 import { beforeAll, expect, test } from "vitest";
 import packageJson from "../../../package.json" with { type: "json" };
-import { readDemonstrations } from "../../../src/pipeline/demonstrations.ts";
-import { loadPlan } from "../../../src/pipeline/load-plan.ts";
-import { readPreferences } from "../../../src/pipeline/preferences.ts";
-import { checkManifestDocument } from "../../../src/plugins/manifest.ts";
-import { readStudy } from "../../../src/studies/read-study.ts";
-import { parseTasks } from "../../../src/tasks/parse-tasks.ts";
-import { parseJson } from "../../../src/validation/parse-json.ts";
+import { parseJson } from "../../../src/base/validation/parse-json.ts";
+import { loadPlan } from "../../../src/plan/pipeline/load-plan.ts";
+import { readDemonstrations } from "../../../src/plan/pipeline/read/demonstrations.ts";
+import { readPreferences } from "../../../src/plan/pipeline/read/preferences.ts";
+import { parseTasks } from "../../../src/plan/tasks/parse-tasks.ts";
+import { checkManifestDocument } from "../../../src/plugin/registry/manifest.ts";
+import { readStudy } from "../../../src/results/studies/read-study.ts";
 import { pages, pageText, type Snippet, snippetsOf } from "../../support/doc-snippets.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 
@@ -42,7 +42,7 @@ const unchecked: Record<string, string> = {
     "SQL for DuckDB, which tests have not",
   "docs/pipelines.md: # larger.yaml, beside pipeline.yaml": "goes over a pipeline of the reader's",
   "docs/pipelines.md: name: ${RUN_NAME:-calculator}":
-    "is read as text: tests/unit/pipeline/read-extended.test.ts",
+    "is read as text: tests/unit/plan/pipeline/read-extended.test.ts",
   "docs/parquet.md: import pandas as pd": "Python, of which no test of this kind has pandas",
 };
 
@@ -286,7 +286,7 @@ test("JSON is a task, a demonstration or a manifest, and right", async () => {
 
 /** The command line with every command, which does nothing. */
 async function commandLine(): Promise<Command> {
-  const cli = join(root, "src", "cli");
+  const cli = join(root, "src", "apps", "cli", "commands");
   const program = new Command("everturn")
     .exitOverride()
     .configureOutput({ writeErr: () => {}, writeOut: () => {} });

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
+import { formats } from "../../../src/chat/formats/formats.ts";
+import { parseAction } from "../../../src/chat/formats/parse-action.ts";
 import { isObject, type JsonObject, type JsonValue } from "../../../src/contracts/json.ts";
-import { formats } from "../../../src/formats/formats.ts";
-import { parseAction } from "../../../src/formats/parse-action.ts";
-import { argumentsValidator } from "../../../src/plugins/validate-arguments.ts";
+import { argumentsValidator } from "../../../src/plugin/registry/validate-arguments.ts";
 import { acceptedArguments, bfclTasks, translated } from "../../support/bfcl.ts";
 
 /** Tasks whose accepted calls break their own function's schema, and how. */

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { DuckDBInstance } from "@duckdb/node-api";
 import { describe, expect, test } from "vitest";
 import dataset from "../../../plugins/dataset-table/index.ts";
-import { leftOutRows } from "../../../src/validation/json-lines.ts";
+import { leftOutRows } from "../../../src/base/validation/json-lines.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 
 const verl = join(import.meta.dirname, "..", "..", "fixtures", "verl-parquet");

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import policy from "../../../plugins/policy-onnx/index.ts";
 import trainer from "../../../plugins/trainer-onnx/index.ts";
-import { loadPlan } from "../../../src/pipeline/load-plan.ts";
+import { loadPlan } from "../../../src/plan/pipeline/load-plan.ts";
 import { tokenizerFolder } from "../../support/sample-plan.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 

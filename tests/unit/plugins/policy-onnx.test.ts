@@ -2,7 +2,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import plugin from "../../../plugins/policy-onnx/index.ts";
-import { loadPlan } from "../../../src/pipeline/load-plan.ts";
+import { loadPlan } from "../../../src/plan/pipeline/load-plan.ts";
 import { tokenizerFolder } from "../../support/sample-plan.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 

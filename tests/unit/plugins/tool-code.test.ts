@@ -1,7 +1,7 @@
 import { pluginChecks } from "everturn/testing";
 import { describe, expect, test } from "vitest";
-import { checkManifest } from "../../../src/plugins/manifest.ts";
-import { createAjv } from "../../../src/validation/ajv.ts";
+import { createAjv } from "../../../src/base/validation/ajv.ts";
+import { checkManifest } from "../../../src/plugin/registry/manifest.ts";
 import { bubblewrapHere } from "../../support/bubblewrap.ts";
 
 const here = await bubblewrapHere();

@@ -5,9 +5,9 @@ import type { JsonObject } from "everturn/plugin";
 import { pluginChecks } from "everturn/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import verlTool from "../../../plugins/tool-verl-tool/index.ts";
-import { servedPlan } from "../../../src/cli/tools/served-plan.ts";
-import { openHttpServer } from "../../../src/serving/http-server.ts";
-import { type ServedTools, serveTools } from "../../../src/serving/served-tools.ts";
+import { servedPlan } from "../../../src/apps/cli/commands/tools/served-plan.ts";
+import { openHttpServer } from "../../../src/apps/serve/http-server.ts";
+import { type ServedTools, serveTools } from "../../../src/apps/serve/served-tools.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 import exchange from "./fixtures/verl-tool-exchange.json" with { type: "json" };
 

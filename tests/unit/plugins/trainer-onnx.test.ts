@@ -14,7 +14,7 @@ import { defaults } from "../../../plugins/trainer-onnx/config.ts";
 import manifest from "../../../plugins/trainer-onnx/everturn.plugin.json" with { type: "json" };
 import plugin from "../../../plugins/trainer-onnx/index.ts";
 import { readConfig, trainingSettings } from "../../../plugins/trainer-onnx/settings.ts";
-import { createAjv } from "../../../src/validation/ajv.ts";
+import { createAjv } from "../../../src/base/validation/ajv.ts";
 import { tokenizerFolder } from "../../support/sample-plan.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 

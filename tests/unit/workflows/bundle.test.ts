@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { workflowBundle } from "../../../src/temporal/workflow-bundle.ts";
+import { workflowBundle } from "../../../src/control/temporal/workflow-bundle.ts";
 
 const root = join(import.meta.dirname, "..", "..", "..");
 
@@ -29,15 +29,16 @@ test("the workflow bundle holds workflows, contracts, errors, formats and JSON, 
     `);
   const own = modules.filter((path) => !path.includes("node_modules") && /\.ts$/.test(path));
   const rooms = own.flatMap(
-    (path) => /(?:^|\/)(workflows|src\/\w+|plugins\/[\w-]+)\/[^/]+\.ts$/.exec(path)?.[1] ?? [],
+    (path) =>
+      /(?:^|\/)(workflows|src\/(?:contracts|\w+\/\w+)|plugins\/[\w-]+)\/[^/]+\.ts$/.exec(path)?.[1] ?? [],
   );
   expect([...new Set(rooms)].sort()).toMatchInlineSnapshot(`
       [
         "plugins/loop-tool-agent",
+        "src/base/errors",
+        "src/base/json",
+        "src/chat/formats",
         "src/contracts",
-        "src/errors",
-        "src/formats",
-        "src/json",
         "workflows",
       ]
     `);

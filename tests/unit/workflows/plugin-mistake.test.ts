@@ -1,6 +1,6 @@
 import { ActivityFailure, ApplicationFailure, RetryState } from "@temporalio/common";
 import { expect, test } from "vitest";
-import type { ErrorCode } from "../../../src/errors/table.ts";
+import type { ErrorCode } from "../../../src/base/errors/table.ts";
 import { mistakeIn } from "../../../workflows/plugin-mistake.ts";
 
 /** What a workflow sees of an activity that failed with this code. */

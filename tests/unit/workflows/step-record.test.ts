@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import stepRecordSchema from "../../../schemas/step-record.schema.json" with { type: "json" };
+import { createAjv } from "../../../src/base/validation/ajv.ts";
 import type { EndedGroup, TrajectorySummary } from "../../../src/contracts/rollout.ts";
 import type { StepInput } from "../../../src/contracts/run.ts";
-import { createAjv } from "../../../src/validation/ajv.ts";
 import { withoutUnreadable } from "../../../workflows/ended-groups.ts";
 import { stepRecord } from "../../../workflows/step-record.ts";
 

@@ -1,0 +1,62 @@
+import type { Message } from "../../../../contracts/message.ts";
+import type { Plan } from "../../../../contracts/plan.ts";
+import type { DemonstratedChat } from "../../../../plan/pipeline/read/demonstrated-chat.ts";
+import type { Examples } from "../../../../plan/pipeline/read/examples.ts";
+import { placeText, type Spread, spreadOf } from "../../../../plan/tasks/describe-tasks.ts";
+
+/** What there is in the demonstrations or pairs that steps train on. */
+export interface ExampleSummary {
+  kind: "demonstration" | "pair";
+  rows: number;
+  heldOut: number;
+  /** In characters: what stands before the first action, or before the answers. */
+  prompts: Spread;
+  /** Of the assistant's messages after that, in characters; those of the preferred answers. */
+  answers: Spread;
+  /** Of pairs alone. */
+  rejected?: Spread;
+  /** Rows that an earlier row is in all its messages, as `file:line`. */
+  repeated: string[];
+}
+
+/** Describes a plan's examples for a person; undefined where it trains on trajectories. */
+export function describeExamples(
+  { sft, dpo }: Pick<Plan, "sft" | "dpo">,
+  { learned, rejected }: Examples,
+): ExampleSummary | undefined {
+  const settings = dpo ?? sft;
+  if (settings === undefined) return undefined;
+  const seen = new Set<string>();
+  const repeated = learned.flatMap((chat, index) => {
+    const row = JSON.stringify([chat.messages, rejected[index]?.messages]);
+    if (seen.has(row)) return [placeText(chat, index)];
+    seen.add(row);
+    return [];
+  });
+  return {
+    kind: dpo === undefined ? "demonstration" : "pair",
+    rows: learned.length,
+    heldOut: settings.heldOut,
+    prompts: spreadOf(learned.map((chat) => characters(chat.messages.slice(0, answerOf(chat))))),
+    answers: answerSpread(learned),
+    ...(dpo !== undefined && { rejected: answerSpread(rejected) }),
+    repeated,
+  };
+}
+
+/** The message with which the answer begins. */
+function answerOf({ messages, given }: DemonstratedChat): number {
+  return given ?? messages.findIndex(({ role }) => role === "assistant");
+}
+
+function answerSpread(chats: readonly DemonstratedChat[]): Spread {
+  const written = (chat: DemonstratedChat) =>
+    chat.messages.slice(answerOf(chat)).filter(({ role }) => role === "assistant");
+  return spreadOf(chats.map((chat) => characters(written(chat))));
+}
+
+function characters(messages: readonly Message[]): number {
+  const calls = messages.flatMap(({ tool_calls = [] }) => tool_calls);
+  const texts = [...messages.map(({ content }) => content), ...calls.map((call) => JSON.stringify(call))];
+  return texts.reduce((sum, text) => sum + text.length, 0);
+}

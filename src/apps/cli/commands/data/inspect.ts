@@ -1,0 +1,40 @@
+import type { Command } from "commander";
+import { checkPipeline } from "../../../../plan/pipeline/load-plan.ts";
+import { describeTasks, sharedTasks } from "../../../../plan/tasks/describe-tasks.ts";
+import { collect } from "../../terminal/option-values.ts";
+import { describeExamples } from "./describe-examples.ts";
+import { inspectionText } from "./inspection-text.ts";
+
+interface Options {
+  set: string[];
+  plugins: string[];
+  json: boolean;
+}
+
+/** `everturn data inspect <pipeline>`: what its training and held-out tasks are, and which of them are the same. */
+export function registerInspect(parent: Command): void {
+  parent
+    .command("inspect")
+    .description(
+      "say what the tasks and examples of a pipeline are: sources, lengths, answers, repeated and shared ones",
+    )
+    .argument("<pipeline>", "YAML file")
+    .option("--set <key=value>", "override a value of the pipeline (repeatable)", collect, [])
+    .option("--plugins <folder>", "look for plugins here too (repeatable)", collect, [])
+    .option("--json", "print one line of JSON, with all rows that are told", false)
+    .action(async (pipeline: string, { set, plugins, json }: Options) => {
+      const { plan, data, preflight } = await checkPipeline(pipeline, {
+        overrides: set,
+        pluginFolders: plugins,
+      });
+      const { train = [], validation = [] } = data;
+      const examples = data.examples && describeExamples(plan, data.examples);
+      const inspection = {
+        ...(examples ? { examples } : { training: describeTasks(train) }),
+        validation: describeTasks(validation),
+        shared: sharedTasks(train, validation),
+        tokens: preflight.counted?.rows ?? [],
+      };
+      process.stdout.write(`${json ? JSON.stringify(inspection) : inspectionText(inspection)}\n`);
+    });
+}

@@ -1,0 +1,87 @@
+import { counted, grouped } from "../../../../base/text/format.ts";
+import type { Preflight } from "../../../../plan/pipeline/check/preflight.ts";
+import type { Spread, TaskSummary } from "../../../../plan/tasks/describe-tasks.ts";
+import type { ExampleSummary } from "./describe-examples.ts";
+
+/** What was found in the tasks and examples of a pipeline. */
+export interface Inspection {
+  /** Absent where steps train on examples. */
+  training?: TaskSummary;
+  /** Absent where steps train on trajectories. */
+  examples?: ExampleSummary;
+  validation: TaskSummary;
+  /** Held-out rows whose prompt is also trained on. */
+  shared: string[];
+  /** Tokens of the longest rows, as the policy frames them. */
+  tokens: NonNullable<Preflight["counted"]>["rows"];
+}
+
+/** So many rows, sources and columns are named. */
+const named = 5;
+
+/** Characters of a ground truth that are shown. */
+const shown = 40;
+
+/** An inspection, for a person. */
+export function inspectionText({ training, examples, validation, shared, tokens }: Inspection): string {
+  const longest = (name: string) => tokens.find((one) => one.name === name)?.longest;
+  const same =
+    shared.length === 0
+      ? "no held-out prompt is trained on"
+      : `${counted(shared.length, "held-out prompt")} also trained on, and so not held out: ${list(shared)}`;
+  return [
+    ...(examples ? exampleLines(examples, longest) : []),
+    ...(training ? setLines("training", training, longest("dataset.train")) : []),
+    ...setLines("held-out", validation, longest("dataset.validation")),
+    ...(training ? [same] : []),
+  ].join("\n");
+}
+
+function setLines(name: string, summary: TaskSummary, longest: number | undefined): string[] {
+  const { rows, sources, agents, characters, groundTruths, columns, repeated } = summary;
+  const answers = groundTruths.commonest.map(([text, count]) => `${quoted(text)} × ${grouped(count)}`);
+  const pairs = (all: readonly [string, number][]) =>
+    list(all.map(([of, count]) => `${of} ${grouped(count)}`));
+  return [
+    `${name}: ${counted(rows, "task")}`,
+    `  sources   ${pairs(sources)}`,
+    ...(agents.length === 0 ? [] : [`  loops     ${pairs(agents)}`]),
+    `  prompts   ${spreadText(characters)}${tokensText(longest)}`,
+    `  answers   ${grouped(groundTruths.different)} different; the commonest ${answers.join(", ")}`,
+    ...(columns.length === 0 ? [] : [`  columns   ${pairs(columns)}`]),
+    `  repeated  ${repeated.length === 0 ? "none" : `${counted(repeated.length, "row")} with a prompt that an earlier one has: ${list(repeated)}`}`,
+  ];
+}
+
+function exampleLines(
+  { kind, rows, heldOut, prompts, answers, rejected, repeated }: ExampleSummary,
+  longest: (name: string) => number | undefined,
+): string[] {
+  const name = kind === "pair" ? "dpo.preferences" : "sft.demonstrations";
+  const held = heldOut === 0 ? "" : `, ${grouped(heldOut)} of them held out`;
+  return [
+    `training: ${counted(rows, kind)}${held}`,
+    `  prompts   ${spreadText(prompts)}`,
+    `  ${kind === "pair" ? "chosen  " : "answers "}  ${spreadText(answers)}${tokensText(longest(name))}`,
+    ...(rejected ? [`  rejected  ${spreadText(rejected)}${tokensText(longest(`${name}, rejected`))}`] : []),
+    `  repeated  ${repeated.length === 0 ? "none" : `${counted(repeated.length, "row")} that an earlier one is: ${list(repeated)}`}`,
+  ];
+}
+
+function spreadText({ least, median, most }: Spread): string {
+  return `${grouped(least)} to ${counted(most, "character")}, median ${grouped(median)}`;
+}
+
+function tokensText(longest: number | undefined): string {
+  return longest === undefined ? "" : `; up to ${counted(longest, "token")} with template and tools`;
+}
+
+function list(all: readonly string[]): string {
+  const more = all.length - named;
+  return `${all.slice(0, named).join(", ")}${more > 0 ? ` and ${grouped(more)} more` : ""}`;
+}
+
+function quoted(text: string): string {
+  const short = text.length > shown ? `${text.slice(0, shown)}…` : text;
+  return JSON.stringify(short);
+}

@@ -1,0 +1,33 @@
+import type { Command } from "commander";
+import { untilAborted } from "../../../base/async/abort-signals.ts";
+import type { RunSession } from "../../../control/supervision/session.ts";
+import { withSession } from "../../../control/supervision/with-session.ts";
+import { runReference } from "../../../run/folder/run-reference.ts";
+import { interruptible } from "../terminal/interruptible.ts";
+
+/** `everturn dev <run>`: a run's Temporal server, UI and workers, until Ctrl-C. */
+export function registerDev(program: Command): void {
+  program
+    .command("dev")
+    .description(
+      "bring up a run's Temporal server, UI and workers, to look at its trajectories or to work on it",
+    )
+    .argument("<run>", "the run's id, or the path of its folder")
+    .option("--runs <folder>", "where runs are kept", "runs")
+    .option("--temporal <path>", "Temporal CLI to start the dev server with")
+    .action(async (named: string, { temporal, ...options }: { runs: string; temporal?: string }) => {
+      const { runs, run } = runReference(named, options.runs);
+      const note = (text: string) => void process.stderr.write(`${text}\n`);
+      await interruptible((signal) =>
+        withSession({ runs, run, temporal, note, signal }, (session) => {
+          process.stdout.write(`${hints(session)}\nCtrl-C ends it\n`);
+          return untilAborted(session.closing);
+        }),
+      );
+    });
+}
+
+function hints({ address, ui, namespace }: RunSession): string {
+  if (ui === undefined) return `Temporal at ${address}, namespace ${namespace}`;
+  return `Temporal at ${address}, UI at ${ui}\nlist: ${ui}/namespaces/${namespace}/workflows`;
+}

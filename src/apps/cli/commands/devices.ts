@@ -1,0 +1,30 @@
+import { Argument, type Command } from "commander";
+import { fetchCuda } from "../../../engine/devices/cuda.ts";
+import { devices } from "../../../engine/devices/device.ts";
+import { probeDevice } from "../../../engine/onnx/probe-device.ts";
+
+/** `everturn devices`: what models can run on here; `everturn devices fetch cuda`: get what CUDA needs. */
+export function registerDevices(program: Command): void {
+  const command = program
+    .command("devices")
+    .description("list what models can run on here, and why not")
+    .action(listDevices);
+  command
+    .command("fetch")
+    .description("download a device's libraries into the user's cache")
+    .addArgument(new Argument("<device>", "the only one with something to fetch").choices(["cuda"]))
+    .option("--with-libraries", "also CUDA 13 and cuDNN 9 (1 GB), where the system has none")
+    .action(async (_device: string, options: { withLibraries?: true }) => {
+      const libraries = options.withLibraries ?? false;
+      await fetchCuda({ libraries }, (line) => process.stdout.write(`${line}\n`));
+      await listDevices();
+    });
+}
+
+async function listDevices(): Promise<void> {
+  for (const device of devices) {
+    const obstacle = await probeDevice(device);
+    const found = obstacle ? `no: ${obstacle.reason}. ${obstacle.hint}` : "yes";
+    process.stdout.write(`${device.padEnd(8)}${found}\n`);
+  }
+}

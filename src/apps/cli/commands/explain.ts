@@ -1,0 +1,76 @@
+import type { Command } from "commander";
+import { type Probe, probePipeline } from "../../../control/operations/probe-pipeline.ts";
+import { derivedNumbers } from "../../../plan/pipeline/explain/derived-numbers.ts";
+import { forecastMemory } from "../../../plan/pipeline/explain/forecast-memory.ts";
+import { checkPipeline } from "../../../plan/pipeline/load-plan.ts";
+import { interruptible } from "../terminal/interruptible.ts";
+import { collect } from "../terminal/option-values.ts";
+import { explanation, suppliedParts } from "../views/explanation.ts";
+import { forecastText, samplingText } from "../views/forecast-text.ts";
+import { preflightText } from "../views/preflight-text.ts";
+import { probeText } from "../views/probe-text.ts";
+
+interface Options {
+  set: string[];
+  plugins: string[];
+  probe: boolean;
+  temporal?: string;
+  json: boolean;
+}
+
+/** Tokens of trajectories that updates are looked at with. */
+const lengths = [512, 2048, 8192, 32_768];
+
+/** `everturn explain <pipeline>`: what a run of it will do, in numbers; nothing is started, unless a probe is asked for. */
+export function registerExplain(program: Command): void {
+  program
+    .command("explain")
+    .description("say what a run of a pipeline will do, in order and in numbers; nothing is started")
+    .argument("<pipeline>", "YAML file")
+    .option(
+      "--probe",
+      "run it for one step, and say from that how long all of it takes, and how much memory",
+      false,
+    )
+    .option("--set <key=value>", "override a value of the pipeline (repeatable)", collect, [])
+    .option("--plugins <folder>", "look for plugins here too (repeatable)", collect, [])
+    .option("--temporal <path>", "Temporal CLI to start the dev server of a probe with")
+    .option("--json", "print one line of JSON", false)
+    .action(explain);
+}
+
+async function explain(pipeline: string, { set, plugins, probe, temporal, json }: Options): Promise<void> {
+  const loading = { overrides: set, pluginFolders: plugins };
+  const { plan, preflight, notes } = await checkPipeline(pipeline, loading);
+  const numbers = derivedNumbers(plan, preflight);
+  const { sampling, updates: memory } = await forecastMemory(plan, preflight, lengths);
+  let measured: Probe | undefined;
+  if (probe && plan.steps > 0) {
+    process.stderr.write("a probe of one step is under way\n");
+    const probed = await interruptible((signal) =>
+      probePipeline(pipeline, loading, numbers, { temporal, signal }),
+    );
+    if (probed === "interrupted") return;
+    measured = probed;
+  }
+  const line = {
+    ...numbers,
+    parts: suppliedParts(plan),
+    preflight: preflight.counted,
+    ...(sampling === undefined ? {} : { sampling }),
+    ...(memory.length === 0 ? {} : { memory }),
+    notes,
+    ...(measured === undefined ? {} : { probe: measured }),
+  };
+  const text = [
+    explanation(plan, numbers),
+    ...(sampling === undefined ? [] : ["", samplingText(sampling)]),
+    ...(memory.length === 0 ? [] : ["", ...forecastText(memory)]),
+    ...(measured === undefined ? [] : ["", "Measured by a probe", ...probeText(measured)]),
+    ...notes,
+    "",
+    "Prompt",
+    preflightText(preflight, plan),
+  ];
+  process.stdout.write(`${json ? JSON.stringify(line) : text.join("\n")}\n`);
+}

@@ -1,0 +1,135 @@
+import type { Command } from "commander";
+import { EverturnError } from "../../../base/errors/everturn-error.ts";
+import type { TrajectoryRecord } from "../../../contracts/generated/trajectory.ts";
+import type { TrajectoryInput, TrajectoryResult } from "../../../contracts/trajectory.ts";
+import type { RunSession } from "../../../control/supervision/session.ts";
+import { startTrajectory } from "../../../control/supervision/start-trajectory.ts";
+import { terminate } from "../../../control/supervision/terminate.ts";
+import { withSession } from "../../../control/supervision/with-session.ts";
+import { workflowResult } from "../../../control/supervision/workflow-result.ts";
+import { takeForkStage } from "../../../run/folder/fork-stage.ts";
+import { openRun } from "../../../run/folder/open-runs.ts";
+import { trajectoryReference } from "../../../run/folder/run-reference.ts";
+import { copyTurns } from "../../../run/trajectory/copy-turns.ts";
+import { findTrajectory } from "../../../run/trajectory/find-trajectory.ts";
+import { trajectoryReader } from "../../../run/trajectory/reader.ts";
+import { readTrajectoryRecord } from "../../../run/trajectory/trajectory-files.ts";
+import { interruptible } from "../terminal/interruptible.ts";
+import { count, decimal, positiveCount } from "../terminal/option-values.ts";
+import { tableLines } from "../views/table.ts";
+import { type ForkPlan, type ForkRequest, forkInputs, forkPlan } from "./fork-plan.ts";
+
+interface Options extends ForkRequest {
+  count: number;
+  runs: string;
+  temporal?: string;
+  json: boolean;
+}
+
+/** `everturn fork <trajectory> --turn k`: other trajectories from its first k turns; nothing of them is done again. */
+export function registerFork(program: Command): void {
+  program
+    .command("fork")
+    .description(
+      "start trajectories from the first turns of another one, byte for byte, calling nothing again",
+    )
+    .argument("<trajectory>", "its id, run/stage/task/sample, or an end of it that only one has")
+    .requiredOption("--turn <number>", "how many of its turns are kept; 0 keeps its prompt alone", count)
+    .option("--policy <version or folder>", "what generates the other turns; default: as before")
+    .option("--temperature <number>", "default: as before", decimal)
+    .option("--seed <number>", "default: the run's", count)
+    .option("--count <number>", "how many trajectories", positiveCount, 1)
+    .option("--runs <folder>", "where runs are kept", "runs")
+    .option("--temporal <path>", "Temporal CLI to start the dev server with")
+    .option("--json", "end with one line of JSON on standard output", false)
+    .action(fork);
+}
+
+async function fork(named: string, options: Options): Promise<void> {
+  const { runs, trajectory } = trajectoryReference(named, options.runs);
+  const found = await findTrajectory(runs, trajectory);
+  const opened = await openRun(runs, found.run);
+  const reader = trajectoryReader(opened);
+  const record = await readTrajectoryRecord(reader, found);
+  if (record === undefined) throw new EverturnError("TRAJECTORY_UNDER_WAY", { trajectory: found.id });
+  const plan = await forkPlan(opened, record, options);
+  const { id: run } = opened;
+  const note = (text: string) => void process.stderr.write(`${text}\n`);
+  const waits = opened.plan.tools.some(({ approval }) => approval !== undefined);
+  if (waits) note(`tool calls may wait for approval: npx everturn approvals ${run}`);
+  const stage = await takeForkStage(opened.store);
+  const place = { stage, task: record.taskId };
+  for (let sample = 0; sample < options.count; sample++) {
+    await copyTurns(
+      { ...opened.store, read: reader.read },
+      { from: found, to: { ...place, sample }, turns: plan.origin.turns },
+    );
+  }
+  let inputs: TrajectoryInput[] = [];
+  const onInterrupt = (session: RunSession) =>
+    terminate(
+      session,
+      inputs.map(({ place }) => place.id),
+    );
+  const opening = { runs, run, temporal: options.temporal, queuePrefix: `${run}/${stage}/`, note };
+  const results = await interruptible(
+    (signal) =>
+      withSession({ ...opening, signal, onInterrupt }, (session) => {
+        inputs = forkInputs(opened, plan, { stage, count: options.count, queues: session.queues });
+        return Promise.all(inputs.map((input) => forkIn(session, input)));
+      }),
+    () => note("interrupted"),
+  );
+  if (results === "interrupted") return;
+  process.stdout.write(
+    options.json ? `${JSON.stringify(forkJson(stage, plan, results))}\n` : forkText(stage, plan, results),
+  );
+}
+
+async function forkIn(session: RunSession, input: TrajectoryInput): Promise<TrajectoryResult> {
+  const handle = await startTrajectory(session, input);
+  const failed = (reason: string) => new EverturnError("FORK_FAILED", { fork: input.place.id, reason });
+  return workflowResult(session, handle, failed);
+}
+
+function forkJson(stage: string, { record, policyVersion, origin }: ForkPlan, results: TrajectoryResult[]) {
+  return {
+    ...{ fork: stage, origin, policyVersion, original: rowOf(record, record.turns.length) },
+    trajectories: results.map((result) => rowOf({ ...result, id: result.trajectory }, result.turnCount)),
+    rewardMean: meanReward(results),
+  };
+}
+
+function rowOf(
+  { id, outcome, reward, success }: Pick<TrajectoryRecord, "id" | "outcome" | "reward" | "success">,
+  turns: number,
+) {
+  return { trajectory: id, outcome, reward, success, turns };
+}
+
+function forkText(stage: string, plan: ForkPlan, results: TrajectoryResult[]): string {
+  const { record, origin, policyVersion } = plan;
+  const { original, trajectories, rewardMean } = forkJson(stage, plan, results);
+  const columns = [
+    ...[{ title: "trajectory" }, { title: "outcome" }],
+    ...["reward", "turns"].map((title) => ({ title, align: "right" as const })),
+  ];
+  const cells = [original, ...trajectories].map(({ trajectory, outcome, reward, turns }) => [
+    trajectory,
+    outcome,
+    reward.toFixed(2),
+    String(turns),
+  ]);
+  const policy = origin.policyFolder ?? `policy version ${policyVersion}`;
+  return `${[
+    `${stage}: ${record.id} after turn ${origin.turns}, ${policy}, temperature ${origin.temperature}`,
+    ...tableLines(columns, cells),
+    ...(results.length > 1
+      ? [`mean reward ${rewardMean.toFixed(2)}, original ${record.reward.toFixed(2)}`]
+      : []),
+  ].join("\n")}\n`;
+}
+
+function meanReward(results: TrajectoryResult[]): number {
+  return results.reduce((total, { reward }) => total + reward, 0) / results.length;
+}

@@ -1,0 +1,57 @@
+import { basename, resolve } from "node:path";
+import { type Command, Option } from "commander";
+import { displayPath } from "../../../base/validation/place.ts";
+import { composedSchema } from "../../../plan/pipeline/read/composed-schema.ts";
+import { namedPlugins } from "../../../plan/pipeline/resolve/named-plugins.ts";
+import { projectFiles, type Template, templateNames } from "../../init/project-files.ts";
+import { writeFiles } from "../../init/write-files.ts";
+
+/** `everturn init [folder]`: a small project of the user's own, which trains and is tested as it stands. */
+export function registerInit(program: Command): void {
+  program
+    .command("init")
+    .description("write a small project of your own: a pipeline, a tool, a reward, tasks and a test")
+    .argument("[folder]", "where to; nothing is overwritten", ".")
+    .addOption(
+      new Option(
+        "--template <name>",
+        "tool: a tool of your own; loop: an agent loop, too; library: a script that trains",
+      )
+        .choices(templateNames)
+        .default("tool"),
+    )
+    .action(init);
+}
+
+async function init(named: string, { template }: { template: Template }): Promise<void> {
+  const folder = resolve(named);
+  const files = projectFiles(template, packageName(folder));
+  const schema = composedSchema(await namedPlugins({ folder, pluginFolders: [] }));
+  files.set("everturn.schema.json", `${JSON.stringify(schema, undefined, 2)}\n`);
+  writeFiles(folder, files);
+  const names = [...files.keys()].sort().map((path) => `  ${path}`);
+  const steps = [
+    ...(folder === process.cwd() ? [] : [`  cd ${displayPath(folder)}`]),
+    ...commands(process.env.npm_config_user_agent),
+  ];
+  process.stdout.write([`${displayPath(folder)} has now:`, ...names, "Next:", ...steps, ""].join("\n"));
+}
+
+/** What npm takes for a name, made from that of a folder. */
+function packageName(folder: string): string {
+  const name = basename(folder)
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9-]+/g, "-")
+    .replaceAll(/^-+|-+$/g, "");
+  return name === "" ? "shop" : name;
+}
+
+/** What to type next, for the package manager that the command came by. */
+function commands(userAgent = ""): string[] {
+  const manager = /^(pnpm|yarn|bun)\//.exec(userAgent)?.[1] ?? "npm";
+  return [
+    `  ${manager} install`,
+    `  ${manager} start     trains, and says what was learned, in about a minute`,
+    manager === "bun" ? "  bun run test" : `  ${manager} test`, // `bun test` is a runner of Bun's own
+  ];
+}

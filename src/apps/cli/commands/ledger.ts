@@ -1,0 +1,129 @@
+import type { Command } from "commander";
+import { EverturnError } from "../../../base/errors/everturn-error.ts";
+import { visible } from "../../../base/processes/terminal.ts";
+import type { LedgerEntry } from "../../../contracts/ledger.ts";
+import { stepStage } from "../../../contracts/stages.ts";
+import { type Ledger, readLedger } from "../../../results/ledger/ledger.ts";
+import { openRun } from "../../../run/folder/open-runs.ts";
+import { runReference } from "../../../run/folder/run-reference.ts";
+import { positiveCount } from "../terminal/option-values.ts";
+import { errorLine, tellError } from "../terminal/tell-error.ts";
+import { writtenJson } from "../terminal/written-json.ts";
+import { tableLines } from "../views/table.ts";
+
+interface Options {
+  runs: string;
+  step?: number;
+  json: boolean;
+}
+
+/** `everturn ledger <run>`: what became of each trajectory, checked against the run's files; no server is needed. */
+export function registerLedger(program: Command): void {
+  program
+    .command("ledger")
+    .description("show what became of each trajectory of a run, and check it against the store")
+    .argument("<run>", "the run's id, or the path of its folder")
+    .option("--step <number>", "only this step, with a line for each trajectory", positiveCount)
+    .option("--runs <folder>", "where runs are kept", "runs")
+    .option("--json", "print one line of JSON, with all trajectories", false)
+    .action(ledger);
+}
+
+async function ledger(named: string, { step, json, ...options }: Options): Promise<void> {
+  const { runs, run } = runReference(named, options.runs);
+  const opened = await openRun(runs, run);
+  const stage = step === undefined ? undefined : stepStage(step);
+  if (json) {
+    const written = writtenJson("entries");
+    const read = await readLedger(opened, { stage, tell: written.add });
+    const broken = brokenLedger(run, read);
+    await written.end({ ...read, ...(broken === undefined ? {} : errorLine(broken)) });
+    if (broken !== undefined) tellError(broken);
+    return;
+  }
+  const shown: Shown = { entries: [], leftOut: { lines: [], count: 0 } };
+  const read = await readLedger(opened, {
+    stage,
+    tell: (entries) => {
+      if (step !== undefined) shown.entries.push(...entries);
+      const leftOut = entries.filter(({ state }) => state === "left out");
+      shown.leftOut.count += leftOut.length;
+      shown.leftOut.lines.push(...leftOut.slice(0, longest - shown.leftOut.lines.length).map(exceptionLine));
+    },
+  });
+  process.stdout.write(text(read, shown));
+  const broken = brokenLedger(run, read);
+  if (broken !== undefined) tellError(broken);
+}
+
+/** What is shown of the ledger's lines. */
+interface Shown {
+  /** Those of the one step that was asked for. */
+  entries: LedgerEntry[];
+  leftOut: { lines: string[]; count: number };
+}
+
+function brokenLedger(run: string, { findings }: Ledger): EverturnError | undefined {
+  if (findings.length === 0) return undefined;
+  return new EverturnError("LEDGER_BROKEN", {
+    run,
+    count: findings.length === 1 ? "1 finding" : `${findings.length} findings`,
+    findings: shortened(findings.map(({ check, subject, problem }) => `${check}: ${subject}: ${problem}`)),
+  });
+}
+
+/** So many lines of one kind are shown; --json has all. */
+const longest = 50;
+
+function shortened(lines: readonly string[], count = lines.length): string {
+  const more = count - longest;
+  return [...lines.slice(0, longest), ...(more > 0 ? [`… and ${more} more; --json shows all`] : [])].join(
+    "\n",
+  );
+}
+
+function text({ stages, findings, unchecked, replaced }: Ledger, { entries, leftOut }: Shown): string {
+  const right = (title: string) => ({ title, align: "right" as const });
+  const columns = [
+    { title: "stage" },
+    ...["version", "reserved", "under way", "finished", "trained", "left out"].map(right),
+  ];
+  const table = stages.map((stage) => [
+    visible(stage.stage),
+    stage.policyVersion === undefined ? "" : `v${stage.policyVersion}`,
+    ...[stage.reserved, stage.underWay, stage.finished, stage.trained, stage["left out"]].map(String),
+  ]);
+  const holds = findings.length === 0 ? ["The ledger holds."] : [];
+  const parts = [
+    tableLines(columns, table),
+    leftOut.count > 0 ? ["", "left out:", shortened(leftOut.lines, leftOut.count)] : [],
+    entries.length > 0 ? ["", ...rows(entries)] : [],
+    replaced.length > 0
+      ? ["", "can't be read, and was made again or is in its step's file:", shortened(replaced)]
+      : [],
+    unchecked.length > 0 ? ["", "not checked:", ...unchecked] : [],
+    ["", ...holds],
+  ];
+  return `${parts.flat().join("\n").trimEnd()}\n`;
+}
+
+function exceptionLine({ trajectory, reason = "", step }: LedgerEntry): string {
+  const by = step === undefined ? "" : ` (step ${step})`;
+  return `  ${visible(trajectory)}${by}: ${visible(reason)}`;
+}
+
+function rows(entries: readonly LedgerEntry[]): string[] {
+  const columns = [
+    { title: "trajectory" },
+    { title: "state" },
+    { title: "step", align: "right" as const },
+    { title: "reward", align: "right" as const },
+  ];
+  const cells = entries.map(({ trajectory, state, step, reward }) => [
+    visible(trajectory),
+    state,
+    step === undefined ? "" : String(step),
+    reward === undefined ? "" : reward.toFixed(2),
+  ]);
+  return tableLines(columns, cells);
+}

@@ -1,0 +1,15 @@
+import { resolve } from "node:path";
+import type { Command } from "commander";
+import { displayPath } from "../../../../base/validation/place.ts";
+import { buildPackage } from "../../../../plugin/define/build-package.ts";
+
+/** `everturn plugin build [folder]`: JavaScript, declarations and the manifest of a plugin's package. */
+export function registerBuild(parent: Command): void {
+  parent
+    .command("build")
+    .description("write a package's JavaScript and declarations, by its own TypeScript, and its manifest")
+    .argument("[folder]", "the package's", ".")
+    .action(async (folder: string) => {
+      process.stdout.write(`${displayPath(await buildPackage(resolve(folder)))} is written\n`);
+    });
+}

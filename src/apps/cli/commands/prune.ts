@@ -1,0 +1,54 @@
+import type { Command } from "commander";
+import { counted, grouped } from "../../../base/text/format.ts";
+import { type Pruned, prune } from "../../../results/retention/prune.ts";
+import { openRun } from "../../../run/folder/open-runs.ts";
+import { runReference } from "../../../run/folder/run-reference.ts";
+import { sweptLine } from "../../../run/folder/sweep.ts";
+
+interface Options {
+  runs: string;
+  dryRun: boolean;
+  json: boolean;
+}
+
+/** `everturn prune <run>`: frees what its retention allows, also while it goes on. */
+export function registerPrune(program: Command): void {
+  program
+    .command("prune")
+    .description(
+      "free what a run's retention allows: single records of old steps, versions, what killed processes left",
+    )
+    .argument("<run>", "the run's id, or the path of its folder")
+    .option("--dry-run", "say what would be freed, and change nothing", false)
+    .option("--runs <folder>", "where runs are kept", "runs")
+    .option("--json", "print one line of JSON", false)
+    .action(pruneRun);
+}
+
+async function pruneRun(named: string, { runs: folder, dryRun, json }: Options): Promise<void> {
+  const { runs, run } = runReference(named, folder);
+  const pruned = await prune(await openRun(runs, run), { isDry: dryRun });
+  process.stdout.write(json ? `${JSON.stringify({ run, dryRun, ...pruned })}\n` : text(pruned, dryRun));
+}
+
+function text({ folded, trajectories, records, versions, swept }: Pruned, isDry: boolean): string {
+  const would = isDry ? "would be " : "";
+  const bytes = versions.reduce((total, version) => total + version.bytes, 0);
+  const lines = [
+    ...(folded.length === 0
+      ? []
+      : [`${counted(folded.length, "step")} ${would}put into files: ${folded.join(", ")}`]),
+    ...(records === 0
+      ? []
+      : [
+          `${counted(records, "single record")} of ${counted(trajectories, "trajectory", "trajectories")} ${would}removed: their steps' files have them`,
+        ]),
+    ...(versions.length === 0
+      ? []
+      : [
+          `${counted(versions.length, "version")} ${would}freed, ${grouped(Math.ceil(bytes / 1e6))} MB: ${versions.map(({ version }) => version).join(", ")}`,
+        ]),
+    ...(swept === undefined ? [] : [sweptLine(swept) ?? []].flat()),
+  ];
+  return lines.length === 0 ? "Nothing to prune.\n" : `${lines.join("\n")}\n`;
+}

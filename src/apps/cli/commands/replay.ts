@@ -1,0 +1,48 @@
+import type { Command } from "commander";
+import { EverturnError } from "../../../base/errors/everturn-error.ts";
+import { counted } from "../../../base/text/format.ts";
+import { planLoops } from "../../../contracts/plan-loops.ts";
+import { withRunClient } from "../../../control/supervision/run-client.ts";
+import { historiesOf, replayHistories } from "../../../control/temporal/replay.ts";
+import { openRun } from "../../../run/folder/open-runs.ts";
+import { trajectoryReference } from "../../../run/folder/run-reference.ts";
+import { findTrajectory } from "../../../run/trajectory/find-trajectory.ts";
+import { errorLine, tellError } from "../terminal/tell-error.ts";
+
+/** `everturn replay <trajectory>`: today's workflow code over a trajectory's recorded history, all parts of it. */
+export function registerReplay(program: Command): void {
+  program
+    .command("replay")
+    .description("run today's workflow code over a trajectory's history: is it still deterministic?")
+    .argument("<trajectory>", "its id, run/stage/task/sample, or an end of it that only one has")
+    .option("--runs <folder>", "where runs are kept", "runs")
+    .option("--temporal <path>", "Temporal CLI to start the dev server with")
+    .option("--json", "print one line of JSON", false)
+    .action(replay);
+}
+
+async function replay(
+  named: string,
+  options: { runs: string; temporal?: string; json: boolean },
+): Promise<void> {
+  const { runs, trajectory } = trajectoryReference(named, options.runs);
+  const { id, run } = await findTrajectory(runs, trajectory);
+  const { plan } = await openRun(runs, run);
+  const histories = await withRunClient({ runs, run, temporal: options.temporal }, (client) =>
+    historiesOf(client, id),
+  );
+  const events = histories.reduce((total, history) => total + (history.events?.length ?? 0), 0);
+  const size = { events, histories: histories.length };
+  const result = await replayHistories(histories, id, planLoops(plan));
+  const differs = result.deterministic
+    ? undefined
+    : new EverturnError("TRAJECTORY_NOT_DETERMINISTIC", { trajectory: id, reason: result.reason });
+  if (options.json) {
+    const line = { trajectory: id, ...size, ...result, ...(differs === undefined ? {} : errorLine(differs)) };
+    process.stdout.write(`${JSON.stringify(line)}\n`);
+  }
+  if (differs !== undefined) return tellError(differs);
+  if (options.json) return;
+  const of = histories.length > 1 ? ` of ${counted(histories.length, "history", "histories")}` : "";
+  process.stdout.write(`${id}: ${events} events${of}, replayed on today's code: deterministic\n`);
+}

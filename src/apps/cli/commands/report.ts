@@ -1,0 +1,21 @@
+import type { Command } from "commander";
+import { writeReport } from "../../../results/report/write-report.ts";
+import { openRun } from "../../../run/folder/open-runs.ts";
+import { runReference } from "../../../run/folder/run-reference.ts";
+
+/** `everturn report <run>`: writes a run's report.html, also while it works. */
+export function registerReport(program: Command): void {
+  program
+    .command("report")
+    .description("write a run's report.html")
+    .argument("<run>", "the run's id, or the path of its folder")
+    .option("--runs <folder>", "where runs are kept", "runs")
+    .option("--json", "print one line of JSON", false)
+    .action(async (named: string, options: { runs: string; json: boolean }) => {
+      const { runs, run } = runReference(named, options.runs);
+      const opened = await openRun(runs, run);
+      await writeReport(opened);
+      const { report } = opened.folder;
+      process.stdout.write(`${options.json ? JSON.stringify({ run, report }) : report}\n`);
+    });
+}

@@ -1,0 +1,24 @@
+import { resolve } from "node:path";
+import type { Command } from "commander";
+import { composedSchema } from "../../../plan/pipeline/read/composed-schema.ts";
+import { namedPlugins } from "../../../plan/pipeline/resolve/named-plugins.ts";
+import { collect } from "../terminal/option-values.ts";
+
+/** `everturn schema [pipeline]`: the schema of pipelines with the plugins that are there, for editors. */
+export function registerSchema(program: Command): void {
+  program
+    .command("schema")
+    .description(
+      "print the JSON Schema of pipelines with the options of the plugins that are there, for editors",
+    )
+    .argument("[pipeline]", "YAML file: with the plugins that it names by a path, too")
+    .option("--plugins <folder>", "look for plugins here too (repeatable)", collect, [])
+    .action(async (pipeline: string | undefined, options: { plugins: string[] }) => {
+      const plugins = await namedPlugins({
+        folder: process.cwd(),
+        pipeline,
+        pluginFolders: options.plugins.map((folder) => resolve(folder)),
+      });
+      process.stdout.write(`${JSON.stringify(composedSchema(plugins), undefined, 2)}\n`);
+    });
+}

@@ -1,0 +1,183 @@
+import { join } from "node:path";
+import { type Command, Option } from "commander";
+import { untilAborted } from "../../../base/async/abort-signals.ts";
+import { EverturnError } from "../../../base/errors/everturn-error.ts";
+import { machineFolder } from "../../../base/processes/machine-folder.ts";
+import { readText } from "../../../base/validation/read-text.ts";
+import { identified, textOf } from "../../../chat/formats/action-format.ts";
+import { expressionReader } from "../../../chat/formats/expression.ts";
+import { formatNamed } from "../../../chat/formats/parse-action.ts";
+import { isSameSecret } from "../../../chat/openai/access-token.ts";
+import { startEndpoint } from "../../../chat/openai/endpoint-server.ts";
+import type { FormatExpression, FormatName } from "../../../contracts/format-name.ts";
+import type { JsonObject } from "../../../contracts/json.ts";
+import type { ToolDefinition } from "../../../contracts/message.ts";
+import { policyFraming } from "../../../plan/pipeline/check/preflight.ts";
+import { loadPolicy } from "../../../plugin/registry/registry.ts";
+import { cutObservation } from "../../../work/tools/cut-observations.ts";
+import { servedAgent } from "../../serve/served-agent.ts";
+import { type PolicyInUse, servedPolicy } from "../../serve/served-policy.ts";
+import { type ServedPlan, type ServedTools, serveTools } from "../../serve/served-tools.ts";
+import { interruptible } from "../terminal/interruptible.ts";
+import { count, decimal, jsonObject, positiveCount } from "../terminal/option-values.ts";
+import { type NamedPolicy, namedPolicy } from "./named-policy.ts";
+
+interface Options {
+  runs: string;
+  policyVersion?: string;
+  config: JsonObject;
+  system?: string;
+  tools: boolean;
+  temperature: number;
+  maxTokens?: number;
+  seed: number;
+  host: string;
+  port: number;
+  apiKey?: string;
+  apiKeyFile?: string;
+}
+
+/** Sessions, and turns of each, that are kept in memory. */
+const kept = { sessions: 256, turns: 4096 };
+
+/** Conversations whose tools may hold something at once. */
+const trajectories = 1024;
+
+/** What no conversation has called for so long is freed, ms. */
+const idle = 60 * 60_000;
+
+/** `everturn serve <policy>`: a policy as a model of OpenAI's protocols. */
+export function registerServe(program: Command): void {
+  program
+    .command("serve")
+    .description("answer OpenAI's chat completions and responses with a policy, until Ctrl-C")
+    .argument("<policy>", "the run that made it, by id or path, or any folder of a policy")
+    .option("--policy-version <number>", "of a run; default: the newest")
+    .option("--runs <folder>", "where runs are kept", "runs")
+    .option(
+      "--config <json>",
+      "of a folder: the configuration of policy-onnx beside its model",
+      jsonObject,
+      {},
+    )
+    .option("--system <text>", "the system message of conversations that have none")
+    .option("--tools", "calls the run's tools here, for requests that bring none", false)
+    .option("--temperature <number>", "how actions are drawn; 0 is greedy, as evaluations are", decimal, 0)
+    .option("--max-tokens <number>", "of an action; default: as in the run, or 1024", positiveCount)
+    .option("--seed <number>", "of what is drawn", count, 0)
+    .option("--host <address>", "where it listens; whoever can reach that can ask", "127.0.0.1")
+    .option("--port <number>", "0 takes one that is free", count, 4000)
+    .addOption(
+      new Option(
+        "--api-key <key>",
+        "the key that clients must send; default: any, each with turns of its own. Other users of this machine see it here",
+      ).env("EVERTURN_API_KEY"),
+    )
+    .addOption(new Option("--api-key-file <file>", "a file with that key").conflicts("apiKey"))
+    .action(serve);
+}
+
+async function serve(named: string, options: Options): Promise<void> {
+  const { host, port, system, seed, temperature } = options;
+  const apiKey = givenKey(options);
+  const found = await namedPolicy(named, options);
+  const toolPlan = options.tools ? toolsOf(found) : undefined;
+  const log = (text: string) => void process.stderr.write(`${text}\n`);
+  await interruptible(async (signal) => {
+    const policy = await (await loadPolicy(found.plugin)).open(found.base, found.plugin.config);
+    const closers = [() => policy.close()];
+    try {
+      const framing = await policyFraming(found.plugin, found.folder);
+      if (framing === undefined)
+        throw new EverturnError("POLICY_NOT_FOUND", { run: named, version: found.version });
+      await policy.load(found.version, found.folder);
+      const maxTokens = options.maxTokens ?? found.maxTokens;
+      const inUse: PolicyInUse = {
+        ...{ policy, version: found.version, contextLength: framing.contextLength, seed, system },
+        sampling: { temperature, maxTokens },
+        ...reader(found.format ?? framing.format, found.expression),
+      };
+      let served = servedPolicy(inUse, { ...kept, onForget: (session) => endpoint.forget(session) });
+      if (toolPlan !== undefined) {
+        const folder = machineFolder(join(process.cwd(), "serve"));
+        const tools = await serveTools(toolPlan, { folder, limit: trajectories, idle, log });
+        closers.unshift(() => tools.close());
+        const read = (name: string, text: string) =>
+          found.plan === undefined ? text : cutObservation(found.plan, policy, name, text);
+        const call: ServedTools["call"] = async (made) => {
+          const answer = await tools.call(made);
+          return { ...answer, text: read(made.function, answer.text) };
+        };
+        const { functions } = tools;
+        served = servedAgent(served, { functions, call }, { ...kept, maxTurns: toolPlan.maxTurns });
+      }
+      const endpoint = await startEndpoint({
+        answer: served.answer,
+        authenticate: (key) =>
+          apiKey === undefined
+            ? (key ?? "")
+            : key !== undefined && isSameSecret(key, apiKey)
+              ? key
+              : undefined,
+        models: [found.name],
+        ...{ log, host, port },
+      });
+      closers.unshift(() => endpoint.close());
+      process.stdout.write(
+        `${[
+          `${found.name} at ${endpoint.url}`,
+          `OPENAI_BASE_URL=${endpoint.url} OPENAI_API_KEY=${apiKey === undefined ? "any" : "THE-KEY"}`,
+          "Ctrl-C ends it",
+        ].join("\n")}\n`,
+      );
+      await untilAborted(signal);
+    } finally {
+      for (const close of closers) await close();
+    }
+  });
+}
+
+/** The key that clients must send; undefined: any. Throws COMMAND_INVALID, and what reading its file does. */
+function givenKey({ apiKey, apiKeyFile }: Options): string | undefined {
+  const key = apiKeyFile === undefined ? apiKey : readText(apiKeyFile).trim();
+  if (key !== "") return key;
+  throw new EverturnError("COMMAND_INVALID", { reason: "the API key is empty" });
+}
+
+/** The tools of a run, and how many actions may use them for a request. Throws COMMAND_INVALID. */
+function toolsOf({ name, plan }: NamedPolicy): ServedPlan & { maxTurns: number } {
+  if (plan === undefined || plan.tools.length === 0)
+    throw new EverturnError("COMMAND_INVALID", {
+      reason: `--tools is for a run with tools, and ${name} has none`,
+    });
+  const { tools, hosts, rollout, loop } = plan;
+  const offered = tools.filter(({ manifest }) => manifest.tool?.forLoops !== true);
+  return {
+    tools: offered,
+    hosts,
+    observations: rollout.observations,
+    maxTurns: Number(loop.config.maxTurns ?? 8),
+  };
+}
+
+/** How actions are read, and which texts end them: by an expression, or in a format. */
+function reader(
+  name: FormatName = "hermes",
+  expression: FormatExpression | undefined,
+): Pick<PolicyInUse, "read" | "format" | "stopTexts"> {
+  if (expression !== undefined) {
+    const read = expressionReader(expression);
+    const { stop } = expression;
+    return {
+      stopTexts: () => stop ?? [],
+      read: (text, tools, callsBefore) => identified(read(text, tools), callsBefore),
+      format: { asText: textOf },
+    };
+  }
+  const format = formatNamed(name);
+  return {
+    stopTexts: (tools: readonly ToolDefinition[]) => format.stopTexts(tools),
+    read: (text, tools, callsBefore) => format.parse(text, { tools, callsBefore }),
+    format,
+  };
+}

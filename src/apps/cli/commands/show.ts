@@ -1,0 +1,51 @@
+import type { Command } from "commander";
+import { tokenRows, tokenTexts } from "../../../results/report/token-rows.ts";
+import { readTrajectory } from "../../../results/report/trajectory-detail.ts";
+import { openRun } from "../../../run/folder/open-runs.ts";
+import { trajectoryReference } from "../../../run/folder/run-reference.ts";
+import { findTrajectory } from "../../../run/trajectory/find-trajectory.ts";
+import { trajectoryReader } from "../../../run/trajectory/reader.ts";
+import { paintFor } from "../views/spans.ts";
+import { trajectoryText } from "../views/trajectory-text.ts";
+import { withWholeObservations, writeMedia } from "./trajectory-bytes.ts";
+
+interface Options {
+  runs: string;
+  tokens: boolean;
+  whole: boolean;
+  media?: string;
+  json: boolean;
+}
+
+/** `everturn show <trajectory>`: a trajectory turn by turn, finished or under way. */
+export function registerShow(program: Command): void {
+  program
+    .command("show")
+    .description("print a trajectory turn by turn")
+    .argument("<trajectory>", "its id, run/stage/task/sample, or an end of it that only one has")
+    .option("--tokens", "add every token with its id, text, mask and log-probability", false)
+    .option("--whole", "print observations whole that the model read cut", false)
+    .option("--media <folder>", "write the images of its observations into a folder")
+    .option("--runs <folder>", "where runs are kept", "runs")
+    .option("--json", "print one line of JSON: all that is recorded, with the segments", false)
+    .action(show);
+}
+
+async function show(named: string, options: Options): Promise<void> {
+  const { runs, trajectory } = trajectoryReference(named, options.runs);
+  const found = await findTrajectory(runs, trajectory);
+  const run = await openRun(runs, found.run);
+  const read = await readTrajectory(trajectoryReader(run), found);
+  const detail = options.whole ? await withWholeObservations(run.store, read) : read;
+  const written = options.media === undefined ? [] : await writeMedia(run.store, detail, options.media);
+  for (const file of written) process.stderr.write(`written: ${file}\n`);
+  if (options.json) {
+    const { id, record, turns, tokens, segments } = detail;
+    process.stdout.write(
+      `${JSON.stringify({ id, finished: record !== undefined, ...record, turns, tokens, segments })}\n`,
+    );
+    return;
+  }
+  const rows = options.tokens ? tokenRows(detail.segments, await tokenTexts(run)) : undefined;
+  process.stdout.write(trajectoryText(detail, paintFor(process.stdout), rows));
+}

@@ -1,0 +1,53 @@
+import { resolve } from "node:path";
+import type { Command } from "commander";
+import { type CheckedStudy, readStudy } from "../../../results/studies/read-study.ts";
+import { studyResults } from "../../../results/studies/study-results.ts";
+import { collect } from "../terminal/option-values.ts";
+import { writeOut } from "../terminal/written-json.ts";
+import { doJob } from "./study/do-job.ts";
+import { checkPipelines, type JobPlace } from "./study/job-plans.ts";
+import { resultsText } from "./study/results-text.ts";
+
+interface Options {
+  runs: string;
+  temporal?: string;
+  plugins: string[];
+  table: boolean;
+  json: boolean;
+}
+
+/** `everturn study <file>`: does the jobs of a study in order, or goes on with them, and prints what they measured. */
+export function registerStudy(program: Command): void {
+  program
+    .command("study")
+    .description("do the jobs of a study in order, or go on with them: runs, sweeps, evaluations, exports")
+    .argument("<study>", "YAML file")
+    .option("--table", "only print what has been measured so far", false)
+    .option("--runs <folder>", "where runs are kept", "runs")
+    .option("--temporal <path>", "Temporal CLI to start the dev server with")
+    .option("--plugins <folder>", "look for plugins here too (repeatable)", collect, [])
+    .option("--json", "end with one line of JSON on standard output", false)
+    .action(doStudy);
+}
+
+async function doStudy(file: string, { table, json, ...options }: Options): Promise<void> {
+  const study = readStudy(file);
+  const place: JobPlace = { ...options, runs: resolve(options.runs), file };
+  if (!table && !(await doJobs(study, place))) return;
+  const jobs = await studyResults(study, place.runs);
+  await writeOut(`${json ? JSON.stringify({ study: study.name, jobs }) : resultsText(jobs)}\n`);
+}
+
+/** False if it was interrupted. */
+async function doJobs(study: CheckedStudy, place: JobPlace): Promise<boolean> {
+  const note = (text: string) => void process.stderr.write(`${text}\n`);
+  await checkPipelines(study, place);
+  const names = Object.keys(study.jobs);
+  for (const [index, name] of names.entries()) {
+    const tell = (text: string) => note(`job ${index + 1}/${names.length} ${name}: ${text}`);
+    if ((await doJob(study, name, place, tell)) === "done") continue;
+    note(`what is done stays: npx everturn study ${place.file} goes on`);
+    return false;
+  }
+  return true;
+}

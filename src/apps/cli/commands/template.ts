@@ -1,0 +1,84 @@
+import { statSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import type { Command } from "commander";
+import { EverturnError } from "../../../base/errors/everturn-error.ts";
+import { visible } from "../../../base/processes/terminal.ts";
+import { isObject } from "../../../contracts/json.ts";
+import { fixedTemplate, type TemplateSettings } from "../../../engine/tokens/fixed-template.ts";
+import {
+  bareTemplateReport,
+  type TemplateReport,
+  templateReport,
+} from "../../../engine/tokens/template-report.ts";
+import { loadTokenizer } from "../../../engine/tokens/tokenizer.ts";
+import { applyOverrides } from "../../../plan/pipeline/read/overrides.ts";
+import { collect } from "../terminal/option-values.ts";
+import { paintFor } from "../views/spans.ts";
+
+/** `everturn template PATH`: what a model's chat template allows. */
+export function registerTemplate(program: Command): void {
+  program
+    .command("template")
+    .description("what a model's chat template allows: whether its turns can be framed, token for token")
+    .argument("<path>", "a folder of a model in Hugging Face's form, or a file with a template (.jinja)")
+    .option("--set <variable=value>", "what its template is told, in YAML; repeatable", collect, [])
+    .option("--date <day>", "the day that it writes where it asks for the time, such as 2026-11-24")
+    .option("--json", "the report as JSON")
+    .action(async (path: string, options: Options) => {
+      const report = await reportOf(path, settingsOf(options));
+      process.stdout.write(options.json ? `${JSON.stringify(report)}\n` : written(report));
+      if (!report.usable) process.exitCode = 1;
+    });
+}
+
+interface Options {
+  set: string[];
+  date?: string;
+  json?: true;
+}
+
+function settingsOf({ set, date }: Options): TemplateSettings {
+  const nothing = { file: "--set", source: "", value: {}, offsets: new Map(), elsewhere: new Map() };
+  const { value } = applyOverrides(nothing, set);
+  return { variables: isObject(value) ? value : {}, date };
+}
+
+async function reportOf(path: string, settings: TemplateSettings): Promise<TemplateReport> {
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (found === undefined) throw new EverturnError("TEMPLATE_NOT_FOUND", { path });
+  return found.isDirectory()
+    ? templateReport(await loadTokenizer(path, undefined, settings))
+    : bareTemplateReport(fixedTemplate(await readFile(path, "utf8"), settings));
+}
+
+/** The report as people read it: what was found, and one conversation in the colours of its mask. */
+function written({
+  usable,
+  exact,
+  rows,
+  format,
+  calling,
+  ends,
+  variables,
+  reasons,
+  conversations,
+}: TemplateReport): string {
+  const paint = paintFor(process.stdout);
+  const facts = [
+    `usable    ${usable ? "yes" : "no"}: ${usable ? "turns that call tools can be framed" : "no trajectory with tools can be framed"}`,
+    `exact     ${exact ? "yes: turn by turn, its tokens are those of its own whole rendering" : "no"}`,
+    `rows      ${rows}: sequences that its renderings make of a conversation, at most`,
+    `format    ${format ?? "none that is known: rollout.format says how actions are read"}`,
+    `calls     ${calling.one ?? "none"}; several in a turn: ${calling.several ?? "none"}`,
+    `ends      ${visible(ends.text)} an answer, ${visible(ends.calls)} a call`,
+  ];
+  const read = `variables ${variables.length === 0 ? "none" : variables.join(", ")}`;
+  const lines = [...facts, read, ...reasons.map((reason) => `note      ${visible(reason)}`)];
+  const row = conversations[0]?.pieces[0] ?? [];
+  const shown = row.map(({ text }, at) =>
+    paint(at === 0 ? "dim" : at % 2 === 1 ? "green" : "cyan", visible(text)),
+  );
+  const legend = `${paint("dim", "prompt")}, ${paint("green", "action (mask 1)")}, ${paint("cyan", "observation")}:`;
+  const example = shown.length > 0 ? ["", legend, "", shown.join("")] : [];
+  return `${[...(usable ? lines : [facts[0], ...lines.slice(facts.length)]), ...example].join("\n")}\n`;
+}

@@ -1,0 +1,29 @@
+import type { Command } from "commander";
+import { EverturnError } from "../../../base/errors/everturn-error.ts";
+import { counted } from "../../../base/text/format.ts";
+import { runTrackers } from "../../../control/tracking/run-trackers.ts";
+import { openRun } from "../../../run/folder/open-runs.ts";
+import { lastRecordedStep } from "../../../run/folder/recorded-steps.ts";
+import { runReference } from "../../../run/folder/run-reference.ts";
+
+/** `everturn track <run>`: tells its trackers what they have not been told yet; no server is needed. */
+export function registerTrack(program: Command): void {
+  program
+    .command("track")
+    .description("tell a run's trackers what they have not been told yet, as after they were out of reach")
+    .argument("<run>", "the run's id, or the path of its folder")
+    .option("--runs <folder>", "where runs are kept", "runs")
+    .action(track);
+}
+
+async function track(named: string, options: { runs: string }): Promise<void> {
+  const { runs, run } = runReference(named, options.runs);
+  const opened = await openRun(runs, run);
+  const { plan, store } = opened;
+  if (plan.trackers === undefined) throw new EverturnError("RUN_WITHOUT_TRACKERS", { run });
+  const trackers = await runTrackers(opened, (text) => void process.stderr.write(`${text}\n`));
+  const isDone = (await lastRecordedStep(store))?.step === plan.steps;
+  const untold = await trackers.close(isDone ? "completed" : "interrupted");
+  if (untold > 0) throw new EverturnError("TRACKER_FAILED", { run, untold });
+  process.stdout.write(`${counted(plan.trackers.length, "tracker")} of ${run} has all that is recorded\n`);
+}

@@ -1,0 +1,58 @@
+import { counted } from "../../../base/text/format.ts";
+import type { TrainingResult } from "../../../contracts/run.ts";
+import { trainRun } from "../../../control/operations/train-run.ts";
+import { openRun } from "../../../run/folder/open-runs.ts";
+import { lastRecordedStep } from "../../../run/folder/recorded-steps.ts";
+import { runFolder } from "../../../run/folder/run-folder.ts";
+import { interruptible } from "../terminal/interruptible.ts";
+import { createView } from "../views/live-view.ts";
+import { capabilityLine } from "./capabilities.ts";
+
+/** Drives a run to its end, or until it is interrupted; shows its progress, prints the summary. */
+export async function train(options: {
+  runs: string;
+  run: string;
+  temporal: string | undefined;
+  upgrade?: boolean;
+  /** Changes of the plan: `path.to.key=value`. */
+  set?: readonly string[];
+  json: boolean;
+  isResumed?: boolean;
+}): Promise<"ended" | "interrupted"> {
+  const { runs, run, json, isResumed = false, ...how } = options;
+  const { root, report } = runFolder(runs, run);
+  const started = Date.now();
+  const view = createView({ json });
+  const note = (text: string) => view.tell({ type: "note", text });
+  try {
+    const { plan, store } = await openRun(runs, run);
+    note(capabilityLine(plan));
+    const last = await lastRecordedStep(store);
+    if (last?.step === plan.steps && (how.set ?? []).length === 0)
+      note(
+        `${run} has had its ${counted(plan.steps, "step")}; --set steps=${plan.steps + 10} makes it longer`,
+      );
+    const result = await interruptible(
+      (signal) => trainRun({ runs, run }, { ...how, onEvent: view.tell, signal }),
+      () => {
+        note(`interrupted; nothing that was finished is lost: npx everturn resume ${run}`);
+        view.close();
+      },
+    );
+    if (result === "interrupted") {
+      if (json) process.stdout.write(`${JSON.stringify({ run, interrupted: true })}\n`);
+      return "interrupted";
+    }
+    const seconds = (Date.now() - started) / 1000;
+    view.end({ ...result, seconds, isResumed, folder: root, report });
+    if (json) process.stdout.write(`${JSON.stringify(jsonLine(result, seconds))}\n`);
+    return "ended";
+  } finally {
+    view.close();
+  }
+}
+
+function jsonLine(result: TrainingResult, seconds: number) {
+  const { run, accuracyWarmStart, accuracyBefore, accuracyAfter, steps, trajectories } = result;
+  return { run, accuracyWarmStart, accuracyBefore, accuracyAfter, steps, trajectories, seconds };
+}

@@ -1,0 +1,45 @@
+import type { Client } from "@temporalio/client";
+import type { Command } from "commander";
+import type { JsonObject } from "../../../../contracts/json.ts";
+import { checkArguments } from "../../../../control/operations/check-arguments.ts";
+import { askTranscript } from "../../../../control/temporal/live-trajectories.ts";
+import { openRun } from "../../../../run/folder/open-runs.ts";
+import type { RunReference } from "../../../../run/folder/run-reference.ts";
+import { jsonObject } from "../../terminal/option-values.ts";
+import { type LiveOptions, liveCommand, order } from "../live-trajectory.ts";
+
+interface Options extends LiveOptions {
+  call?: string;
+  arguments?: JsonObject;
+}
+
+/** `everturn trajectory approve <trajectory>`: makes a call that waits, with other arguments if given. */
+export function registerApprove(parent: Command): void {
+  liveCommand(parent, "approve", "make a tool call that waits for approval")
+    .option("--call <turn/call>", "which, such as 2/0; may be left out if one waits")
+    .option("--arguments <json>", "call with these arguments in place of the model's", jsonObject)
+    .action(approve);
+}
+
+function approve(trajectory: string, options: Options): Promise<void> {
+  const { call, arguments: given } = options;
+  const said = {
+    ...(call === undefined ? {} : { call }),
+    ...(given === undefined ? {} : { arguments: given }),
+  };
+  return order(trajectory, options, "approve", said, (client, id, run) => checked(client, id, run, options));
+}
+
+/** Throws ORDER_REFUSED. */
+async function checked(
+  client: Client,
+  id: string,
+  { runs, run }: RunReference,
+  options: Options,
+): Promise<void> {
+  const given = options.arguments;
+  if (given === undefined) return;
+  const { waiting } = await askTranscript(client, id);
+  const { plan } = await openRun(runs, run);
+  checkArguments(plan, id, waiting, { ...options, arguments: given });
+}

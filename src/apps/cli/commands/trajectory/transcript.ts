@@ -1,0 +1,22 @@
+import type { Command } from "commander";
+import { askTranscript } from "../../../../control/temporal/live-trajectories.ts";
+import { paintFor } from "../../views/spans.ts";
+import { transcriptText } from "../../views/transcript-text.ts";
+import { type LiveOptions, liveCommand, withLiveTrajectory } from "../live-trajectory.ts";
+
+/** `everturn trajectory transcript <trajectory>`: where a live trajectory is, and what has been said so far. */
+export function registerTranscript(parent: Command): void {
+  liveCommand(
+    parent,
+    "transcript",
+    "print what a live trajectory has said so far, and what it waits for",
+  ).action(async (trajectory: string, { runs, json }: LiveOptions) => {
+    const answer = await withLiveTrajectory(runs, trajectory, async (client, id) => ({
+      trajectory: id,
+      ...(await askTranscript(client, id)),
+    }));
+    process.stdout.write(
+      json ? `${JSON.stringify(answer)}\n` : transcriptText(answer, paintFor(process.stdout)),
+    );
+  });
+}

@@ -1,0 +1,54 @@
+import { isAbsolute } from "node:path";
+import type { Command } from "commander";
+import { displayPath } from "../../../base/validation/place.ts";
+import { findVersion } from "../../../control/operations/find-version.ts";
+import { openRun } from "../../../run/folder/open-runs.ts";
+import { runReference } from "../../../run/folder/run-reference.ts";
+import { type ListedVersion, listVersions } from "../../../run/versions/list-versions.ts";
+import { tableLines } from "../views/table.ts";
+
+interface Options {
+  runs: string;
+  json: boolean;
+}
+
+/** `everturn versions <run> [version]`: the versions of a run's policy, and where each lies. */
+export function registerVersions(program: Command): void {
+  program
+    .command("versions")
+    .description("list the versions of a run's policy with their folders, or print the folder of one")
+    .argument("<run>", "the run's id, or the path of its folder")
+    .argument("[version]", "print the folder of this version alone; newest for the newest one")
+    .option("--runs <folder>", "where runs are kept", "runs")
+    .option("--json", "print one line of JSON", false)
+    .action(versions);
+}
+
+async function versions(named: string, asked: string | undefined, options: Options): Promise<void> {
+  const { runs, run } = runReference(named, options.runs);
+  const opened = await openRun(runs, run);
+  const all = await listVersions(opened);
+  const found = (asked === undefined ? all : [await findVersion(opened, all, asked)]).map(shown);
+  if (options.json) process.stdout.write(`${JSON.stringify({ run, versions: found })}\n`);
+  else if (asked === undefined) process.stdout.write(`${text(found)}\n`);
+  else process.stdout.write(`${found[0]?.folder}\n`);
+}
+
+function shown({ folder, ...version }: ListedVersion): ListedVersion {
+  return folder === undefined ? version : { ...version, folder: pathInPipeline(displayPath(folder)) };
+}
+
+/** As a pipeline takes it: `model: ./runs/…` is a folder, `model: runs/…` would be a name. */
+function pathInPipeline(path: string): string {
+  return isAbsolute(path) ? path : `./${path}`;
+}
+
+function text(all: readonly ListedVersion[]): string {
+  const columns = [{ title: "version", align: "right" as const }, { title: "made by" }, { title: "folder" }];
+  const rows = all.map(({ version, step, state, folder }) => [
+    String(version),
+    step === undefined ? (version === 0 ? "as built" : "warm start") : `step ${step}`,
+    folder ?? state,
+  ]);
+  return tableLines(columns, rows).join("\n");
+}

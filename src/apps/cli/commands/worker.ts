@@ -1,0 +1,96 @@
+import { type Command, Option } from "commander";
+import { activitiesOf } from "../../../../activities/of-role.ts";
+import { heedMark } from "../../../base/files/marked-folder.ts";
+import { patiently } from "../../../base/files/patiently.ts";
+import { writeAs } from "../../../base/files/write-as.ts";
+import { startTelemetry } from "../../../base/telemetry/telemetry.ts";
+import type { RunFile } from "../../../contracts/run.ts";
+import { noServer, readSession, sessionAddress } from "../../../control/supervision/session-file.ts";
+import { exportSdkLogs } from "../../../control/temporal/exported-logs.ts";
+import { runWorker } from "../../../control/temporal/worker.ts";
+import { forgetTunables } from "../../../engine/onnx/allocator.ts";
+import { checkHome } from "../../../run/folder/home.ts";
+import { prefixed, type Role, roles } from "../../../run/folder/queues.ts";
+import { readRunFile } from "../../../run/folder/run-file.ts";
+import { runFolder } from "../../../run/folder/run-folder.ts";
+import { runReference } from "../../../run/folder/run-reference.ts";
+import { workerEnding } from "../terminal/worker-ending.ts";
+
+interface Options {
+  role: Role;
+  run: string;
+  runs: string;
+  address?: string;
+  queuePrefix?: string;
+}
+
+/** `everturn worker`: one worker of a run, on this machine; it must see the run's folder. */
+export function registerWorker(program: Command): void {
+  program
+    .command("worker")
+    .description("work for a run: one role, in this process")
+    .addOption(new Option("--role <role>", "the queue to work on").choices(roles).makeOptionMandatory())
+    .requiredOption("--run <run>", "the run's id, or the path of its folder")
+    .option("--runs <folder>", "where runs are kept", "runs")
+    .option("--address <host:port>", "the run's Temporal server, if it is not the one the run joined")
+    .option("--queue-prefix <prefix>", "work on queues of this prefix instead of the run's own")
+    .action(work);
+}
+
+async function work(options: Options): Promise<void> {
+  try {
+    await workFor(options);
+  } finally {
+    if (process.connected) process.disconnect(); // an open channel would keep a worker that failed alive
+  }
+}
+
+async function workFor(options: Options): Promise<void> {
+  forgetTunables(process.env);
+  const ending = workerEnding();
+  const { runs, run } = runReference(options.run, options.runs);
+  const { root } = runFolder(runs, run);
+  await patiently(async () => checkHome(root, run));
+  await patiently(async () => heedMark(root));
+  const file = await readRunFile(runs, run);
+  writeAs(runFolder(runs, run).root);
+  const address = options.address ?? (await addressOf(file, runs));
+  const { cluster } = (await readSession(runFolder(runs, run))) ?? {};
+  const telemetry = await startTelemetry(options.role, file.telemetry);
+  const logs = telemetry.exportsLogs ? [exportSdkLogs()] : [];
+  try {
+    await runWorker({
+      role: options.role,
+      run,
+      runs,
+      location: { address, namespace: file.namespace, isOwn: file.address === undefined, cluster },
+      queues: prefixed(options.queuePrefix ?? "", file.queues),
+      makeActivities: activitiesOf,
+      deployment: options.queuePrefix === undefined ? run : undefined,
+      plugins: [...telemetry.plugins, ...logs],
+      ended: ending.promise,
+      onProgress: () => tell("progress"),
+      onWaits: (waits) => tell({ waits }),
+      onReady: () => {
+        ending.isReady();
+        tell("ready");
+        process.stdout.write(`${options.role} worker of ${run} polls ${address}\n`);
+      },
+    });
+  } finally {
+    await telemetry.stop();
+  }
+}
+
+/** Tells the session that started this worker, while it listens. */
+function tell(message: unknown): void {
+  if (process.connected) process.send?.(message);
+}
+
+/** The server that the run joined, or its own if it is up. */
+async function addressOf({ run, address }: RunFile, runs: string): Promise<string> {
+  const folder = runFolder(runs, run);
+  const known = address ?? (await sessionAddress(folder));
+  if (known === undefined) throw await noServer(run, folder);
+  return known;
+}

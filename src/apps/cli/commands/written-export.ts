@@ -1,0 +1,17 @@
+import { resolve } from "node:path";
+import { type ExportOptions, exportModel } from "../../../engine/models/policy/export-model.ts";
+import type { FloatType } from "../../../engine/models/weights/float-types.ts";
+import { writeNewFolder } from "./used-target.ts";
+
+/** The types of weights that a policy may be exported with, by the names that people give them. */
+export const dtypes = { float32: "F32", float16: "F16", bfloat16: "BF16" } as const satisfies Record<
+  string,
+  FloatType
+>;
+
+/** Writes a policy to a GGUF file, or a new folder, whole or not at all. Throws TARGET_NOT_EMPTY, and what the formats throw. */
+export async function writeExport(policy: string, target: string, options: ExportOptions): Promise<void> {
+  const path = resolve(target);
+  if (target.endsWith(".gguf")) await exportModel(policy, path, options);
+  else await writeNewFolder(path, (temporary) => exportModel(policy, temporary, options));
+}

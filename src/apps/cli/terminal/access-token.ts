@@ -1,0 +1,19 @@
+import { EverturnError } from "../../../base/errors/everturn-error.ts";
+import { newToken } from "../../../chat/openai/access-token.ts";
+import { isLoopback } from "../../../chat/openai/check-origin.ts";
+
+/**
+ * The token that a server of this command asks for: `EVERTURN_TOKEN`, or else a new one; undefined with --no-token. Throws
+ * COMMAND_INVALID where other machines would reach a server without one.
+ */
+export function accessToken(isWanted: boolean, host = "127.0.0.1"): string | undefined {
+  if (isWanted) return process.env.EVERTURN_TOKEN || newToken();
+  if (isLoopback(host)) return undefined;
+  const reason = `--no-token is for this machine alone, and other machines reach ${host}`;
+  throw new EverturnError("COMMAND_INVALID", { reason });
+}
+
+/** An address with the token in it. */
+export function withToken(address: string, token: string | undefined): string {
+  return token === undefined ? address : `${address}?token=${encodeURIComponent(token)}`;
+}

@@ -1,0 +1,72 @@
+import { counted } from "../../../base/text/format.ts";
+import type { StepRecord } from "../../../contracts/generated/step-record.ts";
+import type { RunProgress } from "../../../contracts/run.ts";
+import type { RunEvent } from "../../../control/operations/events.ts";
+import { evaluationLine, serverLine, stepLine, summaryLines } from "./progress-text.ts";
+import type { RunView, ViewStream } from "./run-view.ts";
+
+/** Plain lines: one for each change of phase outside the steps, each quarter of the warm start, each evaluation, each step, each note. */
+export function linesView(stream: ViewStream): RunView {
+  let phase: string | undefined;
+  let steps: number | undefined;
+  const early: StepRecord[] = []; // recorded before the workflow has said how many steps there are
+  const write = (text: string) => stream.write(`${text}\n`);
+  const writeEarly = (of?: number) => {
+    for (const record of early.splice(0)) write(stepLine(record, of));
+  };
+
+  let quarters = 0;
+
+  function writeQuarter({ done, of }: RunProgress): void {
+    const now = Math.floor((4 * done) / of);
+    if (now > quarters && now < 4) write(`warm start ${done}/${of}`);
+    quarters = now;
+  }
+
+  function writePhase({ progress, phase: { text } }: Extract<RunEvent, { type: "progress" }>): void {
+    steps = progress.steps;
+    writeEarly(steps);
+    const isStep = progress.phase === "step";
+    const now = isStep
+      ? progress.trainsOnExamples
+        ? "training on examples"
+        : "reinforcement learning"
+      : text;
+    if (now !== phase && progress.phase !== "done") {
+      const size = isStep
+        ? `, ${counted(progress.steps, "step")}`
+        : progress.of > 0
+          ? `, ${counted(progress.of, "step")}`
+          : "";
+      write(now + (progress.phase === "evaluate" ? "" : size));
+    }
+    phase = now;
+    if (progress.phase === "warm-start" && progress.of > 0) writeQuarter(progress);
+  }
+
+  return {
+    tell: (event) => {
+      switch (event.type) {
+        case "note":
+          return void write(event.text);
+        case "server":
+          return void write(serverLine(event));
+        case "progress":
+          return writePhase(event);
+        case "evaluation":
+          return void write(evaluationLine(event.record));
+        case "step":
+          if (steps === undefined) early.push(event.record);
+          else write(stepLine(event.record, steps));
+          return;
+        case "waits":
+          return; // notes say what changes
+      }
+    },
+    end: (summary) => {
+      writeEarly(summary.steps);
+      summaryLines(summary).forEach(write);
+    },
+    close: () => writeEarly(),
+  };
+}

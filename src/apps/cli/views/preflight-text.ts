@@ -1,0 +1,40 @@
+import { counted, grouped } from "../../../base/text/format.ts";
+import type { Plan } from "../../../contracts/plan.ts";
+import type { Preflight } from "../../../plan/pipeline/check/preflight.ts";
+import { indented } from "./trajectory-text.ts";
+
+/** So much of a prompt is shown: its beginning and its end. */
+const [headCharacters, tailCharacters] = [1500, 500];
+
+/** What `everturn validate` says of a run's rows and the policy's first prompt. */
+export function preflightText({ counted: found }: Preflight, { rollout }: Plan): string {
+  if (found === undefined) {
+    return "tokens of prompts: counted once the policy is there (it is fetched, or its plugin can't say before)";
+  }
+  const { room, rows, prompt } = found;
+  const lines = rows.map(({ name, rows: all, counted: some, longest }) => {
+    const which =
+      some === all ? counted(all, "row") : `the ${grouped(some)} longest of ${counted(all, "row")}`;
+    return `${name}: up to ${grouped(longest)} of ${counted(room, "token")} (counted: ${which})`;
+  });
+  const longest = Math.max(
+    0,
+    ...rows.filter(({ name }) => name.startsWith("dataset.")).map((row) => row.longest),
+  );
+  if (room - longest < rollout.maxActionTokens) {
+    lines.push(
+      `the longest prompt leaves ${counted(room - longest, "token")} for an action; rollout.maxActionTokens is ${rollout.maxActionTokens}`,
+    );
+  }
+  if (prompt === undefined) return lines.join("\n");
+  const { at, text, tokens } = prompt;
+  return [...lines, `the prompt at ${at}, ${counted(tokens, "token")}:`, indented(shortened(text))].join(
+    "\n",
+  );
+}
+
+function shortened(text: string): string {
+  const left = text.length - headCharacters - tailCharacters;
+  if (left <= 0) return text;
+  return `${text.slice(0, headCharacters)}\n… ${counted(left, "character")} …\n${text.slice(-tailCharacters)}`;
+}

@@ -1,0 +1,105 @@
+import { counted, duration, number, percent } from "../../../base/text/format.ts";
+import type { StepRecord } from "../../../contracts/generated/step-record.ts";
+import type { EvaluationRecord, TrainingResult } from "../../../contracts/run.ts";
+import { evaluationStage } from "../../../contracts/stages.ts";
+
+/** What `view.end` is told: the run's result, how long it took, and where to look. */
+export interface RunSummary extends TrainingResult {
+  seconds: number;
+  /** The seconds are those since then. */
+  isResumed: boolean;
+  folder: string;
+  report: string;
+}
+
+/** One line for a step. */
+export function stepLine(record: StepRecord, steps: number | undefined): string {
+  const leftOut = record.leftOut === 0 ? [] : [`left out ${record.leftOut}${leftOutReason(record)}`];
+  return [
+    `step ${record.step}${steps === undefined ? "" : `/${steps}`}`,
+    ...stepNumbers(record),
+    ...(record.kl === undefined ? [] : [`kl ${record.kl.toFixed(3)}`]),
+    ...(record.staleness === 0 ? [] : [`staleness ${record.staleness}`]),
+    ...leftOut,
+    duration(record.seconds.total),
+  ].join("  ");
+}
+
+/** What a step's trajectories earned and did, or the losses of its examples. */
+export function stepNumbers(record: StepRecord): string[] {
+  const told = (name: string, value: number | undefined, written: (value: number) => string) =>
+    value === undefined ? [] : [`${name} ${written(value)}`];
+  const share = (value: number) => percent(value, 0);
+  return [
+    ...told("epoch", record.epoch, (value) => value.toFixed(2)),
+    ...told("loss", record.loss, (value) => value.toFixed(3)),
+    ...told("held out", record.heldOutLoss, (value) => value.toFixed(3)),
+    ...told("ahead", record.heldOutAccuracy ?? record.accuracy, share),
+    ...told("reward", record.rewardMean, (value) => value.toFixed(2)),
+    ...told("success", record.successRate, share),
+    ...told("tool calls", record.toolCallRate, share),
+  ];
+}
+
+/** The commonest reason for which a step's trajectories were left out, in brackets; "" if the record has none. */
+export function leftOutReason(record: StepRecord | undefined): string {
+  const [reason] = Object.keys(record?.leftOutReasons ?? {});
+  return reason === undefined ? "" : ` (${reason.slice(0, 60)})`;
+}
+
+/** One line for an evaluation. */
+export function evaluationLine(record: EvaluationRecord): string {
+  const where = record.step === 0 ? `policy version ${record.policyVersion}` : `after step ${record.step}`;
+  const leftOut = record.leftOut === 0 ? "" : `, ${record.leftOut} left out`;
+  return `held-out accuracy ${percent(record.accuracy)}  ${where}, ${counted(record.tasks, "task")}${leftOut}  ${duration(record.seconds)}`;
+}
+
+/** One line for a server that is up. */
+export function serverLine({ ui, address }: { ui?: string; address: string }): string {
+  return ui === undefined ? `Temporal at ${address}` : `Temporal UI at ${ui}`;
+}
+
+/** The end of a run in a few lines. */
+export function summaryLines(summary: RunSummary): string[] {
+  const accuracies = [
+    `${percent(summary.accuracyBefore)} as built`,
+    ...(summary.accuracyWarmStart === null
+      ? []
+      : [`${percent(summary.accuracyWarmStart)} after the warm start`]),
+    `${percent(summary.accuracyAfter)} after ${summary.trainsOnExamples ? "the steps" : "reinforcement learning"}`,
+  ];
+  const work = [
+    counted(summary.steps, "step"),
+    counted(summary.trajectories, "trajectory", "trajectories"),
+    `${duration(summary.seconds)} ${summary.isResumed ? "since it was resumed" : "in all"}`,
+  ];
+  return [
+    `held-out accuracy  ${accuracies.join(" → ")}`,
+    `work               ${work.join(", ")}`,
+    `report             ${summary.report}`,
+    `trajectories       npx everturn trajectories ${summary.run} --stage ${evaluationStage(summary.policyVersion)}`,
+  ];
+}
+
+const bars = "▁▂▃▄▅▆▇█";
+
+/** The last `width` values as a line of bars, scaled to their own range. */
+export function sparkline(values: readonly number[], width: number): string {
+  const shown = values.slice(-width);
+  const low = Math.min(...shown);
+  const range = Math.max(...shown) - low;
+  return shown
+    .map((value) => bars[range === 0 ? 3 : Math.min(7, Math.floor(((value - low) / range) * 8))])
+    .join("");
+}
+
+/** A bar of `width` cells, filled by `done` of `of`. */
+export function progressBar(done: number, of: number, width: number): string {
+  const filled = of === 0 ? 0 : Math.round((Math.min(done, of) / of) * width);
+  return "█".repeat(filled) + "░".repeat(width - filled);
+}
+
+/** The label of a metric value in the live view. */
+export function metric(name: string, value: number): string {
+  return `${name} ${number(value)}`;
+}

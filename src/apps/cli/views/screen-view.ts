@@ -1,0 +1,189 @@
+import { steeringText } from "../../../base/processes/terminal.ts";
+import { duration, percent } from "../../../base/text/format.ts";
+import type { StepRecord } from "../../../contracts/generated/step-record.ts";
+import type { RunProgress } from "../../../contracts/run.ts";
+import type { RunEvent } from "../../../control/operations/events.ts";
+import type { Phase } from "../../../control/operations/phase.ts";
+import { aboutText, type PhaseTime, phaseClock, remainingSeconds } from "./estimate.ts";
+import {
+  leftOutReason,
+  metric,
+  progressBar,
+  serverLine,
+  sparkline,
+  stepNumbers,
+  summaryLines,
+} from "./progress-text.ts";
+import type { RunView, ViewStream } from "./run-view.ts";
+import { line, paintFor, type Span } from "./spans.ts";
+
+const csi = steeringText("\u001b[");
+const lineStart = steeringText("\r");
+const hideCursor = `${csi}?25l`;
+const showCursor = `${csi}?25h`;
+const clearBelow = `${csi}0J`;
+const barWidth = 24;
+
+/** A few lines of a terminal that are drawn again in place; notes stay above them. */
+export function screenView(stream: ViewStream, clock: () => number = () => performance.now()): RunView {
+  const paint = paintFor(stream);
+  const started = clock();
+  const records: StepRecord[] = [];
+  const phases = phaseClock();
+  let lastEnd = started; // of a step or an evaluation
+  let latest: Progress | undefined;
+  let waits: readonly string[] = [];
+  let drawn = 0;
+  let isOpen = true;
+  const restore = () => stream.write(showCursor);
+  stream.write(hideCursor);
+  process.once("exit", restore);
+
+  function erase(): string {
+    const up = drawn === 0 ? "" : `${csi}${drawn}A`;
+    drawn = 0;
+    return `${lineStart}${up}${clearBelow}`;
+  }
+
+  function draw(): void {
+    if (!isOpen || latest === undefined) return;
+    const width = Math.max(20, (stream.columns ?? 80) - 1);
+    const now = clock();
+    const times = {
+      run: (now - started) / 1000,
+      phase: phases.see(latest.phase, now / 1000),
+      remaining: remainingSeconds(latest.progress, records, (now - lastEnd) / 1000),
+    };
+    const spans = [...screenLines(latest, records, times), ...waitSpans(waits)];
+    const text = spans.map((one) => `${line(one, paint, width)}\n`).join("");
+    stream.write(erase() + text);
+    drawn = spans.length;
+  }
+
+  function close(): void {
+    if (!isOpen) return;
+    isOpen = false;
+    process.off("exit", restore);
+    stream.write(erase() + showCursor);
+  }
+
+  function note(text: string): void {
+    stream.write(`${erase()}${text}\n`);
+    draw();
+  }
+
+  function see(event: Exclude<RunEvent, { type: "note" | "server" }>): void {
+    switch (event.type) {
+      case "progress": {
+        const evaluated = ({ evaluations }: RunProgress) => evaluations.at(-1)?.policyVersion ?? -1;
+        if (evaluated(event.progress) > (latest === undefined ? -1 : evaluated(latest.progress)))
+          lastEnd = clock();
+        latest = event;
+        break;
+      }
+      case "step":
+        records.push(event.record);
+        lastEnd = clock();
+        break;
+      case "waits":
+        waits = event.lines;
+        break;
+      case "evaluation":
+        return; // the next progress has it
+    }
+    draw();
+  }
+
+  return {
+    tell: (event) => {
+      if (event.type === "note") note(event.text);
+      else if (event.type === "server") note(serverLine(event));
+      else see(event);
+    },
+    end: (summary) => {
+      close();
+      const [first = "", ...rest] = summaryLines(summary);
+      stream.write(`${[paint("bold", first), ...rest].join("\n")}\n`);
+    },
+    close,
+  };
+}
+
+/** Lines for what is waited for, at most. */
+const waitsShown = 4;
+
+function waitSpans(waits: readonly string[]): Span[][] {
+  return waits.slice(0, waitsShown).map((text) => [["yellow", text]]);
+}
+
+type Progress = Extract<RunEvent, { type: "progress" }>;
+
+/** Seconds: since the view began, of the phase under way, and that the rest of the run will take. */
+interface Times {
+  run: number;
+  phase: PhaseTime;
+  remaining: number | undefined;
+}
+
+/** Seconds below which an estimate says nothing that one does not see. */
+const leastOfPhase = 5;
+const leastOfRun = 1;
+
+/** What the live view shows, line by line. */
+function screenLines(
+  { progress, phase, waiting }: Progress,
+  records: readonly StepRecord[],
+  times: Times,
+): Span[][] {
+  const last = records.at(-1);
+  const held: Span[] = waiting === 0 ? [] : [["yellow", `  ${waiting} waiting for a person`]];
+  const lines: Span[][] = [
+    [["bold", phase.text.padEnd(30)], ...doneSpans(phase), ...timeSpans(phase, times.phase, last), ...held],
+  ];
+  const shown = Math.max(progress.step, last?.step ?? 0);
+  lines.push([
+    `step ${shown}/${progress.steps}  `,
+    ["cyan", progressBar(last?.step ?? 0, progress.steps, barWidth)],
+    `  policy version ${progress.policyVersion}`,
+  ]);
+  if (last !== undefined) {
+    const curve = records.flatMap(({ rewardMean, loss }) => rewardMean ?? loss ?? []);
+    lines.push([
+      ["green", sparkline(curve, barWidth)],
+      `  ${stepNumbers(last).join("  ")}`,
+      [
+        "dim",
+        `  ${last.kl === undefined ? "" : `${metric("kl", last.kl)}  `}${duration(last.seconds.total)} a step`,
+      ],
+      ...leftOutSpan(records),
+    ]);
+  }
+  if (progress.evaluations.length > 0) {
+    const values = progress.evaluations.map((record) => percent(record.accuracy));
+    lines.push(["held-out accuracy ", ["bold", values.join(" → ")]]);
+  }
+  const left = aboutText(times.remaining, leastOfRun);
+  lines.push([["dim", `${duration(times.run)}${left === undefined ? "" : `, ${left} left`}`]]);
+  return lines;
+}
+
+function doneSpans({ done, of, unit }: Phase): Span[] {
+  return of === 0 ? [] : [["cyan", progressBar(done, of, barWidth)], ` ${done}/${of} ${unit}`];
+}
+
+/** What is counted says when it may be done; what is not, how long it has taken, and took in the last step. */
+function timeSpans(phase: Phase, { elapsed, remaining }: PhaseTime, last: StepRecord | undefined): Span[] {
+  if (phase.of > 0) {
+    const left = aboutText(remaining, leastOfPhase);
+    return left === undefined ? [] : [["dim", `  ${left}`]];
+  }
+  const before =
+    phase.part === "train" && last !== undefined ? [`${duration(last.seconds.train)} the last time`] : [];
+  return [["dim", [...(elapsed < 1 ? [] : [duration(elapsed)]), ...before].join(", ")]];
+}
+
+function leftOutSpan(records: readonly StepRecord[]): Span[] {
+  const total = records.reduce((sum, record) => sum + record.leftOut, 0);
+  const last = records.findLast((record) => record.leftOut > 0);
+  return total === 0 ? [] : [["yellow", `  ${total} left out${leftOutReason(last)}`]];
+}

@@ -1,0 +1,23 @@
+import { visible } from "../../../base/processes/terminal.ts";
+import { counted } from "../../../base/text/format.ts";
+import type { TrajectoryStatus, WaitingCall } from "../../../contracts/orders.ts";
+
+/** Where a live trajectory is, in a line; calls that wait follow on lines of their own. */
+export function statusText(status: TrajectoryStatus): string {
+  const { state, turn, tokens, waiting, reason, messages } = status;
+  const total = tokens.prompt + tokens.action + tokens.observation;
+  const facts = [
+    reason === undefined ? state : `${state} (${visible(reason)})`,
+    turn === 0 ? "before the first turn" : `turn ${turn}`,
+    counted(total, "token"),
+    ...(status.willPause === true ? ["will pause after this turn"] : []),
+    ...(messages.length === 0 ? [] : [`${counted(messages.length, "message")} for the next action`]),
+  ];
+  return [facts.join(" · "), ...waiting.map((call) => `  ${callText(call)}`)].join("\n");
+}
+
+/** A tool call that waits for a person. */
+export function callText({ call, tool, arguments: given, whom }: WaitingCall): string {
+  const waits = whom === undefined ? "" : ` (waits for ${visible(whom)})`;
+  return `call ${call}: ${visible(`${tool} ${JSON.stringify(given)}`)}${waits}`;
+}

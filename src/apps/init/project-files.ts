@@ -1,0 +1,52 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join, relative, sep } from "node:path";
+import everturnPackage from "../../../package.json" with { type: "json" };
+import toolPackage from "../../../templates/tool/package.json" with { type: "json" };
+import { everturnFolder } from "../../base/processes/own-module.ts";
+
+/** What each template is made of: folders of `templates/`, of which a later one's file takes an earlier one's place. */
+const templates = {
+  tool: { layers: ["tool"], start: toolPackage.scripts.start },
+  loop: { layers: ["tool", "loop"], start: toolPackage.scripts.start },
+  library: { layers: ["tool", "library"], start: "node train.ts" },
+};
+
+/** A template of a project of one's own. */
+export type Template = keyof typeof templates;
+
+/** The names of the templates, the default first. */
+export const templateNames: readonly string[] = Object.keys(templates);
+
+/** The files of a new project, by their paths in it. Its package gets the name `name`. */
+export function projectFiles(template: Template, name: string): Map<string, string> {
+  const { layers, start } = templates[template];
+  const { scripts, dependencies } = toolPackage;
+  const described = {
+    ...toolPackage,
+    name,
+    scripts: { ...scripts, start },
+    dependencies: { ...dependencies, everturn: `^${everturnPackage.version}` },
+  };
+  return new Map([
+    ...layers.flatMap((layer) => [...filesBelow(join(everturnFolder, "templates", layer))]),
+    ...[...filesBelow(tokenizer)].map(([path, text]) => [join("tokenizer", path), text] as const),
+    ["package.json", `${JSON.stringify(described, undefined, 2)}\n`],
+  ]);
+}
+
+/** Byte-level: it can write any text. */
+const tokenizer = join(everturnFolder, "pipelines", "calculator", "tokenizer");
+
+/** `_name` is `.name` in a project: npm publishes no .npmrc and no .gitignore. */
+function filesBelow(folder: string): [string, string][] {
+  const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) =>
+    entry.isFile(),
+  );
+  return files.map(({ parentPath, name }) => {
+    const path = join(parentPath, name);
+    const named = relative(folder, path)
+      .split(sep)
+      .map((part) => part.replace(/^_/, "."));
+    return [join(...named), readFileSync(path, "utf8")];
+  });
+}

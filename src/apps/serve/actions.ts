@@ -1,0 +1,87 @@
+import { jsonCall } from "../../chat/formats/json-calls.ts";
+import { type TextFunction, textCall, textFunctions } from "../../chat/formats/text-functions.ts";
+import type { JsonObject } from "../../contracts/json.ts";
+import type { OfferedFunction } from "../../contracts/plan.ts";
+import { actionBlocks, fence } from "./action-blocks.ts";
+
+type Call = { function: string; arguments: JsonObject } | { problem: string };
+
+/** Calls in the text of an action, and how what they answer is written for the model. */
+export interface ParsedAction {
+  calls: Call[];
+  /** One observation, for the answer of one call. */
+  written(text: string): string;
+}
+
+const toolCall = { open: "<tool_call>", close: "</tool_call>" };
+const example = '{"name": "…", "arguments": {…}}';
+
+/** Languages: several programs of one action are one, as in verl-tool. Several texts of another function are several calls. */
+const languages = ["python", "py", "javascript", "js", "shell", "bash", "sh"];
+
+/**
+ * The calls in what a model wrote, in the first of these forms that is there; undefined if there is none:
+ * `<tool_call>{"name": …, "arguments": …}</tool_call>`, once or more; of a function that takes one text, its name as a tag,
+ * `<search>…</search>`, or as a fence, as are the languages of one that has `language`, `<python>…</python>`; the JSON of a call
+ * alone. Each text is a call, but several programs in one language are one program, line after line. What stands in a thought calls nothing.
+ */
+export function parseAction(action: string, functions: readonly OfferedFunction[]): ParsedAction | undefined {
+  const names = textFunctions(functions);
+  const tags = names.map(({ spelled }) => ({ open: `<${spelled}>`, close: `</${spelled}>` }));
+  const { blocks, rest, calledInThought } = actionBlocks(
+    action,
+    [toolCall, ...tags],
+    names.map(({ spelled }) => spelled),
+  );
+  const textsOf = (form: string) => blocks.filter((one) => one.form === form).map(({ text }) => text.trim());
+  const hermes = textsOf(toolCall.open);
+  if (hermes.length > 0) return { calls: hermes.map(callOf), written: inTags("tool_response") };
+  for (const name of names) {
+    const texts = textsOf(`<${name.spelled}>`);
+    if (texts.length > 0) {
+      const written = name.spelled === "search" ? information : inTags("result");
+      return { calls: callsOf(name, texts), written };
+    }
+  }
+  for (const name of names) {
+    const texts = textsOf(fence + name.spelled);
+    if (texts.length > 0) return { calls: callsOf(name, texts), written: fenced };
+  }
+  const alone = rest.trimStart().startsWith("{") ? callOf(rest) : undefined;
+  if (alone !== undefined && "function" in alone) {
+    // JSON that names no function and gives no arguments is an answer
+    const isCall =
+      /"(arguments|parameters)"/.test(rest) || functions.some(({ name }) => name === alone.function);
+    if (isCall) return { calls: [alone], written: inTags("tool_response") };
+  }
+  if (!calledInThought) return undefined;
+  const problem = "the thought is not ended, so that no call in it is made. End it, then call";
+  return { calls: [{ problem }], written: inTags("result") };
+}
+
+function callsOf(called: TextFunction, texts: string[]): Call[] {
+  const isCode = "language" in called.others || languages.includes(called.spelled);
+  return (isCode ? [texts.join("\n")] : texts).map((text) => {
+    const { name, arguments: given } = textCall(called, text);
+    return { function: name, arguments: given };
+  });
+}
+
+function callOf(text: string): Call {
+  const call = jsonCall(text, example);
+  if ("problem" in call) return { problem: call.problem.replace(/^error: /, "") };
+  return { function: call.name, arguments: call.arguments };
+}
+
+function inTags(tag: string): (text: string) => string {
+  return (text) => `\n<${tag}>\n${text}\n</${tag}>\n`;
+}
+
+function fenced(text: string): string {
+  return `\n\`\`\`result\n${text}\n\`\`\`\n`;
+}
+
+/** As verl-tool's `search_retrieval` and Search-R1 write it. */
+function information(text: string): string {
+  return `\n\n<information>${text.trim()}</information>\n\n`;
+}

@@ -1,0 +1,168 @@
+import { randomUUID } from "node:crypto";
+import type { CallToolResult, McpRequestContext, Server, Tool } from "@modelcontextprotocol/server";
+import packageJson from "../../../package.json" with { type: "json" };
+import { deepest, isNestedTooDeep } from "../../base/json/nesting.ts";
+import type { ServedAnswer, ServedTools } from "./served-tools.ts";
+
+/** The header by which a client that knows no sessions names the trajectory whose state a call is about. */
+export const trajectoryHeader = "everturn-trajectory";
+
+/** MCP, as the official SDK speaks it. */
+export interface Mcp {
+  /** By streamable HTTP: both sessions of the revisions to 2025-11-25, and the requests without any since 2026-07-28. */
+  fetch(request: Request, body: unknown): Promise<Response>;
+  /** By standard input and output, until its client closes them or `signal` aborts. */
+  serveStdio(signal: AbortSignal): Promise<void>;
+  close(): Promise<void>;
+}
+
+interface Options {
+  /** Sessions at once; one more ends the one that was not used for longest. */
+  limit: number;
+  log: (text: string) => void;
+}
+
+type Sdk = Awaited<ReturnType<typeof loadSdk>>;
+
+async function loadSdk() {
+  return import("@modelcontextprotocol/server");
+}
+
+/** Loads the SDK; undefined where it is not installed. */
+export async function openMcp(tools: ServedTools, options: Options): Promise<Mcp | undefined> {
+  let sdk: Sdk;
+  try {
+    sdk = await loadSdk();
+  } catch (error) {
+    const isAbsent = Object(error).code === "ERR_MODULE_NOT_FOUND";
+    if (isAbsent) return undefined;
+    throw error;
+  }
+  return mcpOf(sdk, tools, options);
+}
+
+function mcpOf(sdk: Sdk, tools: ServedTools, { limit, log }: Options): Mcp {
+  interface Session {
+    server: Server;
+    transport: InstanceType<Sdk["WebStandardStreamableHTTPServerTransport"]>;
+    trajectory: string;
+  }
+  const sessions = new Map<string, Session>();
+
+  /** A server whose calls are those of a trajectory; of one for each call, where none is named. */
+  function serverOf(trajectory: string | undefined): Server {
+    const server = new sdk.Server(
+      { name: "everturn", version: packageJson.version },
+      { capabilities: { tools: {} } },
+    );
+    server.onerror = (error) => log(`MCP: ${error.message}`);
+    server.setRequestHandler("tools/list", () => ({ tools: tools.functions.map(toolOf) }));
+    server.setRequestHandler("tools/call", async ({ params }) => {
+      const own = trajectory ?? `mcp/call/${randomUUID()}`;
+      const { name, arguments: given = {} } = params;
+      if (isNestedTooDeep(given)) {
+        const invalid = `the arguments are nested more than ${deepest} levels deep`;
+        return resultOf({ text: `error: ${invalid}`, invalid, done: false });
+      }
+      try {
+        const asked = { function: name, arguments: JSON.parse(JSON.stringify(given)) };
+        const key = `${own}/${randomUUID()}`;
+        return resultOf(await tools.call({ trajectory: own, ...asked, task: {}, key }));
+      } finally {
+        if (trajectory === undefined) await tools.release(own);
+      }
+    });
+    return server;
+  }
+
+  async function openSession(): Promise<Session> {
+    const [longestUnused] = sessions.values();
+    if (sessions.size >= limit) await longestUnused?.transport.close();
+    const id = randomUUID();
+    const trajectory = `mcp/${id}`;
+    const server = serverOf(trajectory);
+    const transport = new sdk.WebStandardStreamableHTTPServerTransport({
+      sessionIdGenerator: () => id,
+      enableJsonResponse: true,
+    });
+    const session = { server, transport, trajectory };
+    await server.connect(transport);
+    transport.onclose = () => {
+      sessions.delete(id);
+      void tools.release(trajectory);
+    };
+    sessions.set(id, session);
+    return session;
+  }
+
+  const stateless = sdk.createMcpHandler(
+    ({ requestInfo }: McpRequestContext) => {
+      const named = requestInfo?.headers.get(trajectoryHeader);
+      return serverOf(named ? `mcp/named/${named}` : undefined);
+    },
+    { legacy: "stateless", onerror: (error) => log(`MCP: ${error.message}`) },
+  );
+
+  return {
+    fetch: async (request, body) => {
+      const id = request.headers.get("mcp-session-id");
+      const known = id === null ? undefined : sessions.get(id);
+      const options = body === undefined ? {} : { parsedBody: body };
+      if (id !== null && known !== undefined) {
+        sessions.delete(id);
+        sessions.set(id, known); // the one that was used last stands last
+        return known.transport.handleRequest(request, options);
+      }
+      if (id !== null) return refusal(404, "There is no such session. Begin a new one with `initialize`.");
+      if (!isInitialize(body)) return stateless.fetch(request, options);
+      const { transport } = await openSession();
+      return transport.handleRequest(request, options);
+    },
+    serveStdio: async (signal) => {
+      const { serveStdio, StdioServerTransport } = await import("@modelcontextprotocol/server/stdio");
+      const trajectory = `mcp/stdio/${randomUUID()}`;
+      const transport = new StdioServerTransport();
+      const handle = serveStdio(() => serverOf(trajectory), {
+        transport,
+        onerror: (error) => log(`MCP: ${error.message}`),
+      });
+      await new Promise<void>((resolve) => {
+        process.stdin.once("end", resolve);
+        process.stdin.once("close", resolve);
+        signal.addEventListener("abort", () => resolve(), { once: true });
+        if (signal.aborted) resolve();
+      });
+      await handle.close();
+    },
+    close: async () => {
+      await Promise.allSettled([...sessions.values()].map(({ transport }) => transport.close()));
+      await stateless.close();
+    },
+  };
+}
+
+function isInitialize(body: unknown): boolean {
+  const messages = Array.isArray(body) ? body : [body];
+  return messages.some((message) => Object(message).method === "initialize");
+}
+
+function refusal(status: number, message: string): Response {
+  return Response.json({ jsonrpc: "2.0", id: null, error: { code: -32_000, message } }, { status });
+}
+
+function toolOf({ name, description, parameters }: ServedTools["functions"][number]): Tool {
+  return { name, description, inputSchema: { ...parameters, type: "object" } };
+}
+
+/** What the model did wrong is told as what is: a result with `isError`. So is a tool that failed. */
+function resultOf({ text, failed, invalid, error, media = [] }: ServedAnswer): CallToolResult {
+  const said = failed === undefined ? text : `error: ${failed}`;
+  const images = media.flatMap(({ frames }) =>
+    frames.map(({ data, mediaType: mimeType }) => ({
+      ...{ type: "image" as const, mimeType },
+      data: Buffer.from(data).toString("base64"),
+    })),
+  );
+  const isError = failed !== undefined || invalid !== undefined || error === true;
+  return { content: [{ type: "text", text: said }, ...images], ...(isError ? { isError } : {}) };
+}

@@ -1,0 +1,206 @@
+import { randomBytes, randomUUID } from "node:crypto";
+import { isEverturnError } from "../../base/errors/everturn-error.ts";
+import { type ActionText, identified } from "../../chat/formats/action-format.ts";
+import { answerOfAction } from "../../chat/openai/answer-of-action.ts";
+import { chatMessages } from "../../chat/openai/chat-messages.ts";
+import { EndpointProblem } from "../../chat/openai/endpoint-problem.ts";
+import type { AnswerContext } from "../../chat/openai/endpoint-server.ts";
+import { matchTurn, type TurnMatch } from "../../chat/openai/match-turn.ts";
+import type { EndpointMessage, ModelAnswer, ModelRequest } from "../../chat/openai/model-request.ts";
+import type { Message, ToolDefinition } from "../../contracts/message.ts";
+import type { ParsedAction } from "../../contracts/parsed-action.ts";
+import type { Policy, SamplingParameters, TokenizedText } from "../../contracts/policy.ts";
+import { toolDefinition } from "../../plan/pipeline/resolve/tool-definitions.ts";
+import { type KeptTurn, type KeptTurns, keptTurns } from "./kept-turns.ts";
+
+/** A policy that is open, and how it is asked. */
+export interface PolicyInUse {
+  policy: Pick<Policy, "framePrompt" | "frameObservation" | "generate">;
+  version: number;
+  /** Tokens of a conversation, its prompt included. */
+  contextLength: number;
+  sampling: Pick<SamplingParameters, "temperature" | "maxTokens">;
+  /** Draws the same actions for the same requests, in the same order. */
+  seed: number;
+  /** Texts that end an action. */
+  stopTexts(tools: readonly ToolDefinition[]): readonly string[];
+  read(text: string, tools: readonly ToolDefinition[], callsBefore: number): ParsedAction;
+  /** How actions are told as text. */
+  format: ActionText;
+  /** The system message of conversations that have none. */
+  system?: string | undefined;
+}
+
+/** Answers requests with a policy. */
+export interface ServedPolicy {
+  /** Throws EndpointProblem, and the signal's reason. */
+  answer(session: string, request: ModelRequest, context: AnswerContext): Promise<ModelAnswer>;
+}
+
+interface Limits {
+  /** Sessions whose turns are kept. */
+  sessions: number;
+  /** Turns that are kept of each. */
+  turns: number;
+  /** Tells that the turns of a session are gone. */
+  onForget(session: string): void;
+}
+
+/**
+ * Answers with a policy: a conversation that comes back goes on after the very tokens that were sampled, as in training, as long as its
+ * turns are kept. All else is framed whole.
+ */
+export function servedPolicy(
+  inUse: PolicyInUse,
+  { sessions: most, turns: limit, onForget }: Limits,
+): ServedPolicy {
+  const { policy, version, contextLength, seed } = inUse;
+  const sessions = new Map<string, KeptTurns>();
+  let generated = 0;
+
+  function turnsOf(session: string): KeptTurns {
+    const turns = sessions.get(session) ?? keptTurns(limit);
+    sessions.delete(session);
+    sessions.set(session, turns); // the one that was used last stands last
+    const [oldest] = sessions.keys();
+    if (sessions.size > most && oldest !== undefined) {
+      sessions.delete(oldest);
+      onForget(oldest);
+    }
+    return turns;
+  }
+
+  return {
+    answer: async (session, request, { signal }) => {
+      const turns = turnsOf(session);
+      const tools = request.toolChoice === "none" ? [] : request.tools.map(toolDefinition);
+      const messages = withSystem(request, inUse.system);
+      const match = matchTurn(turns.all(), { ...request, messages, tools });
+      const framed = framedAfter(inUse, turns, match) ?? framedWhole(inUse, match, tools);
+      const tokens = framed.before.concat(framed.appended.tokens);
+      const maxTokens = Math.min(inUse.sampling.maxTokens, contextLength - tokens.length);
+      if (maxTokens < 1) throw tooLong(tokens.length, contextLength);
+      const stop = [...inUse.stopTexts(tools)];
+      const generation = await policy.generate({
+        tokens,
+        version,
+        sampling: { ...inUse.sampling, maxTokens, ...(stop.length === 0 ? {} : { stop }) },
+        key: { seed, trajectory: "serve", turn: generated++ },
+        tools,
+        signal,
+      });
+      const isCut = generation.finishReason === "length";
+      const { read } = generation;
+      const parsed = read?.calls.length
+        ? identified(read, framed.calls)
+        : inUse.read(generation.text, tools, framed.calls);
+      const takesCalls = tools.length > 0 && !isCut; // a call that was cut is none; nor is one beside it
+      const readable = takesCalls ? parsed.calls.filter((call) => call.problem === undefined) : [];
+      const ids = readable.map(newCallId);
+      const said = answerOfAction(parsed, {
+        ...{ written: generation.text, format: inUse.format, tools, takesCalls },
+        callId: (index) => ids[index] ?? "",
+      });
+      const answer: ModelAnswer = {
+        ...said,
+        id: randomUUID().replaceAll("-", ""),
+        finishReason: isCut ? "length" : said.calls.length > 0 ? "tool_calls" : "stop",
+        usage: { prompt: tokens.length, completion: generation.tokens.length },
+        created: Math.floor(Date.now() / 1000),
+      };
+      turns.add({
+        parent: framed.parent,
+        messages: framed.messages,
+        tools,
+        answer,
+        tokens: framed.appended.tokens.concat(generation.tokens),
+        calls: framed.calls + (takesCalls ? parsed.calls.length : 0),
+        ownIds: new Map(readable.map(({ id }, index) => [ids[index] ?? "", id])),
+        isCut,
+      });
+      return answer;
+    },
+  };
+}
+
+/** What an action is generated after. */
+interface Framed {
+  parent: number | null;
+  messages: EndpointMessage[];
+  /** Tokens that were there. */
+  before: number[];
+  appended: TokenizedText;
+  calls: number;
+}
+
+/** What comes after a turn that was kept; undefined where there is none, or the chat template has no way to write it there. */
+function framedAfter(
+  { policy }: PolicyInUse,
+  turns: KeptTurns,
+  { continues, messages }: TurnMatch,
+): Framed | undefined {
+  if (continues === null) return undefined;
+  const chain = turns.chain(continues);
+  const last = chain.at(-1);
+  if (last === undefined || last.isCut) return undefined;
+  try {
+    return {
+      parent: continues,
+      messages,
+      before: chain.flatMap(({ tokens }) => tokens),
+      appended: policy.frameObservation(shown(messages, chain), last.calls),
+      calls: last.calls,
+    };
+  } catch (error) {
+    if (isEverturnError(error)) return undefined;
+    throw error;
+  }
+}
+
+function framedWhole({ policy }: PolicyInUse, { whole }: TurnMatch, tools: ToolDefinition[]): Framed {
+  try {
+    const appended = policy.framePrompt(chatMessages(whole), tools);
+    return { parent: null, messages: whole, before: [], appended, calls: callsIn(whole) };
+  } catch (error) {
+    if (!isEverturnError(error)) throw error;
+    throw new EndpointProblem(400, `The conversation can't be framed. ${error.message}`, {
+      param: "messages",
+      code: error.code.toLowerCase(),
+    });
+  }
+}
+
+/** Messages after kept turns, whose calls have the model's own ids: its template writes those. */
+function shown(messages: readonly EndpointMessage[], chain: readonly KeptTurn[]): Message[] {
+  const calls = chain.flatMap(({ answer }) => answer.calls);
+  const ownIds = new Map(chain.flatMap((turn) => [...turn.ownIds]));
+  return chatMessages(messages, calls).map((message) => {
+    const own = ownIds.get(message.tool_call_id ?? "");
+    return own === undefined ? message : { ...message, tool_call_id: own };
+  });
+}
+
+function callsIn(messages: readonly EndpointMessage[]): number {
+  return messages.reduce((sum, { calls = [] }) => sum + calls.length, 0);
+}
+
+function withSystem({ messages }: ModelRequest, system: string | undefined): EndpointMessage[] {
+  if (system === undefined || messages.some(({ role }) => role === "system")) return messages;
+  return [{ role: "system", content: system, isInstructions: true }, ...messages];
+}
+
+/** Nine letters and digits, as the templates want them that look. */
+function newCallId(): string {
+  return BigInt(`0x${randomBytes(8).toString("hex")}`)
+    .toString(36)
+    .padStart(13, "0")
+    .slice(-9);
+}
+
+function tooLong(tokens: number, contextLength: number): EndpointProblem {
+  return new EndpointProblem(
+    400,
+    `The conversation has ${tokens} tokens, and the model's context of ${contextLength} leaves no room for an answer.`,
+    { param: "messages", code: "context_length_exceeded" },
+  );
+}

@@ -1,0 +1,99 @@
+import { openTrajectoryTable, type TrajectoryTable } from "../../results/table/open-query.ts";
+import type { OpenRun } from "../../run/folder/open-runs.ts";
+
+/** A run, and what of it could not be read so far. */
+interface AskedRun extends OpenRun {
+  unreadable: Set<string>;
+}
+
+/** A table, and how many ask it now. */
+interface Opened {
+  table: Promise<TrajectoryTable>;
+  /** Files that could not be read for it. */
+  unreadable: ReadonlySet<string>;
+  /** When it was asked for, and how long it took, ms. */
+  at: number;
+  took: number;
+  using: number;
+  isRetired: boolean;
+}
+
+/** Tables of runs' trajectories that are kept open; each has all of a run's trajectories in memory. */
+export interface Tables {
+  /**
+   * Does `work` with the table of a run, opened anew if it is too old; what could not be read for the table is added to the run's
+   * `unreadable`. Throws QUERY_DRIVER_MISSING.
+   */
+  use<Result>(run: AskedRun, work: (table: TrajectoryTable) => Promise<Result>): Promise<Result>;
+  close(): Promise<void>;
+}
+
+/** A table is as old as this at most, ms, or as so many times what it took to open: a large one is not opened for each look. */
+const oldest = { age: 10_000, times: 60 };
+
+/** Keeps the tables of the `most` runs that were asked last. */
+export function openTables(most = 2): Tables {
+  const tables = new Map<string, Opened>();
+
+  async function closeUnused(opened: Opened): Promise<void> {
+    if (opened.isRetired && opened.using === 0) (await opened.table).close();
+  }
+
+  async function retire(run: string): Promise<void> {
+    const opened = tables.get(run);
+    if (opened === undefined) return;
+    tables.delete(run);
+    opened.isRetired = true;
+    await closeUnused(opened).catch(() => {}); // whoever asked for it was told
+  }
+
+  function tableOf(run: AskedRun): Opened {
+    const known = tables.get(run.id);
+    if (
+      known !== undefined &&
+      performance.now() - known.at <= Math.max(oldest.age, oldest.times * known.took)
+    ) {
+      tables.delete(run.id);
+      tables.set(run.id, known);
+      return known;
+    }
+    const table = openTrajectoryTable(run);
+    const opened: Opened = {
+      table,
+      unreadable: run.unreadable,
+      at: performance.now(),
+      took: 0,
+      using: 0,
+      isRetired: false,
+    };
+    void retire(run.id);
+    tables.set(run.id, opened);
+    for (const [unused] of [...tables].slice(0, -most)) void retire(unused);
+    table.then(
+      () => {
+        opened.took = performance.now() - opened.at;
+      },
+      () => {
+        if (tables.get(run.id) === opened) tables.delete(run.id);
+      },
+    );
+    return opened;
+  }
+
+  return {
+    use: async (run, work) => {
+      const opened = tableOf(run);
+      opened.using++;
+      try {
+        return await work(await opened.table);
+      } finally {
+        opened.using--;
+        for (const one of opened.unreadable) run.unreadable.add(one);
+        await closeUnused(opened).catch(() => {}); // it never opened: `work` was told
+      }
+    },
+    close: async () => {
+      await Promise.all([...tables.keys()].map(retire));
+    },
+  };
+}

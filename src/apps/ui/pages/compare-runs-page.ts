@@ -1,0 +1,69 @@
+import { number, percent, shortPercent } from "../../../base/text/format.ts";
+import type { StepRecord } from "../../../contracts/generated/step-record.ts";
+import { html } from "../../../results/report/html.ts";
+import { type ReportData, readReportData } from "../../../results/report/read-run.ts";
+import { linePlot, type Series } from "../../../results/report/svg/line-plot.ts";
+import { table } from "../../../results/report/table.ts";
+import { document } from "../layout.ts";
+import { runPath, withQuery } from "../paths.ts";
+import { link } from "../table.ts";
+import type { ShownRun } from "../ui-context.ts";
+
+type Read = (record: StepRecord) => number | undefined;
+
+const curves: [title: string, read: Read, format: (value: number) => string][] = [
+  ["Reward: mean of a step's batch", ({ rewardMean }) => rewardMean, number],
+  ["Success rate", ({ successRate }) => successRate, shortPercent],
+  ["Loss", ({ loss }) => loss, number],
+  ["Held-out loss", ({ heldOutLoss }) => heldOutLoss, number],
+  ["KL", ({ kl }) => kl, number],
+  ["Entropy", ({ entropy }) => entropy, number],
+  ["Action tokens of a trajectory", ({ actionLength }) => actionLength, number],
+  ["Turns of a trajectory", ({ turns }) => turns, number],
+  ["Seconds of a step", ({ seconds }) => seconds.total, number],
+];
+
+/** Two runs over each other: their curves, and where each stands. */
+export async function compareRunsPage(first: ShownRun, second: ShownRun): Promise<string> {
+  const both = [await readReportData(first), await readReportData(second)] as const;
+  const steps = Math.max(...both.map(({ plan }) => plan.steps));
+  const series = (values: (data: ReportData) => Series["values"], dots = false): Series[] =>
+    both.map((data, index) => ({
+      name: data.run,
+      colour: index === 0 ? "blue" : "orange",
+      dashed: index === 1,
+      dots,
+      values: values(data),
+    }));
+  const accuracy = series(
+    ({ evaluations }) => evaluations.map(({ step, accuracy }) => [step, accuracy] as const),
+    true,
+  );
+  const cards = curves.flatMap(([title, read, format]) => {
+    const drawn = series(({ steps }) =>
+      steps.flatMap((record) => {
+        const value = read(record);
+        return value === undefined ? [] : [[record.step, value] as const];
+      }),
+    );
+    return drawn.every(({ values }) => values.length === 0)
+      ? []
+      : [linePlot({ title, series: drawn, steps, format })];
+  });
+  const rows = both.map((data) => [
+    link(runPath(data.run), data.run),
+    data.plan.name,
+    `${data.steps.length} of ${data.plan.steps}`,
+    optional(data.steps.at(-1)?.rewardMean, number),
+    optional(data.evaluations[0]?.accuracy, percent),
+    optional(data.evaluations.at(-1)?.accuracy, percent),
+  ]);
+  const content = html`<h1>Two runs</h1>${table("The runs", ["run", "pipeline", "steps", "last reward", "first held out", "last held out"], rows)}
+<p>${link(withQuery("/compare", { first: first.id, second: second.id }), "Compare their last evaluations task by task")}</p>
+<h2>Curves</h2><div class="grid">${linePlot({ title: "Held-out accuracy", series: accuracy, steps, format: shortPercent, from: 0, low: 0, high: 1, wide: true })}${cards}</div>`;
+  return document({ title: `${first.id} and ${second.id}`, content });
+}
+
+function optional(value: number | undefined, write: (value: number) => string): string {
+  return value === undefined ? "–" : write(value);
+}

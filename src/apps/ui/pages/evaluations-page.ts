@@ -1,0 +1,65 @@
+import { estimateText } from "../../../base/text/estimate.ts";
+import { duration, grouped, number, percent } from "../../../base/text/format.ts";
+import type { EvaluationRecord } from "../../../contracts/run.ts";
+import { html } from "../../../results/report/html.ts";
+import { table } from "../../../results/report/table.ts";
+import { otherEvaluations, ownEvaluations } from "../../../run/folder/evaluations.ts";
+import { lastRecordedStep } from "../../../run/folder/recorded-steps.ts";
+import { firstVersion } from "../../../run/versions/first-version.ts";
+import { textField } from "../form.ts";
+import { document, runHeading } from "../layout.ts";
+import { runPath, withQuery } from "../paths.ts";
+import { link } from "../table.ts";
+import type { ShownRun } from "../ui-context.ts";
+
+/** A run's evaluations, its own and those that were made of it, and a form that compares two. */
+export async function evaluationsPage(run: ShownRun): Promise<string> {
+  const last = await lastRecordedStep(run.store);
+  const own = await ownEvaluations(run, last?.policyVersion ?? firstVersion(run.plan));
+  const all = [...own, ...(await otherEvaluations(run, own))];
+  const titles = ["evaluation", "version", "accuracy", "reward", "tasks", "drawn", "left out", "time"];
+  const first = `${run.id}/${all[0]?.name ?? ""}`;
+  const second = `${run.id}/${all.at(-1)?.name ?? ""}`;
+  const hint = "RUN/EVALUATION, or a run";
+  const content = html`${runHeading(run.id, "Evaluations")}${
+    all.length === 0
+      ? [html`<p class="empty">There is none yet.</p>`]
+      : [
+          table(
+            "Evaluations",
+            titles,
+            all.map((record) => cells(run, record)),
+          ),
+        ]
+  }
+<h2>Compare two</h2><form class="filter" action="/compare">${textField("first", "first", { value: first, hint, wide: true })}${textField("second", "second", { value: second, hint, wide: true })}<button>Compare</button></form>`;
+  return document({ title: `Evaluations of ${run.id}`, content, unreadable: run.unreadable });
+}
+
+function cells(run: ShownRun, record: EvaluationRecord) {
+  const {
+    name,
+    policyVersion,
+    accuracy,
+    rewardMean,
+    tasks,
+    samples = 1,
+    temperature = 0,
+    leftOut,
+    seconds,
+    numbers,
+  } = record;
+  const measured = Object.entries(numbers?.measures ?? {}).map(
+    ([measure, estimate]) => `${measure} ${estimateText(measure, estimate)}`,
+  );
+  return [
+    link(withQuery(runPath(run.id, "trajectories"), { stage: name }), name),
+    String(policyVersion),
+    measured.length === 0 ? percent(accuracy) : measured.join(" · "),
+    rewardMean === undefined ? "–" : number(rewardMean),
+    grouped(tasks),
+    temperature === 0 ? "greedy" : `${samples} at temperature ${temperature}`,
+    String(leftOut),
+    duration(seconds),
+  ];
+}

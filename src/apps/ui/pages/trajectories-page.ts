@@ -1,0 +1,101 @@
+import type { DuckDBValue } from "@duckdb/node-api";
+import { isEverturnError } from "../../../base/errors/everturn-error.ts";
+import { duration, grouped, number } from "../../../base/text/format.ts";
+import { outcomes } from "../../../contracts/outcomes.ts";
+import { toolDefinitions } from "../../../plan/pipeline/resolve/tool-definitions.ts";
+import { type Html, html } from "../../../results/report/html.ts";
+import { table } from "../../../results/report/table.ts";
+import { type QueryColumnName, queryColumns } from "../../../results/table/columns.ts";
+import { choice, textField } from "../form.ts";
+import { document, runHeading } from "../layout.ts";
+import { runPath, trajectoryPath, withQuery } from "../paths.ts";
+import { link } from "../table.ts";
+import { type AskedList, rowsOfPage, tableQuery } from "../trajectory-query.ts";
+import type { ShownRun, UiContext } from "../ui-context.ts";
+
+/** The columns of the list: what they are called, and how a value is written. */
+const columns: Partial<
+  Record<QueryColumnName, [title: string, cell: (value: DuckDBValue, run: ShownRun) => string | Html]>
+> = {
+  trajectory: [
+    "trajectory",
+    (id, run) => link(trajectoryPath(String(id)), String(id).slice(run.id.length + 1)),
+  ],
+  outcome: ["outcome", String],
+  reward: ["reward", (value) => number(Number(value))],
+  success: ["solved", (value) => (value === true ? "yes" : "no")],
+  version: ["version", (value) => (value === null ? "–" : String(value))],
+  turns: ["turns", String],
+  tool_calls: ["tool calls", String],
+  tool: ["tools", String],
+  tokens: ["tokens", (value) => grouped(Number(value))],
+  seconds: ["time", (value) => duration(Number(value))],
+  failure: ["failure", (value) => (value === null ? "" : String(value))],
+  metrics: ["parts of the reward", metricsText],
+};
+
+const names = Object.keys(queryColumns).filter((name): name is QueryColumnName =>
+  Object.hasOwn(columns, name),
+);
+
+/** Columns that are left out of a page on which no trajectory has anything in them. */
+const optional: QueryColumnName[] = ["failure", "metrics"];
+
+/** A run's finished trajectories, filtered and in order. What is wrong with a condition stands beside it. */
+export async function trajectoriesPage(context: UiContext, run: ShownRun, asked: AskedList): Promise<string> {
+  const tools = toolDefinitions(run.plan).map(({ name }) => name);
+  const form = html`<form class="filter" role="search">${textField("where", "condition, in SQL", { value: asked.where, hint: "reward < 0 and turns > 3", wide: true })}
+${textField("stage", "stage", { value: asked.stage, hint: "step-0003" })}${textField("task", "task", { value: asked.task })}
+${choice("outcome", "outcome", Object.keys(outcomes), asked.outcome, "any")}${choice("tool", "tool called", tools, asked.tool, "any")}
+${textField("sort", "order", { value: asked.sort, hint: "reward desc, turns" })}<button>Filter</button></form>`;
+  const help = html`<details><summary>Columns that conditions may name</summary>
+<dl>${Object.entries(queryColumns).map(([name, { type, description }]) => html`<dt><code>${name}</code></dt><dd>${`${description} (${type})`}</dd>`)}</dl></details>`;
+  const content = [runHeading(run.id, "Trajectories"), form, await found(context, run, asked), help];
+  return document({ title: `Trajectories of ${run.id}`, content, unreadable: run.unreadable });
+}
+
+async function found(context: UiContext, run: ShownRun, asked: AskedList): Promise<Html> {
+  try {
+    const { rows, total } = await context.tables.use(run, (opened) => opened.ask(tableQuery(asked), names));
+    return list(run, asked, rows, total);
+  } catch (error) {
+    if (!isEverturnError(error)) throw error;
+    return html`<p class="problem" role="alert">${error.message}</p>`;
+  }
+}
+
+function list(run: ShownRun, asked: AskedList, rows: readonly DuckDBValue[][], total: number): Html {
+  const to = (change: Partial<AskedList>) =>
+    withQuery(runPath(run.id, "trajectories"), { ...asked, page: 1, ...change });
+  const from = (asked.page - 1) * rowsOfPage;
+  const shown =
+    total === 0
+      ? "none"
+      : `${grouped(Math.min(from + 1, total))} to ${grouped(from + rows.length)} of ${grouped(total)}`;
+  const pages = (label: string) =>
+    html`<nav class="pages" aria-label="${label}"><span role="status">${shown}</span>${asked.page > 1 ? [link(to({ page: asked.page - 1 }), "← before")] : []}${from + rows.length < total ? [link(to({ page: asked.page + 1 }), "next →")] : []}</nav>`;
+  const filled = names.filter(
+    (name, index) => !optional.includes(name) || rows.some((values) => !isEmpty(values[index])),
+  );
+  const titles = filled.map((name) => {
+    const title = columns[name]?.[0] ?? name;
+    if (name === "metrics") return title;
+    const isUp = asked.sort === name || asked.sort === `${name} asc`;
+    const mark = isUp ? " ↑" : asked.sort === `${name} desc` ? " ↓" : "";
+    return link(to({ sort: isUp ? `${name} desc` : name }), `${title}${mark}`);
+  });
+  const cells = rows.map((values) =>
+    filled.map((name) => columns[name]?.[1](values[names.indexOf(name)] ?? null, run) ?? ""),
+  );
+  return html`${pages("Pages")}${total === 0 ? [html`<p class="empty">No finished trajectory matches.</p>`] : [table("Trajectories", titles, cells)]}${pages("Pages, below the table")}`;
+}
+
+function isEmpty(value: DuckDBValue | undefined): boolean {
+  return value === undefined || value === null;
+}
+
+function metricsText(value: DuckDBValue): string {
+  if (typeof value !== "object" || value === null || !("entries" in value) || !Array.isArray(value.entries))
+    return "";
+  return value.entries.map((entry) => `${entry.key} ${number(Number(entry.value))}`).join(" · ");
+}

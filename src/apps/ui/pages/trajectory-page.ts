@@ -1,0 +1,134 @@
+import { counted, duration, number } from "../../../base/text/format.ts";
+import { type Html, html } from "../../../results/report/html.ts";
+import { tokenRows, tokenTexts } from "../../../results/report/token-rows.ts";
+import { orderForm, textField } from "../form.ts";
+import { document } from "../layout.ts";
+import { livePart } from "../live-part.ts";
+import { runPath, trajectoryPath, withQuery } from "../paths.ts";
+import { groupAdvantage, type ShownTrajectory } from "../read-trajectory-page.ts";
+import { facts, link } from "../table.ts";
+import { type ShownRun, temporalPage } from "../ui-context.ts";
+import { conversation } from "./conversation.ts";
+import { decision, orders, statusLine } from "./orders.ts";
+import { tokenColours, tokensSection } from "./tokens.ts";
+
+/** A trajectory: what was said, what came of it, its tokens if `tokens` names a colour, and what a person may do with it. */
+export async function trajectoryPage(
+  run: ShownRun,
+  shown: ShownTrajectory,
+  tokens: string | undefined,
+): Promise<string> {
+  const { id, name, detail } = shown;
+  const path = trajectoryPath(id);
+  const isOver = detail.record !== undefined;
+  const said = isOver ? talk(run, shown) : livePart(trajectoryPath(id, "part"), talk(run, shown));
+  const colour = tokenColours.find((one) => one === tokens);
+  const temporal = temporalPage(run, id);
+  const links = [
+    link(runPath(run.id, "tasks", name.task), "this task over training"),
+    link(withQuery(runPath(run.id, "trajectories"), { stage: name.stage, task: name.task }), "its group"),
+    ...(colour === undefined
+      ? [link(withQuery(path, { tokens: "mask" }), "its tokens")]
+      : [link(path, "without its tokens")]),
+    ...(temporal === undefined ? [] : [html`<a href="${temporal}">in the Temporal UI</a>`]),
+  ];
+  const content = [
+    html`<h1>${id}</h1><p class="pages">${links}</p>${summary(shown)}`,
+    ...(isOver ? [] : [orders(id)]),
+    html`<h2>What was said</h2>${said}`,
+    ...(colour === undefined
+      ? []
+      : [
+          tokensSection(
+            path,
+            colour,
+            tokenRows(detail.segments, await tokenTexts(run)),
+            await groupAdvantage(run, shown),
+          ),
+        ]),
+    ...(isOver ? [again(id, detail.turns.length)] : []),
+  ];
+  return document({
+    title: id,
+    above: [
+      [runPath(run.id), run.id],
+      [runPath(run.id, "trajectories"), "trajectories"],
+    ],
+    content,
+    unreadable: run.unreadable,
+  });
+}
+
+/** What changes while it is under way: its state, calls that wait, and all that was said. */
+export function talk(run: ShownRun, { id, detail, live, silent }: ShownTrajectory): Html {
+  const state =
+    live !== undefined
+      ? [statusLine(live)]
+      : silent === undefined
+        ? []
+        : [html`<p class="problem">${silent}</p>`];
+  const waiting = (live?.waiting ?? []).map((call) => decision(id, call));
+  return html`${state}${conversation(run.id, detail, live?.prompt)}<div class="talk">${waiting}</div>`;
+}
+
+function summary({ detail: { record, turns, tokens } }: ShownTrajectory): Html {
+  const size = `${tokens.prompt} prompt, ${tokens.action} action, ${tokens.observation} observation`;
+  const common = [
+    ["turns", String(turns.length)],
+    ["tokens", size],
+  ] as const;
+  if (record === undefined)
+    return html`<div class="card">${facts([["state", "under way"], ...common])}</div>`;
+  const {
+    outcome,
+    reward,
+    success,
+    metrics = {},
+    task,
+    failure,
+    answer,
+    seconds,
+    startedAt,
+    origin,
+    turnRewards,
+  } = record;
+  const optional = (title: string, value: string | undefined) =>
+    value === undefined ? [] : [[title, value] as const];
+  const solved = html`<span class="${success ? "badge gained" : "badge lost"}">${success ? "solved" : "not solved"}</span>`;
+  return html`<div class="card">${facts([
+    ["outcome", html`${outcome} ${solved}`],
+    ["reward", number(reward)],
+    ...Object.entries(metrics).map(([title, value]) => [title, number(value)] as const),
+    ...optional("rewards of turns", turnRewards?.map(number).join(", ")),
+    ["expected", String(task.reward_model.ground_truth)],
+    ...optional("answer", answer),
+    ...optional("left out because", failure),
+    ...common,
+    [
+      "calls",
+      counted(
+        turns.reduce((sum, { toolCalls }) => sum + toolCalls.length, 0),
+        "tool call",
+      ),
+    ],
+    [
+      "time",
+      `${duration(seconds)}${startedAt === undefined ? "" : `, from ${startedAt.slice(0, 19).replace("T", " ")} UTC`}`,
+    ],
+    ...optional(
+      "fork of",
+      origin === undefined ? undefined : `${origin.trajectory}, after turn ${origin.turns}`,
+    ),
+  ])}</div>`;
+}
+
+function again(id: string, turns: number): Html {
+  const kept = textField("turn", `turns that are kept, 0 to ${Math.max(0, turns - 1)}`, {
+    value: String(Math.max(0, turns - 1)),
+    type: "number",
+    required: true,
+  });
+  return html`<h2>Do it again</h2><p class="lead">A fork goes on from its first turns, and calls nothing again. A replay runs today's workflow code over its history.</p>
+${orderForm(trajectoryPath(id, "fork"), "Fork", {}, [kept, textField("temperature", "temperature", { hint: "as before", type: "number" }), textField("count", "how many", { value: "1", type: "number" })])}
+${orderForm(trajectoryPath(id, "replay"), "Replay", {})}`;
+}

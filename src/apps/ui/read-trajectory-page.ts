@@ -1,0 +1,58 @@
+import { isEverturnError } from "../../base/errors/everturn-error.ts";
+import type { TrajectoryTranscript } from "../../contracts/orders.ts";
+import { withLiveRun } from "../../control/supervision/run-client.ts";
+import { askTranscript } from "../../control/temporal/live-trajectories.ts";
+import { readTrajectory, type TrajectoryDetail } from "../../results/report/trajectory-detail.ts";
+import type { TrajectoryName } from "../../run/store/keys.ts";
+import { findTrajectory } from "../../run/trajectory/find-trajectory.ts";
+import { trajectoryReader } from "../../run/trajectory/reader.ts";
+import type { ShownRun, UiContext } from "./ui-context.ts";
+
+/** What a trajectory's page shows. */
+export interface ShownTrajectory {
+  id: string;
+  name: TrajectoryName;
+  detail: TrajectoryDetail;
+  /** What its workflow says of it while it is under way. */
+  live?: TrajectoryTranscript;
+  /** Why that is not known. */
+  silent?: string;
+}
+
+/** Reads a trajectory, finished or under way. Throws TRAJECTORY_NOT_FOUND. */
+export async function shownTrajectory(
+  { runs }: UiContext,
+  run: ShownRun,
+  name: TrajectoryName,
+): Promise<ShownTrajectory> {
+  const id = [run.id, name.stage, name.task, name.sample].join("/");
+  const detail = await readTrajectory(trajectoryReader(run), { ...name, id });
+  if (detail.record !== undefined) return { id, name, detail };
+  try {
+    const live = await withLiveRun({ runs, run: run.id }, (client) => askTranscript(client, id));
+    return { id, name, detail, live };
+  } catch (error) {
+    if (!isEverturnError(error)) throw error;
+    if (detail.segments.length === 0) await findTrajectory(runs, id, run);
+    return { id, name, detail, silent: error.message };
+  }
+}
+
+/**
+ * A trajectory's reward less the mean of its group's (the trajectories of one step and task that count), before anything that a
+ * trainer does with it; undefined where it was in none.
+ */
+export async function groupAdvantage(
+  run: ShownRun,
+  { name, detail: { record } }: ShownTrajectory,
+): Promise<number | undefined> {
+  const { stage, task } = name;
+  if (record === undefined || record.outcome === "left-out" || !stage.startsWith("step-")) return undefined;
+  const reader = trajectoryReader(run);
+  const group = await Promise.all((await reader.list({ stage, task })).map((one) => reader.finished(one)));
+  const rewards = group.flatMap((one) =>
+    one === undefined || one.outcome === "left-out" ? [] : [one.reward],
+  );
+  if (rewards.length < 2) return undefined;
+  return record.reward - rewards.reduce((sum, reward) => sum + reward, 0) / rewards.length;
+}

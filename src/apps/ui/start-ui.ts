@@ -1,0 +1,79 @@
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { resolve } from "node:path";
+import { getRequestListener } from "@hono/node-server";
+import { checkToken } from "../../chat/openai/access-token.ts";
+import { checkOrigin } from "../../chat/openai/check-origin.ts";
+import { HttpProblem } from "../../chat/openai/http-problem.ts";
+import { listen } from "../../chat/openai/listen.ts";
+import { targetOf } from "../../chat/openai/request-target.ts";
+import { openJobs } from "./jobs.ts";
+import { openTables } from "./open-tables.ts";
+import { routes } from "./routes.ts";
+
+/** Only this machine reaches the pages. */
+const host = "127.0.0.1";
+
+/** The pages of a folder of runs, served. */
+export interface RunningUi {
+  url: string;
+  /** Ends the server, and the commands that pages have started. */
+  close(): Promise<void>;
+}
+
+/**
+ * Serves the pages of the folder `runs` to whoever has the token: in an address, which a browser keeps as a cookie, or as a bearer.
+ * Without a token to whoever reaches this machine's own address. Port 0: any that is free. Throws PORT_UNUSABLE.
+ */
+export async function startUi(runs: string, port: number, token: string | undefined): Promise<RunningUi> {
+  const context = { runs: resolve(runs), tables: openTables(), jobs: openJobs() };
+  const answer = getRequestListener(routes(context).fetch);
+  const server = createServer((request, response) => {
+    try {
+      if (admit(request, response, token)) void answer(request, response);
+    } catch (error) {
+      if (!(error instanceof HttpProblem)) throw error;
+      response.writeHead(error.status, { "content-type": "text/plain" }).end(error.message);
+    }
+  });
+  const url = await listen(server, host, port);
+  return {
+    url,
+    close: async () => {
+      context.jobs.close();
+      const closed = new Promise((done) => server.close(done));
+      server.closeAllConnections();
+      await closed;
+      await context.tables.close();
+    },
+  };
+}
+
+/** Whether a request is to be answered; a page's address with a token is exchanged for a cookie here. Throws HttpProblem. */
+function admit(request: IncomingMessage, response: ServerResponse, token: string | undefined): boolean {
+  checkOrigin(request, host);
+  const target = targetOf(request);
+  if (!["GET", "HEAD"].includes(request.method ?? "") && !isForm(request))
+    throw new HttpProblem(415, "this is not sent by a form of the pages");
+  if (token === undefined) return true;
+  const name = `everturn-${request.socket.localPort}`; // cookies are the same for all ports
+  checkToken(request, token, cookieOf(request, name));
+  if (!target.searchParams.has("token")) return true;
+  response.setHeader("set-cookie", `${name}=${token}; Path=/; HttpOnly; SameSite=Strict`);
+  if (request.headers["sec-fetch-dest"] !== "document") return true;
+  target.searchParams.delete("token"); // out of the address, which is shown, kept, and passed on
+  const path = target.pathname.replace(/^\/+/, "/"); // behind // would stand another host
+  response.writeHead(303, { location: `${path}${target.search}` }).end();
+  return false;
+}
+
+/** The types in which a browser sends forms; what they order is accepted from the pages' own origin alone. */
+function isForm({ headers }: IncomingMessage): boolean {
+  return /^(?:application\/x-www-form-urlencoded|multipart\/form-data)\s*(?:;|$)/i.test(
+    headers["content-type"] ?? "",
+  );
+}
+
+function cookieOf({ headers }: IncomingMessage, name: string): string | undefined {
+  const cookies = headers.cookie?.split(/;\s*/) ?? [];
+  return cookies.find((one) => one.startsWith(`${name}=`))?.slice(name.length + 1);
+}

@@ -1,0 +1,47 @@
+import { outcomes } from "../../contracts/outcomes.ts";
+import type { TrajectoryFilter } from "../../control/operations/list-trajectories.ts";
+import { conditions } from "../../control/operations/query-trajectories.ts";
+import type { TrajectoryQuery } from "../../results/table/open-query.ts";
+
+/** What a list of trajectories is asked for, as its address says it; "" is nothing. */
+export interface AskedList {
+  where: string;
+  stage: string;
+  task: string;
+  outcome: string;
+  tool: string;
+  sort: string;
+  page: number;
+}
+
+/** Rows of a page. */
+export const rowsOfPage = 50;
+
+/** Reads what the address of a list says. */
+export function askedList(read: (name: string) => string | undefined): AskedList {
+  const text = (name: string) => read(name)?.trim() ?? "";
+  const page = Number(read("page") ?? "1");
+  return {
+    ...{ where: text("where"), stage: text("stage"), task: text("task"), outcome: text("outcome") },
+    ...{ tool: text("tool"), sort: text("sort"), page: Number.isInteger(page) && page > 0 ? page : 1 },
+  };
+}
+
+/** The query that a list stands for. */
+export function tableQuery({ where, stage, task, outcome, tool, sort, page }: AskedList): TrajectoryQuery {
+  const filter: TrajectoryFilter = {
+    ...(stage === "" ? {} : { stage }),
+    ...(task === "" ? {} : { task }),
+    ...(isOutcome(outcome) ? { outcome } : {}),
+    ...(tool === "" ? {} : { tool }),
+  };
+  return {
+    ...(where === "" ? {} : { where }),
+    ...(sort === "" ? {} : { sort }),
+    ...{ only: conditions(filter), limit: rowsOfPage, skip: (page - 1) * rowsOfPage },
+  };
+}
+
+function isOutcome(text: string): text is NonNullable<TrajectoryFilter["outcome"]> {
+  return Object.hasOwn(outcomes, text);
+}

@@ -1,0 +1,48 @@
+import type { RunFile } from "../../contracts/run.ts";
+import { liveSession } from "../../control/supervision/session-file.ts";
+import { type OpenRun, openRun } from "../../run/folder/open-runs.ts";
+import { readRunFile, runNotFound } from "../../run/folder/run-file.ts";
+import type { Jobs } from "./jobs.ts";
+import type { Tables } from "./open-tables.ts";
+
+/** What all pages share. */
+export interface UiContext {
+  /** The folder of runs. */
+  runs: string;
+  tables: Tables;
+  jobs: Jobs;
+}
+
+/** A run that a page shows. */
+export interface ShownRun extends OpenRun {
+  file: RunFile;
+  /** Somebody works on it now; of a run on a server that it shares this is not known. */
+  isLive: boolean;
+  /** Files that could not be read while a page was made: what they hold is missing on it. */
+  unreadable: Set<string>;
+  /** The URL of its Temporal UI, if that is known. */
+  temporalUi?: string;
+}
+
+/** Opens a run by the name in a page's address. Throws RUN_NOT_FOUND, RECORD_CORRUPT. */
+export async function shownRun({ runs }: UiContext, name: string): Promise<ShownRun> {
+  if (name.startsWith(".") || /[/\\\0]/.test(name)) throw await runNotFound(runs, name);
+  const unreadable = new Set<string>();
+  const run = await openRun(runs, name, ({ notice }) => unreadable.add(notice));
+  const file = await readRunFile(runs, name, () => {});
+  const session = await liveSession(run.folder);
+  const temporalUi = session?.ui;
+  return {
+    ...run,
+    file,
+    unreadable,
+    isLive: session !== undefined,
+    ...(temporalUi === undefined ? {} : { temporalUi }),
+  };
+}
+
+/** The page of a workflow in the Temporal UI; undefined if that is not up. */
+export function temporalPage({ temporalUi, file }: ShownRun, workflow: string): string | undefined {
+  if (temporalUi === undefined) return undefined;
+  return `${temporalUi}/namespaces/${encodeURIComponent(file.namespace)}/workflows/${encodeURIComponent(workflow)}`;
+}

@@ -1,0 +1,49 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { Worker } from "node:worker_threads";
+import { ownModule } from "../processes/own-module.ts";
+import type { FromProcess, QueryRequest } from "./protocol.ts";
+
+// The process in which queries run. Neither an interrupt nor `terminate()` stops every query of an embedded database: so they run
+// in a thread, and the thread that watches it ends the whole process, when time or memory is up, or when nobody waits any more.
+
+/** Between two looks, ms. One look counts no more than twice as much: time in which the process was stopped is nobody's. */
+const interval = 50;
+
+const thread = new Worker(ownModule("src/base/databases/query-thread"), { execArgv: [] });
+let asked = 0;
+
+function end(): void {
+  process.kill(process.pid, "SIGKILL");
+}
+
+function tell(message: FromProcess, after: () => void = () => {}): void {
+  process.send?.(message, after);
+}
+
+async function watch(query: number, { seconds, memory }: QueryRequest["limits"]): Promise<void> {
+  let left = seconds * 1000;
+  let last = performance.now();
+  while (asked === query) {
+    await sleep(interval);
+    if (asked !== query) return;
+    const now = performance.now();
+    left -= Math.min(now - last, interval * 2);
+    last = now;
+    const held = process.memoryUsage.rss() / 2 ** 20;
+    if (left <= 0) return tell({ type: "answered", answer: { kind: "time-limit", message: "" } }, end);
+    if (held > memory) return tell({ type: "answered", answer: { kind: "memory-limit", message: "" } }, end);
+  }
+}
+
+thread.on("message", (message: FromProcess) => {
+  asked = 0;
+  tell(message);
+});
+thread.on("error", end);
+process.on("message", (request: QueryRequest) => {
+  asked = request.number;
+  thread.postMessage(request);
+  void watch(request.number, request.limits);
+});
+process.on("disconnect", end);
+thread.once("online", () => tell({ type: "ready" }));

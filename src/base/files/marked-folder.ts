@@ -1,0 +1,121 @@
+import { randomUUID } from "node:crypto";
+import { type BigIntStats, rmSync, statSync, writeFileSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { EverturnError } from "../errors/everturn-error.ts";
+import { flushFolder } from "./flush.ts";
+import { linkOnce } from "./link-once.ts";
+import { looking, storageError, textAt } from "./storage-errors.ts";
+import { temporaryName } from "./temporary-name.ts";
+
+/** The file in a run's folder that holds its identity: `{"identity":"<UUID>"}`. A copy of the folder has the same one. */
+export const markFile = "identity.json";
+
+/** A folder that this process works in. */
+interface Heeded {
+  identity: string;
+  /** Device and inode where the mark was last seen: as long as they stay, the mark is not read again. */
+  place: string;
+}
+
+/** By absolute path. */
+const heeded = new Map<string, Heeded>();
+
+/** The identity in the mark of a folder; undefined where it has none, or one that was cut. Throws STORE_NOT_READABLE. */
+export function readMark(root: string): string | undefined {
+  const path = join(root, markFile);
+  const text = textAt(path);
+  return /^\{"identity":"([0-9a-f-]{36})"\}\n$/.exec(text)?.[1];
+}
+
+/**
+ * The identity of a folder, which gets a mark if it has none: a run made by an earlier release has none. The mark survives a
+ * power failure once this returns. Throws DISK_FULL, STORE_NOT_WRITABLE, STORE_NOT_READABLE.
+ */
+export function markFolder(root: string): string {
+  const path = join(root, markFile);
+  for (;;) {
+    const standing = readMark(root);
+    if (standing !== undefined) return standing;
+    const temporary = temporaryName(path);
+    try {
+      rmSync(path, { force: true }); // one that was cut
+      writeFileSync(temporary, `{"identity":"${randomUUID()}"}\n`, { flush: true });
+      linkOnce(temporary, path);
+      flushFolder(root);
+    } catch (error) {
+      throw storageError(error, path);
+    } finally {
+      removeQuietly(temporary);
+    }
+  }
+}
+
+/** What can't be removed now is swept later. */
+function removeQuietly(temporary: string): void {
+  try {
+    rmSync(temporary, { force: true });
+  } catch {
+    // the write's own error says why
+  }
+}
+
+/**
+ * From now on nothing in `src/base/files/` and `src/run/store/` writes into the folder, or takes anything in it for absent, unless its mark
+ * is there: when the folder's file system is gone, the empty mount point is not the folder. Returns the end of that. Without
+ * a mark nothing changes. Throws STORE_NOT_READABLE.
+ */
+export function heedMark(root: string): () => void {
+  const identity = readMark(root);
+  if (identity === undefined) return () => {};
+  const path = resolve(root);
+  const own = { identity, place: placeOf(path) };
+  heeded.set(path, own);
+  return () => {
+    if (heeded.get(path) === own) heeded.delete(path);
+  };
+}
+
+/** Whether this process works in a folder whose mark it heeds. */
+export function heedsMarks(): boolean {
+  return heeded.size > 0;
+}
+
+/** Throws STORE_NOT_WRITABLE where `path` lies in a folder whose mark this process heeds, and that folder is not there. */
+export function requireMarkToWrite(path: string): void {
+  requireMark(path, "STORE_NOT_WRITABLE");
+}
+
+/** Throws STORE_NOT_READABLE where `path` lies in a folder whose mark this process heeds, and that folder is not there. */
+export function requireMarkToRead(path: string): void {
+  requireMark(path, "STORE_NOT_READABLE");
+}
+
+function requireMark(path: string, code: "STORE_NOT_WRITABLE" | "STORE_NOT_READABLE"): void {
+  if (heeded.size === 0) return;
+  const root = rootOf(resolve(path));
+  if (root === undefined) return;
+  const known = heeded.get(root);
+  if (known === undefined) return;
+  const place = placeOf(root);
+  if (place !== "" && place === known.place) return;
+  if (place === "" || readMark(root) !== known.identity) {
+    const reason = `the run's folder ${root} is not there: its ${markFile} is missing, or another folder's, as when a file system is not mounted`;
+    throw new EverturnError(code, { file: path, reason });
+  }
+  known.place = place; // mounted again, or moved back
+}
+
+function rootOf(path: string): string | undefined {
+  for (let above = path; ; above = dirname(above)) {
+    if (heeded.has(above)) return above;
+    if (dirname(above) === above) return undefined;
+  }
+}
+
+/** Which folder a path leads to now; "" for none. */
+function placeOf(root: string): string {
+  const found = looking(root, (): BigIntStats | undefined =>
+    statSync(root, { bigint: true, throwIfNoEntry: false }),
+  );
+  return found === undefined ? "" : `${found.dev} ${found.ino}`;
+}

@@ -1,0 +1,38 @@
+import type { Estimate } from "../../contracts/measured.ts";
+import { shareInterval } from "./share-interval.ts";
+import { studentQuantile } from "./student.ts";
+
+/** The mean of what each task gave; its interval is Student's t, of two tasks or more. 0 for no tasks. */
+export function meanEstimate(values: readonly number[]): Estimate {
+  const value = mean(values);
+  if (values.length < 2) return { value };
+  const half = studentQuantile(values.length - 1) * standardError(values);
+  return { value, low: value - half, high: value + half };
+}
+
+/**
+ * The mean of shares, one a task. If each is 0 or 1 its interval is Wilson's; else tasks are the units, as several samples
+ * of a task are not independent (Miller, "Adding error bars to evals", 2024), by Student's t within 0 and 1.
+ */
+export function shareEstimate(shares: readonly number[]): Estimate {
+  if (shares.every((share) => share === 0 || share === 1)) {
+    const [low, high] = shareInterval(mean(shares), shares.length);
+    return { value: mean(shares), low, high };
+  }
+  const { value, low, high } = meanEstimate(shares);
+  return low === undefined || high === undefined
+    ? { value }
+    : { value, low: Math.max(0, low), high: Math.min(1, high) };
+}
+
+/** 0 for none. */
+export function mean(values: readonly number[]): number {
+  return values.length === 0 ? 0 : values.reduce((sum, value) => sum + value, 0) / values.length;
+}
+
+/** Of the mean of two values or more. */
+export function standardError(values: readonly number[]): number {
+  const middle = mean(values);
+  const squares = values.reduce((sum, value) => sum + (value - middle) ** 2, 0);
+  return Math.sqrt(squares / (values.length - 1) / values.length);
+}

@@ -1,0 +1,21 @@
+import type { Estimate } from "../../contracts/measured.ts";
+import { number, percent } from "./format.ts";
+
+/** A measure with its 95 % interval, as it is written everywhere: `41.0 % (37.2–44.9)`; the reward as a number, `0.41 (0.372–0.449)`. */
+export function estimateText(name: string, { value, low, high }: Estimate): string {
+  const write = name === "reward" ? number : percent;
+  const bound = (one: number) => write(one).replace(/ %$/, "");
+  if (low === undefined || high === undefined) return write(value);
+  return `${write(value)} (${bound(low)}${low < 0 || high < 0 ? " to " : "–"}${bound(high)})`;
+}
+
+/** A difference of two: `+11.1 % (4.0–18.2)`. Per cents are points. */
+export function differenceText(name: string, difference: Estimate): string {
+  const text = estimateText(name, difference);
+  return difference.value > 0 ? `+${text}` : text;
+}
+
+/** How probable a difference is without a reason: `0.032`, `< 0.001`. */
+export function probabilityText(p: number): string {
+  return p < 0.001 ? "< 0.001" : p.toFixed(3);
+}

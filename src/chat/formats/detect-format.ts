@@ -1,0 +1,106 @@
+import { isObject, type JsonObject, type JsonValue } from "../../contracts/json.ts";
+import type { ToolCall, ToolDefinition } from "../../contracts/message.ts";
+import type { ModelFormat } from "./action-format.ts";
+import { formats } from "./formats.ts";
+
+/** Renders a chat as a chat template does; throws what the template refuses. */
+export type Render = (messages: readonly JsonObject[], tools: ToolDefinition[], generate: boolean) => string;
+
+const city = { type: "string", description: "Where to" };
+const others = {
+  days: { type: "integer", description: "How long" },
+  direct: { type: "boolean", description: "Without a stop" },
+};
+const call = { name: "find_flights", arguments: { city: "Zürich", days: 3, direct: true } };
+
+interface Probe {
+  tools: ToolDefinition[];
+  calls: ToolCall[];
+}
+
+/** What templates are asked for, until one writes it: some refuse several calls at once, or parameters of some types. */
+const probes: readonly Probe[] = [
+  {
+    tools: [toolOf({ city, ...others }), { ...toolOf({}), name: "clock" }],
+    calls: [call, { name: "clock", arguments: {} }],
+  },
+  { tools: [toolOf({ city, ...others })], calls: [call] },
+  { tools: [toolOf({ city })], calls: [{ name: call.name, arguments: { city: "Zürich" } }] },
+];
+
+function toolOf(properties: JsonObject): ToolDefinition {
+  const parameters = { type: "object", required: Object.keys(properties), properties };
+  return { name: call.name, description: "Finds flights", parameters };
+}
+
+const user = { role: "user", content: "Where to?" };
+
+/**
+ * The format in which a chat template writes calls, found by having it write some: of those that read the same calls in what
+ * it wrote, the one that writes them most alike. Undefined if the template writes
+ * none, or in a way that no format reads.
+ */
+export function detectFormat(render: Render): ModelFormat | undefined {
+  for (const probe of probes) {
+    for (const isText of [false, true]) {
+      const written = writtenCalls(render, probe, isText);
+      const found = written === undefined ? undefined : formatOf(written, probe);
+      if (found !== undefined) return found;
+    }
+  }
+  return undefined;
+}
+
+/** What a template writes for an action with some calls; undefined if it refuses them. Some want arguments as JSON text. */
+function writtenCalls(render: Render, { tools, calls }: Probe, isText: boolean): string | undefined {
+  const told = calls.map(({ name, arguments: given }, index) => ({
+    id: `abcdefgh${index}`,
+    type: "function",
+    function: { name, arguments: isText ? JSON.stringify(given) : given },
+  }));
+  const action: JsonObject = { role: "assistant", content: "", tool_calls: told };
+  try {
+    const before = render([user], tools, false);
+    const whole = render([user, action], tools, false);
+    let same = 0;
+    while (same < before.length && before[same] === whole[same]) same++;
+    return whole.slice(same);
+  } catch {
+    return undefined;
+  }
+}
+
+function formatOf(written: string, { tools, calls: made }: Probe): ModelFormat | undefined {
+  const readable = formats.flatMap((format) => {
+    const { answer, calls: read } = format.parse(written, { tools });
+    const again = read.map((call) => (call.problem === undefined ? [call.name, call.arguments] : []));
+    const isSame = isDeepEqual(
+      again,
+      made.map((call) => [call.name, call.arguments]),
+    );
+    if (!isSame) return [];
+    return [{ format, left: answer.length, alike: alikeness(written, format.render(made, tools)) }];
+  });
+  const likest = readable.sort((one, other) => other.alike - one.alike || one.left - other.left);
+  return likest[0]?.format;
+}
+
+/** How much of a rendering, from its beginning on, stands in a text: spaces aside, between 0 and 1. */
+function alikeness(text: string, rendered: string): number {
+  const [whole, part] = [text, rendered].map((one) => one.replaceAll(/\s/g, ""));
+  if (whole === undefined || part === undefined || part === "") return 0;
+  let most = 0;
+  while (most < part.length && whole.includes(part.slice(0, most + 1))) most++;
+  return most / part.length;
+}
+
+function isDeepEqual(one: JsonValue, other: JsonValue): boolean {
+  const sorted = (value: JsonValue): JsonValue => {
+    if (Array.isArray(value)) return value.map(sorted);
+    if (!isObject(value)) return value;
+    return Object.entries(value)
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([key, item]) => [key, sorted(item)]);
+  };
+  return JSON.stringify(sorted(one)) === JSON.stringify(sorted(other));
+}

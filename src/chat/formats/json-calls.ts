@@ -1,0 +1,72 @@
+import { isObject, type JsonObject } from "../../contracts/json.ts";
+import type { ReadCall } from "../../contracts/parsed-action.ts";
+import { givenTwice, jsonItems, readJson, shortened } from "./json-text.ts";
+import { unreadable } from "./unreadable.ts";
+
+const notJson = "the tool call is not JSON";
+const keysOfNames = ["name", "tool_name", "function"];
+const keysOfArguments = ["arguments", "parameters"];
+const keysOfIds = ["id", "tool_call_id"];
+const keysOfCalls = [...keysOfNames, ...keysOfArguments, ...keysOfIds, "type"];
+
+/** The call in a JSON text: `name` and `arguments`, or what other formats call them. A key that is none of these is a problem. */
+export function jsonCall(text: string, example: string): ReadCall {
+  const { value, wrong } = readJson(text, notJson);
+  if (wrong !== undefined) return unreadable(text, wrong, example);
+  if (!isObject(value)) return unreadable(text, "the tool call names no tool", example);
+  const call = callOf(value);
+  return typeof call === "string" ? unreadable(text, call, example) : call;
+}
+
+/** The calls of a JSON list of them, or of one alone. */
+export function jsonCalls(text: string, example: string): ReadCall[] {
+  const isList = text.startsWith("[") && readJson(text, notJson).wrong !== notJson;
+  const items = isList ? jsonItems(text) : undefined;
+  return (items ?? [text]).map((item) => jsonCall(item, example));
+}
+
+/** The call of a function whose name and arguments stand apart: the arguments are a JSON object, or nothing at all. */
+export function namedCall(
+  { name, id, body }: { name: string; id?: string | undefined; body: string },
+  text: string,
+  example: string,
+): ReadCall {
+  const { value, wrong } = readJson(
+    body.trim() === "" ? "{}" : body.trim(),
+    `the arguments of ${name} are not JSON`,
+  );
+  if (wrong !== undefined) return unreadable(text, wrong, example);
+  if (!isObject(value)) return unreadable(text, `the arguments of ${name} are not an object`, example);
+  return { ...(id === undefined ? {} : { id }), name, arguments: value };
+}
+
+/** The call that an object is, or what is wrong with it. */
+function callOf(value: JsonObject): Exclude<ReadCall, { problem: string }> | string {
+  const inner = isObject(value.function) ? value.function : {};
+  const { function: outerFunction, ...outer } = value;
+  const twice = Object.keys(inner).find((key) => Object.hasOwn(outer, key));
+  if (twice !== undefined) return givenTwice(twice);
+  const whole = isObject(outerFunction) ? { ...outer, ...inner } : value;
+  const unknown = Object.keys(whole).find((key) => !keysOfCalls.includes(key));
+  if (unknown !== undefined) return `"${shortened(unknown)}" is no key of a tool call`;
+  const names = given(whole, keysOfNames);
+  const [name] = Object.values(names);
+  if (typeof name !== "string" || name === "") return "the tool call names no tool";
+  if (new Set(Object.values(names)).size > 1) return "the tool call names two tools";
+  const [argumentsKey = "arguments", other] = Object.keys(given(whole, keysOfArguments));
+  if (other !== undefined) return `the arguments stand both in "${argumentsKey}" and in "${other}"`;
+  const found = whole[argumentsKey] ?? {};
+  if (!isObject(found)) return `"${argumentsKey}" is not an object`;
+  const [id] = Object.values(given(whole, keysOfIds));
+  return { ...(typeof id === "string" && id !== "" ? { id } : {}), name, arguments: found };
+}
+
+/** Those of some keys that an object has, null aside. */
+function given(value: JsonObject, keys: readonly string[]): JsonObject {
+  return Object.fromEntries(
+    keys.flatMap((key) => {
+      const one = value[key];
+      return one === undefined || one === null ? [] : [[key, one]];
+    }),
+  );
+}

@@ -1,0 +1,47 @@
+import type { ToolDefinition } from "../../contracts/message.ts";
+import type { ParsedAction } from "../../contracts/parsed-action.ts";
+import type { ActionText } from "../formats/action-format.ts";
+import type { EndpointCall, ModelAnswer } from "./model-request.ts";
+
+interface WrittenAction {
+  /** The action as the model wrote it. */
+  written: string;
+  /** How its format tells it as text. */
+  format: ActionText;
+  tools: readonly ToolDefinition[];
+  /** Whether the client takes calls. If not, whatever was written as a call is text. */
+  takesCalls: boolean;
+  /** The id of a call that can be made, by its number among those. */
+  callId(index: number): string;
+}
+
+/**
+ * What a client is answered of an action: what it says, what it thought, its calls. A call that can't be read, and one that the client does not
+ * take, is part of what it says, character for character.
+ */
+export function answerOfAction(
+  action: ParsedAction,
+  { written, format, tools, takesCalls, callId }: WrittenAction,
+): Pick<ModelAnswer, "text" | "reasoning" | "calls"> {
+  const { calls } = action;
+  const made = takesCalls ? calls.filter((call) => call.problem === undefined) : [];
+  const { reasoning, answer } = made.length === 0 && calls.length > 0 ? format.asText(written) : action;
+  const isMixed = made.length > 0 && made.length < calls.length;
+  return {
+    text: isMixed ? (format.besideCalls?.(written, tools) ?? joinedText(action)) : answer,
+    reasoning: reasoning === "" ? undefined : reasoning,
+    calls: made.map(
+      (call, index): EndpointCall => ({
+        id: callId(index),
+        name: call.name,
+        arguments: JSON.stringify(call.arguments),
+      }),
+    ),
+  };
+}
+
+/** The answer, and after it the calls that can't be read. */
+function joinedText({ answer, calls }: ParsedAction): string {
+  const unreadable = calls.flatMap((call) => (call.problem === undefined ? [] : [call.text]));
+  return [answer, ...unreadable].filter((text) => text !== "").join("\n");
+}

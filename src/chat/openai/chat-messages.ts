@@ -1,0 +1,30 @@
+import type { Message } from "../../contracts/message.ts";
+import { callArguments } from "./call-arguments.ts";
+import type { EndpointCall, EndpointMessage } from "./model-request.ts";
+
+/**
+ * Messages as chat templates read them. A tool's answer has the name of the call that it answers, which is one of theirs or one of
+ * those made `before`.
+ */
+export function chatMessages(
+  messages: readonly EndpointMessage[],
+  before: readonly EndpointCall[] = [],
+): Message[] {
+  const names = new Map(before.map(({ id, name }) => [id, name]));
+  return messages.map(({ role, content, name, callId, calls = [], reasoning }) => {
+    for (const call of calls) names.set(call.id, call.name);
+    const called = callId === undefined ? undefined : (name ?? names.get(callId));
+    return {
+      role,
+      content,
+      ...(called === undefined ? {} : { name: called }),
+      ...(callId === undefined ? {} : { tool_call_id: callId }),
+      ...(calls.length === 0 ? {} : { tool_calls: calls.map(shownCall) }),
+      ...(reasoning === undefined ? {} : { reasoning_content: reasoning }),
+    };
+  });
+}
+
+function shownCall({ id, name, arguments: given }: EndpointCall) {
+  return { type: "function" as const, id, function: { name, arguments: callArguments(given) } };
+}

@@ -1,0 +1,216 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { setTimeout as sleep } from "node:timers/promises";
+import { messageOf } from "../../base/errors/message-of.ts";
+import type { JsonObject } from "../../contracts/json.ts";
+import { bearerOf } from "./access-token.ts";
+import { type AskedRequests, askedRequests } from "./asked-requests.ts";
+import { checkOrigin } from "./check-origin.ts";
+import { EndpointProblem } from "./endpoint-problem.ts";
+import { bodyOf } from "./fields.ts";
+import { HttpProblem } from "./http-problem.ts";
+import { listen } from "./listen.ts";
+import type { ModelAnswer, ModelRequest } from "./model-request.ts";
+import { isOnlyCompared } from "./only-compared.ts";
+import { openReply } from "./open-reply.ts";
+import { readChatRequest } from "./read-chat.ts";
+import { refuseImages } from "./read-content.ts";
+import { readJson } from "./read-json.ts";
+import { readResponsesRequest } from "./read-responses.ts";
+import { requestKey } from "./request-key.ts";
+import { targetOf } from "./request-target.ts";
+import { sendJson, sendProblem } from "./send-json.ts";
+
+/** Which request it is that is answered. */
+export interface AnswerContext {
+  /** The same of requests that ask the same. */
+  key: string;
+  /** Which of the session's requests of this key it is, from 1. A repetition of one whose client went away is no other. */
+  occurrence: number;
+  /** Aborted when the endpoint is closed. A client that goes away aborts nothing: it may ask again. */
+  signal: AbortSignal;
+}
+
+export interface EndpointOptions {
+  /** Answers a request. Throws EndpointProblem for what the client is told; anything else is logged, and the client told status 500. */
+  answer(session: string, request: ModelRequest, context: AnswerContext): Promise<ModelAnswer>;
+  /** The session of an API key; undefined of one that has none. */
+  authenticate(key: string | undefined): string | undefined;
+  /** Further paths to POST to, each with what answers it; absent: none. */
+  others?: Readonly<Record<string, (session: string, body: JsonObject) => Promise<object>>>;
+  /** `answer` looks at the images of messages; default: they are refused. */
+  takesImages?: boolean;
+  /** Names that `GET /models` lists. Requests may name any. */
+  models: readonly string[];
+  log: (text: string) => void;
+  /** Default: 127.0.0.1. */
+  host?: string;
+  /** Default: 0, any that is free. */
+  port?: number;
+  /** Requests under way at once; others are told to come again. Default: 1024. */
+  limit?: number;
+  /** A request that is still not answered is told that it is worked on: after so long, then so often, ms. Default: 240,000 and 15,000. */
+  signs?: { after: number; every: number };
+}
+
+/** A server that speaks OpenAI's protocols. */
+export interface Endpoint {
+  /** What clients are given as their base URL: it ends in /v1, and works without it. */
+  url: string;
+  /** Forgets which requests a session asked: its agent is started anew, and counts from the first, or is done. */
+  forget(session: string): void;
+  /** Refuses what comes, gives up what is under way, and ends. */
+  close(): Promise<void>;
+}
+
+const readers: Record<string, (body: unknown) => ModelRequest> = {
+  "/chat/completions": readChatRequest,
+  "/responses": readResponsesRequest,
+};
+
+/** How long a request may take to come, ms: a body that dribbles in holds its place no longer. */
+const patience = 60_000;
+
+/** How long what was given up may take to be told so, ms. */
+const grace = 2000;
+
+/** Starts a server for `POST /chat/completions`, `POST /responses` and `GET /models`. Throws PORT_UNUSABLE. */
+export async function startEndpoint({
+  answer,
+  authenticate,
+  models,
+  log,
+  others = {},
+  takesImages = false,
+  host = "127.0.0.1",
+  port = 0,
+  limit = 1024,
+  signs = { after: 240_000, every: 15_000 },
+}: EndpointOptions): Promise<Endpoint> {
+  const { createServer } = await import("node:http"); // for its `import` Node loads all of fetch: most processes never need it
+  const sessions = new Map<string, AskedRequests>();
+  const closing = new AbortController();
+  const underWay = new Set<Promise<void>>();
+  const started = Math.floor(Date.now() / 1000);
+  const modelOf = (id: string) => ({ id, object: "model", created: started, owned_by: "everturn" });
+
+  function sessionOf(request: IncomingMessage): string {
+    const key = bearerOf(request);
+    const session = authenticate(key);
+    if (session !== undefined) return session;
+    const wrong = key === undefined ? "The request has no API key" : "There is no session of this API key";
+    throw new EndpointProblem(401, `${wrong}: send \`Authorization: Bearer KEY\`.`, {
+      code: "invalid_api_key",
+    });
+  }
+
+  async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    checkOrigin(request, host);
+    const path = pathOf(request);
+    const read = readers[path];
+    const other = others[path];
+    if (other !== undefined) {
+      allow(request, ["POST"]);
+      const session = sessionOf(request);
+      sendJson(response, 200, await other(session, bodyOf(await readJson(request))));
+      return;
+    }
+    if (read === undefined) {
+      sendJson(response, 200, lookUp(path, request));
+      return;
+    }
+    allow(request, ["POST"]);
+    const session = sessionOf(request);
+    const body = bodyOf(await readJson(request, isOnlyCompared));
+    const asked = read(body);
+    if (!takesImages) refuseImages(asked.messages);
+    return reply(session, asked, requestKey(path.slice(1), body), response);
+  }
+
+  function lookUp(path: string, request: IncomingMessage): object {
+    const [, kind, id] = /^\/(models)(?:\/(.+))?$/.exec(path) ?? [];
+    if (kind === undefined)
+      throw new EndpointProblem(
+        404,
+        `There is no ${path}: ask POST /chat/completions, POST /responses or GET /models.`,
+        { code: "not_found" },
+      );
+    allow(request, ["GET", "HEAD"]);
+    sessionOf(request);
+    if (id === undefined) return { object: "list", data: models.map(modelOf) };
+    if (models.includes(id)) return modelOf(id);
+    throw new EndpointProblem(404, `There is no model ${id}: there are ${models.join(", ")}.`, {
+      code: "model_not_found",
+    });
+  }
+
+  async function reply(
+    session: string,
+    request: ModelRequest,
+    key: string,
+    response: ServerResponse,
+  ): Promise<void> {
+    if (response.destroyed) return; // its client went away: it asks again, or never does
+    const known = sessions.get(session) ?? askedRequests();
+    sessions.set(session, known);
+    const { signal } = closing;
+    const asked = known.ask(key, (occurrence) => answer(session, request, { key, occurrence, signal }));
+    response.once("finish", asked.delivered);
+    response.once("close", asked.left);
+    const open = openReply(request, response, signs);
+    try {
+      open.send(await asked.answer);
+    } catch (error) {
+      open.fail(problemOf(error));
+    } finally {
+      open.end();
+    }
+  }
+
+  function problemOf(error: unknown): HttpProblem {
+    if (error instanceof HttpProblem) return error;
+    if (closing.signal.aborted) return new EndpointProblem(503, "The endpoint is closed.");
+    log(`a request failed: ${messageOf(error)}`);
+    return new EndpointProblem(500, "The endpoint failed; its log says why.");
+  }
+
+  const server = createServer({ requestTimeout: patience }, (request, response) => {
+    const handled = (async () => {
+      try {
+        if (closing.signal.aborted) throw new EndpointProblem(503, "The endpoint is closed.");
+        if (underWay.size >= limit)
+          throw new EndpointProblem(429, `More than ${limit} requests are under way: ask again.`);
+        await handle(request, response);
+      } catch (error) {
+        if (response.headersSent || response.destroyed) response.destroy();
+        else sendProblem(response, problemOf(error));
+      }
+    })();
+    underWay.add(handled);
+    void handled.then(() => underWay.delete(handled));
+  });
+  const url = await listen(server, host, port);
+
+  return {
+    url: `${url}/v1`,
+    forget: (session) => {
+      sessions.delete(session);
+    },
+    close: async () => {
+      closing.abort(new EndpointProblem(503, "The endpoint is closed."));
+      server.close();
+      await Promise.race([Promise.all(underWay), sleep(grace, undefined, { ref: false })]);
+      server.closeAllConnections();
+    },
+  };
+}
+
+/** The path of a request without the /v1 that base URLs end in. */
+function pathOf(request: IncomingMessage): string {
+  const { pathname } = targetOf(request);
+  return pathname.replace(/^\/v1(?=\/|$)/, "").replace(/\/$/, "") || "/";
+}
+
+function allow({ method = "" }: IncomingMessage, methods: string[]): void {
+  if (methods.includes(method)) return;
+  throw new EndpointProblem(405, `${method} is not for this path; ${methods[0]} is.`);
+}

@@ -1,0 +1,118 @@
+import { isObject, type JsonObject } from "../../contracts/json.ts";
+import { toolFunctions } from "../../plugin/registry/tool-functions.ts";
+import { argumentsValidator } from "../../plugin/registry/validate-arguments.ts";
+import { alone, answered, eachAlone } from "./called-alone.ts";
+import { Broken } from "./promise.ts";
+import { callText, shortened, type ToolSubject, withTool } from "./tool-subject.ts";
+
+/** A longer answer crosses threads and is kept for nothing: the model reads 8,000 characters of it, if nothing else is said. */
+const longestAnswer = 2 ** 20;
+
+/** It loads, in a thread of its own. */
+export async function loading(subject: ToolSubject): Promise<void> {
+  await withTool(subject, async () => {});
+}
+
+/** Each call is answered within its time-out. */
+export async function timeOut(subject: ToolSubject): Promise<void> {
+  await withTool(subject, (called) => eachAlone(subject, called).then(() => {}));
+}
+
+/** Its schemas let through what they give as examples and defaults. */
+export async function schema({ resolved }: ToolSubject): Promise<void> {
+  const functions = toolFunctions(resolved);
+  for (const { name, parameters } of functions) lookAt(parameters, functions.length > 1 ? `${name}: ` : "");
+}
+
+function lookAt(parameters: JsonObject, of: string): void {
+  const problem = argumentsValidator(parameters);
+  for (const example of Array.isArray(parameters.examples) ? parameters.examples : []) {
+    const wrong = isObject(example) ? problem(example) : "an example is an object of arguments.";
+    if (wrong === undefined) continue;
+    throw new Broken(
+      `${of}its example ${JSON.stringify(example)} is refused: ${wrong}`,
+      "Correct the example, or the schema.",
+    );
+  }
+  const { properties, required } = parameters;
+  for (const [key, one] of Object.entries(isObject(properties) ? properties : {})) {
+    if (!isObject(one) || one.default === undefined) continue;
+    const wrong = argumentsValidator({ type: "object", properties: { [key]: one } })({ [key]: one.default });
+    if (wrong === undefined) continue;
+    throw new Broken(
+      `${of}the default of “${key}” is refused: ${wrong}`,
+      "Correct the default, or the schema.",
+    );
+  }
+  for (const key of Array.isArray(required) ? required.map(String) : []) {
+    if (isObject(properties) && key in properties) continue;
+    throw new Broken(
+      `${of}“${key}” is required and has no schema`,
+      "Describe it in `properties`, or take it from `required`.",
+    );
+  }
+}
+
+/** Each case is answered as it says. */
+export async function answers(subject: ToolSubject): Promise<void> {
+  await withTool(subject, async (called) => {
+    const state = await called.create();
+    for (const one of subject.cases) {
+      const { text, error = false, invalid, done = false } = await called.call(one, { state });
+      const seen = `${callText(one)} was answered ${JSON.stringify(shortened(text))}`;
+      if (one.text !== undefined && text !== one.text)
+        throw new Broken(
+          `${seen}, and not ${JSON.stringify(shortened(one.text))}`,
+          "Correct the tool, or the case.",
+        );
+      if (one.error !== undefined && error !== one.error)
+        throw new Broken(
+          `${seen}, with error: ${error}`,
+          `Mark it with error: ${one.error}, or correct the case.`,
+        );
+      if (one.invalid !== undefined && (invalid !== undefined) !== one.invalid)
+        throw new Broken(
+          `${seen}, ${invalid === undefined ? "without a reason why it is invalid" : "as invalid"}`,
+          "Answer calls that may not be made with { invalid: reason }, and others without; or correct the case.",
+        );
+      if (one.done !== undefined && done !== one.done)
+        throw new Broken(
+          `${seen}, with done: ${done}`,
+          `Answer with done: ${one.done}, or correct the case.`,
+        );
+    }
+  });
+}
+
+/** Whatever the schema lets through is answered. */
+export async function oddArguments(subject: ToolSubject): Promise<void> {
+  await withTool(subject, async (called) => {
+    for (const [index, one] of subject.odd.entries()) await alone(called, one, `check/odd-${index}`);
+  });
+}
+
+/** An answer is well-formed text of a size that can be kept. */
+export async function output(subject: ToolSubject): Promise<void> {
+  await withTool(subject, async (called) => {
+    for (const [index, one] of [...subject.cases, ...subject.odd].entries()) {
+      const { text } = await answered(called, one, `check/output-${index}`);
+      const given = JSON.stringify(one.arguments);
+      if (!text.isWellFormed() && given.isWellFormed()) {
+        const advice = "Cut texts between code points ([...text].slice(…)), never in the middle of one.";
+        throw new Broken(`${callText(one)} was answered with half a character (a lone surrogate)`, advice);
+      }
+      if (text.includes("\ufffd") && !given.includes("\ufffd")) {
+        const advice = "Bytes that are no text are told otherwise: their number, their type, or base64.";
+        throw new Broken(
+          `${callText(one)} was answered with U+FFFD: bytes that are no text were decoded as text`,
+          advice,
+        );
+      }
+      if (text.length > longestAnswer && given.length * 2 < text.length) {
+        const advice =
+          "Cut it in the tool, and say so in the text: the model reads 8,000 characters of an observation, if nothing else is said.";
+        throw new Broken(`${callText(one)} was answered with ${text.length} characters`, advice);
+      }
+    }
+  });
+}

@@ -1,0 +1,46 @@
+import type { CheckedResponse } from "../../plugin/host/checked-response.ts";
+import type { ToolCase } from "./cases.ts";
+import { Broken } from "./promise.ts";
+import { answerText, type CalledTool, callText, shortened, type ToolSubject } from "./tool-subject.ts";
+
+/** Calls each case alone, on an instance of its own where there is state. */
+export async function eachAlone(
+  subject: ToolSubject,
+  called: CalledTool,
+  cases = subject.cases,
+): Promise<string[]> {
+  const answers: string[] = [];
+  for (const [index, one] of cases.entries()) answers.push(await alone(called, one, `check/alone-${index}`));
+  return answers;
+}
+
+/** What a call on an instance of its own is answered, as text. */
+export async function alone(called: CalledTool, one: ToolCase, instance: string): Promise<string> {
+  return answerText(await answered(called, one, instance));
+}
+
+/** What a call on an instance of its own is answered. */
+export async function answered(
+  { create, call, tool }: CalledTool,
+  one: ToolCase,
+  instance: string,
+): Promise<CheckedResponse> {
+  const state = await create(instance);
+  const answer = await call(one, { instance, state });
+  if (tool.isStateful) await tool.plugin.release?.(state);
+  return answer;
+}
+
+/** The cases whose answer is the same each time. */
+export function steady({ cases }: ToolSubject): ToolCase[] {
+  return cases.filter(({ varies }) => varies !== true);
+}
+
+/** Throws if a call was answered in another way than before. */
+export function differ(one: ToolCase, before: string, after: string, when: string, advice: string): void {
+  if (before === after) return;
+  throw new Broken(
+    `${callText(one)}, ${when}, was answered ${shortened(after)}, and before ${shortened(before)}`,
+    advice,
+  );
+}

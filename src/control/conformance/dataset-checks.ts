@@ -1,0 +1,35 @@
+import { isObject } from "../../contracts/json.ts";
+import type { ResolvedPlugin } from "../../contracts/plan.ts";
+import { elsewhere } from "./elsewhere.ts";
+import { Broken, type PluginCheck, pluginCheck } from "./promise.ts";
+
+const advice =
+  "Read every task in a stable order: no clock, no random numbers, no order of a folder or of answers.";
+
+/** What a data set promises. */
+export function datasetChecks(plugin: ResolvedPlugin): PluginCheck[] {
+  const asked = async () => Object(await elsewhere(plugin));
+  return [
+    pluginCheck(
+      plugin.name,
+      "answers",
+      "every row is a task, as JSON",
+      async () => void (await asked()),
+      true,
+    ),
+    pluginCheck(plugin.name, "order", "it loads the same tasks in the same order again", async () => {
+      const { first, second } = await asked();
+      if (first !== second) throw new Broken("loaded twice, it gave other tasks or another order", advice);
+    }),
+    pluginCheck(
+      plugin.name,
+      "death of a worker",
+      "another process loads the same tasks in the same order",
+      async () => {
+        const [one, other] = [await asked(), await asked()];
+        if (!isObject(one) || one.first !== other.first)
+          throw new Broken("another process loaded other tasks or another order", advice);
+      },
+    ),
+  ];
+}

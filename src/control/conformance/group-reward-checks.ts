@@ -1,0 +1,92 @@
+import type { ResolvedPlugin } from "../../contracts/plan.ts";
+import type { GroupMember, GroupScore, Unscored } from "../../contracts/reward.ts";
+import type { OpenReward } from "../../work/tools/open-reward.ts";
+import { type PluginCheckOptions, type RewardCase, taskOf } from "./cases.ts";
+import { Broken, brokenBy, type PluginCheck, type PromiseName, pluginCheck } from "./promise.ts";
+import { purityCheck, resolvedReward, withReward } from "./reward-checks.ts";
+import { oddTexts } from "./sample-values.ts";
+
+type Scores = (GroupScore | Unscored)[];
+
+/** What a reward of groups promises. Its cases, `reward` of which is what the pipeline's other rewards gave, are one group. */
+export function groupRewardChecks(plugin: ResolvedPlugin, options: PluginCheckOptions): PluginCheck[] {
+  const { name, config } = plugin;
+  const resolved = resolvedReward(plugin);
+  const own = (options.cases ?? []).filter((one): one is RewardCase => "answer" in one);
+  const usual: RewardCase[] = [
+    { answer: "42", reward: 1, success: true },
+    { answer: "41", reward: 0.5 },
+    { answer: "no idea" },
+    { answer: "", outcome: "turn-limit" },
+  ];
+  const members = (own.length > 0 ? own : usual).map(memberOf);
+  const odd = oddTexts.map((answer, sample) => memberOf({ answer, reward: sample % 3 }, sample));
+  const check = (promise: PromiseName, says: string, look: () => Promise<void>, isBasis = false) =>
+    pluginCheck(name, promise, says, look, isBasis);
+  const task = taskOf(options);
+  const scored = async ({ plugin: reward }: OpenReward, group: GroupMember[]): Promise<Scores> => {
+    try {
+      return await reward.scoreGroup({ task, members: group, config, signal: new AbortController().signal });
+    } catch (error) {
+      throw brokenBy(`scoring a group of ${group.length} failed`, error);
+    }
+  };
+  const each = (...groups: GroupMember[][]) =>
+    withReward(resolved, async (opened) => {
+      const all: Scores[] = [];
+      for (const group of groups) all.push(await scored(opened, group));
+      return all;
+    });
+  return [
+    check("loading", "it loads in a thread of its own", async () => void (await each()), true),
+    check(
+      "answers",
+      "each member of a group has an answer, also of one that is alone",
+      async () => void (await each(members, ...members.map((one) => [one]))),
+      true,
+    ),
+    check("odd values", "every answer is compared: none, huge, beyond ASCII, control tokens", async () => {
+      await each(odd);
+    }),
+    check("order", "a score does not depend on the order of the members", async () => {
+      const [forth = [], back = []] = await each(members, members.toReversed());
+      alike(forth, back.toReversed(), "in another order");
+    }),
+    purityCheck(plugin),
+    check("retry", "the same group is scored alike again", async () => {
+      const [first = [], again = []] = await each(members, members);
+      alike(first, again, "scored again");
+    }),
+    check("concurrency", "groups at once are scored as alone", async () => {
+      const [alone = []] = await each(members);
+      const together = await withReward(resolved, (opened) =>
+        Promise.all([members, odd, members].map((group) => scored(opened, group))),
+      );
+      for (const index of [0, 2]) alike(alone, together[index] ?? [], "scored with others at once");
+    }),
+    check("death of a worker", "another worker scores alike", async () => {
+      const [first = []] = await each(members);
+      const [, other = []] = await each(odd, members);
+      alike(first, other, "scored in another worker");
+    }),
+  ];
+}
+
+function memberOf(
+  { answer, turns, outcome = "answered", reward = 0, success = false }: RewardCase,
+  sample: number,
+): GroupMember {
+  const own = turns ?? [{ action: answer, toolCalls: [] }];
+  return { sample, answer, outcome, turns: own, reward, success, metrics: {} };
+}
+
+function alike(before: Scores, after: Scores, when: string): void {
+  for (const [index, score] of after.entries()) {
+    const [now, then] = [score, before[index]].map((one) => JSON.stringify(one));
+    if (now === then) continue;
+    throw new Broken(
+      `member ${index} of a group, ${when}, got ${now}, and before ${then}`,
+      "Score from the trajectories and their task alone: no clock, no random numbers, nothing kept in the module.",
+    );
+  }
+}

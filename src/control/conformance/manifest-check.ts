@@ -1,0 +1,73 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Problem } from "../../base/validation/problem.ts";
+import { isObject, type JsonObject, type JsonValue } from "../../contracts/json.ts";
+import type { ResolvedPlugin } from "../../contracts/plan.ts";
+import { manifestName } from "../../plugin/registry/discover.ts";
+import { Broken, type PluginCheck, pluginCheck } from "./promise.ts";
+
+const says = "its manifest is valid, and its package is what it says";
+
+/** The check of a plugin that no pipeline could use. */
+export function refusedManifest(plugin: string, problems: readonly Problem[]): PluginCheck {
+  return pluginCheck(
+    plugin,
+    "manifest",
+    says,
+    async () => {
+      const [first] = problems;
+      const seen = problems.map(({ error }) =>
+        error.message.slice(0, error.message.length - error.help.length).trim(),
+      );
+      throw new Broken(seen.join(" "), first?.error.help ?? "");
+    },
+    true,
+  );
+}
+
+/** The check of a manifest that a pipeline would take: whether the package around it says the same. */
+export function manifestCheck(plugin: ResolvedPlugin): PluginCheck {
+  return pluginCheck(plugin.name, "manifest", says, async () => lookAtPackage(plugin), true);
+}
+
+function lookAtPackage({ folder, manifest, source }: ResolvedPlugin): void {
+  const path = join(folder, "package.json");
+  if (source !== undefined || !existsSync(path)) return; // a file, or a folder of a project
+  const description: JsonObject = JSON.parse(readFileSync(path, "utf8"));
+  const { version, type, files } = description;
+  if (version !== undefined && version !== manifest.version) {
+    const advice = "Make the two the same; `npx everturn plugin build` takes it from package.json.";
+    throw new Broken(
+      `the manifest is of version ${manifest.version}, and package.json of ${text(version)}`,
+      advice,
+    );
+  }
+  if (type !== "module" && !/\.m[jt]s$/.test(manifest.entry ?? manifest.workflow ?? ""))
+    throw new Broken(
+      `package.json has no "type": "module", and a plugin is an ES module`,
+      `Add "type": "module".`,
+    );
+  if (has(description.dependencies, "everturn"))
+    throw new Broken(
+      "everturn is among its dependencies, so that a project would have a second one",
+      "Name it in peerDependencies.",
+    );
+  if (!has(description.peerDependencies, "everturn"))
+    throw new Broken(
+      "package.json does not name the everturn that it is for",
+      `Add "peerDependencies": { "everturn": "${manifest.engines.everturn}" }.`,
+    );
+  if (Array.isArray(files) && !files.includes(manifestName))
+    throw new Broken(
+      `“files” of package.json leaves out ${manifestName}: nobody who installs it would find it`,
+      `Add "${manifestName}" to it.`,
+    );
+}
+
+function has(value: JsonValue | undefined, key: string): boolean {
+  return value !== undefined && isObject(value) && key in value;
+}
+
+function text(value: JsonValue): string {
+  return typeof value === "string" ? value : JSON.stringify(value);
+}

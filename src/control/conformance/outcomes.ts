@@ -1,0 +1,32 @@
+import { type EverturnError, isEverturnError } from "../../base/errors/everturn-error.ts";
+import type { PluginCheck, PromiseName } from "./promise.ts";
+
+/** What became of a promise that was checked. */
+export interface PromiseOutcome {
+  promise: PromiseName;
+  says: string;
+  outcome: "kept" | "broken" | "not checked";
+  /** Of one that is broken: what was seen, and what to change. */
+  seen?: string;
+  advice?: string;
+}
+
+/** Runs checks one after the other; those after a broken basis are left out. Throws what is no broken promise. */
+export async function* outcomesOf(checks: readonly PluginCheck[]): AsyncGenerator<PromiseOutcome> {
+  let hasBasis = true;
+  for (const { promise, says, isBasis, run } of checks) {
+    if (!hasBasis) {
+      yield { promise, says, outcome: "not checked" };
+      continue;
+    }
+    const error = await run().then(() => undefined, brokenPromise);
+    if (error === undefined) yield { promise, says, outcome: "kept" };
+    else yield { promise, says, outcome: "broken", seen: String(error.params.seen), advice: error.help };
+    hasBasis = error === undefined || !isBasis;
+  }
+}
+
+function brokenPromise(error: unknown): EverturnError {
+  if (isEverturnError(error) && error.code === "PLUGIN_PROMISE_BROKEN") return error;
+  throw error;
+}

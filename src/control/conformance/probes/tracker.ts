@@ -1,0 +1,45 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { JsonObject, JsonValue } from "../../../contracts/json.ts";
+import type { ResolvedPlugin } from "../../../contracts/plan.ts";
+import type { TrackedRun } from "../../../contracts/tracker.ts";
+import { deepFreeze } from "../../../plan/pipeline/read/deep-freeze.ts";
+import { loadTracker } from "../../../plugin/registry/registry.ts";
+
+/** Tells a tracker what two steps of a run measured; if `killed`, it is not closed then, and told the last again and one more. */
+export async function probe(plugin: ResolvedPlugin, asked: JsonObject): Promise<JsonValue> {
+  const sessions =
+    asked.killed === true
+      ? [
+          [0, 1],
+          [1, 2],
+        ]
+      : [[0, 1]];
+  const tracker = await loadTracker(plugin);
+  const config = deepFreeze(structuredClone(plugin.config)); // as that of a plan is
+  const { signal } = new AbortController();
+  const folder = await mkdtemp(join(tmpdir(), "everturn-check-"));
+  try {
+    for (const [index, numbers] of sessions.entries()) {
+      const [logged = 0] = numbers;
+      const session = await tracker.open(config, { ...described(folder), logged }, signal);
+      for (const number of numbers) await session.log(entryOf(number), signal);
+      if (index === sessions.length - 1) await session.close("completed", signal);
+    }
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+  return { told: sessions.flat().length };
+}
+
+function described(folder: string): Omit<TrackedRun, "logged"> {
+  const run = `check-${process.pid}`;
+  const settings = { name: "check", seed: 1, steps: 2, rollout: { batchSize: 8 } };
+  return { run, pipeline: "check", createdAt: new Date().toISOString(), folder, settings };
+}
+
+function entryOf(number: number) {
+  const values = { "train/rewardMean": number / 10, "train/seconds/total": 1.5 };
+  return { number, step: number + 1, at: Date.now(), values };
+}

@@ -1,0 +1,273 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { messageOf } from "../../base/errors/message-of.ts";
+import { handledProcess, killProcess } from "../../base/processes/process-handle.ts";
+import { isRunning } from "../../base/processes/process-identity.ts";
+import type { JsonValue } from "../../contracts/json.ts";
+import type { InstanceState } from "../../plugin/host/plugin-thread.ts";
+import type { AnsweredCall, CallPlace } from "../../work/tools/recorded-calls.ts";
+import { recoverInstance } from "../../work/tools/recover-instance.ts";
+import type { ToolCase } from "./cases.ts";
+import { holdElsewhere } from "./killed-holder.ts";
+import { Broken, type PluginCheck, type PromiseName, pluginCheck } from "./promise.ts";
+import {
+  answerText,
+  begun,
+  type CalledTool,
+  callText,
+  creationOf,
+  newKey,
+  sequenceOf,
+  shortened,
+  type ToolSubject,
+  withTool,
+} from "./tool-subject.ts";
+
+type Recorded = CallPlace & { recorded: AnsweredCall };
+
+const instance = "check/1";
+
+/** What a tool with state promises beside what every tool does. */
+export function statefulChecks(subject: ToolSubject): PluginCheck[] {
+  const { name, manifest } = subject.resolved;
+  const recovery = manifest.tool?.recovery ?? "fail";
+  const check = (promise: PromiseName, says: string, look: (subject: ToolSubject) => Promise<void>) =>
+    pluginCheck(name, promise, says, () => look(subject));
+  return [
+    check("release", "an instance can be released at any time, also after a call that failed", release),
+    check("reap", "what the instance of a killed worker held is freed by its handle, also twice", reap),
+    ...(recovery === "snapshot"
+      ? [
+          check(
+            "snapshot",
+            "a snapshot holds the whole state, changes nothing, and can be restored twice",
+            snapshots,
+          ),
+        ]
+      : []),
+    ...(recovery === "replay"
+      ? [
+          check(
+            "replay",
+            "the same calls make the same state again, and nothing outside of the instance",
+            replay,
+          ),
+        ]
+      : []),
+    recovery === "fail"
+      ? check("death of a worker", "after the thread is killed a new instance answers as ever", newInstance)
+      : check(
+          "death of a worker",
+          "between any two calls the thread may be killed: the state is recovered, and the next call is answered as ever",
+          deaths,
+        ),
+  ];
+}
+
+async function release(subject: ToolSubject): Promise<void> {
+  await withTool(subject, async (called) => {
+    const { plugin } = called.tool;
+    const letGo = async (state: InstanceState | undefined, after: string) => {
+      try {
+        await plugin.release?.(state);
+      } catch (error) {
+        const advice =
+          "Release what is there of a state, whatever has happened to it: a call may have ended half-way.";
+        throw new Broken(`release() after ${after} failed: ${messageOf(error)}`, advice, { cause: error });
+      }
+    };
+    await letGo(await called.create(`${instance}/unused`), "create()");
+    for (const [index, one] of subject.cases.entries()) {
+      const used = `${instance}/${index}`;
+      const state = await called.create(used);
+      const controller = new AbortController();
+      const call = called.call(one, { instance: used, state, signal: controller.signal });
+      await begun();
+      controller.abort(new Error("the call failed"));
+      const outcome = await call.then(
+        () => "a call",
+        () => "a call that was aborted",
+      );
+      await letGo(state, outcome);
+    }
+    const whole = await called.create(`${instance}/whole`);
+    for (const one of subject.cases) await called.call(one, { instance: `${instance}/whole`, state: whole });
+    await letGo(whole, "all calls");
+  });
+}
+
+async function reap(subject: ToolSubject): Promise<void> {
+  const handles = await holdElsewhere(subject);
+  if (handles.length === 0) return; // it holds nothing
+  await withTool(subject, async ({ tool }) => {
+    const handle = handles.at(-1) ?? null;
+    if (tool.plugin.reap === undefined) {
+      const advice =
+        "Write `reap(handle)`, which frees what the instance held; killProcess does so for a process.";
+      throw new Broken("it tells what it holds by hold(), and has no reap()", advice);
+    }
+    try {
+      for (const time of ["", " again"]) {
+        await Promise.resolve(tool.plugin.reap(handle, tool.config)).catch((error: unknown) => {
+          const advice = "It may be called more than once, and what it frees may be gone: that is no error.";
+          const seen = `reap(${shortened(JSON.stringify(handle))})${time} failed: ${messageOf(error)}`;
+          throw new Broken(seen, advice, { cause: error });
+        });
+      }
+      if (await isGone(handle)) return;
+      const advice = "End it there: killProcess(handle) of everturn/plugin kills its whole group.";
+      throw new Broken("the process that a killed worker left still runs after reap()", advice);
+    } finally {
+      killProcess(handle);
+    }
+  });
+}
+
+/** Whether the process that a handle names ends within five seconds, if it names one. */
+async function isGone(handle: JsonValue): Promise<boolean> {
+  const child = handledProcess(handle);
+  if (child === undefined) return true;
+  for (let looks = 0; looks < 100 && isRunning(child) !== false; looks++) await sleep(50);
+  return isRunning(child) === false;
+}
+
+/** Makes the calls on one instance as a worker does, with what it records of each. */
+async function recordedRun(subject: ToolSubject, called: CalledTool, snapshots: Map<string, Uint8Array>) {
+  const { tool, call, create } = called;
+  const state = await create(instance);
+  const recorded: Recorded[] = [];
+  const answers: string[] = [];
+  for (const [index, one] of sequenceOf(subject).entries()) {
+    const answer = await call(one, { instance, state, key: `${instance}/${index + 1}/0` });
+    answers.push(answerText(answer));
+    const bytes = tool.recovery === "snapshot" ? await tool.plugin.snapshot?.(state) : undefined;
+    const name = `after ${index + 1}`;
+    if (bytes !== undefined) snapshots.set(name, bytes);
+    const said = {
+      tool: subject.functionOf(one),
+      arguments: one.arguments,
+      observation: answer.text,
+      valid: true,
+      reward: 0,
+    };
+    recorded.push({
+      ...{ turn: index + 1, call: 0 },
+      recorded: { ...said, attempts: 1, seconds: 0, ...(bytes !== undefined && { snapshot: name }) },
+    });
+  }
+  return { state, recorded, answers };
+}
+
+/** The instance after the calls `before`, as a worker recovers it. */
+async function recoveredState(
+  subject: ToolSubject,
+  { tool }: CalledTool,
+  before: Recorded[],
+  snapshots: Map<string, Uint8Array>,
+) {
+  try {
+    const readBytes = async (name: string) => snapshots.get(name);
+    return await recoverInstance(tool, creationOf(subject, instance), before, { readBytes });
+  } catch (error) {
+    const how = tool.recovery === "snapshot" ? "restore()" : "the recorded calls, made again with isReplay";
+    throw new Broken(
+      `${how} failed: ${messageOf(error)}`,
+      "Make the same state of it, in a worker that has seen none of it.",
+      { cause: error },
+    );
+  }
+}
+
+async function newInstance(subject: ToolSubject): Promise<void> {
+  const run = () => withTool(subject, (called) => recordedRun(subject, called, new Map()));
+  const { answers: before } = await run();
+  const { answers } = await run();
+  for (const [index, one] of sequenceOf(subject).entries()) {
+    if (one.varies === true || answers[index] === before[index]) continue;
+    const seen = `${callText(one)}, on a new instance after the worker was killed, was answered ${shortened(answers[index] ?? "")}, and not ${shortened(before[index] ?? "")}`;
+    throw new Broken(seen, "Keep what belongs to a trajectory in its state, and nothing in the module.");
+  }
+}
+
+async function deaths(subject: ToolSubject): Promise<void> {
+  const sequence = sequenceOf(subject);
+  const snapshots = new Map<string, Uint8Array>();
+  const { recorded, answers } = await withTool(subject, (called) => recordedRun(subject, called, snapshots));
+  for (let killed = 1; killed < sequence.length; killed++) {
+    await withTool(subject, async (called) => {
+      const state = await recoveredState(subject, called, recorded.slice(0, killed), snapshots);
+      const after = `after the worker was killed with ${killed} of ${sequence.length} calls made`;
+      await goOn(called, state, sequence.slice(killed), answers.slice(killed), after);
+    });
+  }
+}
+
+const wholeState: Record<string, string> = {
+  snapshot: "Put all of the state into the snapshot, as bytes, and nothing into the module.",
+  replay: "Make the state from the calls alone: no clock, no random numbers, nothing kept in the module.",
+};
+
+async function goOn(
+  called: CalledTool,
+  state: InstanceState | undefined,
+  calls: readonly ToolCase[],
+  expected: readonly string[],
+  when: string,
+) {
+  for (const [index, one] of calls.entries()) {
+    const answer = answerText(await called.call(one, { instance, state, key: newKey() }));
+    if (one.varies === true || answer === expected[index]) continue;
+    const before = shortened(expected[index] ?? "");
+    throw new Broken(
+      `${callText(one)}, ${when}, was answered ${shortened(answer)}, and not ${before}`,
+      wholeState[called.tool.recovery] ?? "",
+    );
+  }
+}
+
+async function snapshots(subject: ToolSubject): Promise<void> {
+  const sequence = sequenceOf(subject);
+  const kept = new Map<string, Uint8Array>();
+  await withTool(subject, async (called) => {
+    const plain = await called.create(instance);
+    const untouched: string[] = [];
+    for (const one of sequence)
+      untouched.push(answerText(await called.call(one, { instance, state: plain })));
+    const { recorded, answers } = await recordedRun(subject, called, kept);
+    for (const [index, one] of sequence.entries()) {
+      if (one.varies === true || answers[index] === untouched[index]) continue;
+      const seen = `${callText(one)} was answered ${shortened(answers[index] ?? "")} where a snapshot had been taken before it, and ${shortened(untouched[index] ?? "")} without`;
+      throw new Broken(seen, "A snapshot is taken after each call: it must leave the state as it is.");
+    }
+    const [first] = recorded;
+    for (const time of ["the first time", "the second time"]) {
+      const state = await recoveredState(subject, called, first === undefined ? [] : [first], kept);
+      await goOn(
+        called,
+        state,
+        sequence.slice(1),
+        answers.slice(1),
+        `after a snapshot was restored for ${time}`,
+      );
+    }
+  });
+}
+
+async function replay(subject: ToolSubject): Promise<void> {
+  await withTool(subject, async (called) => {
+    const { recorded, answers } = await recordedRun(subject, called, new Map());
+    const before = await subject.effects();
+    const state = await recoveredState(subject, called, recorded.slice(0, -1), new Map());
+    if ((await subject.effects()) !== before) {
+      const advice =
+        "Look at `isReplay`: a call that is made again for the state alone changes nothing outside of it.";
+      throw new Broken("calls made again with isReplay did their work outside of the instance again", advice);
+    }
+    await goOn(
+      called,
+      state,
+      sequenceOf(subject).slice(-1),
+      answers.slice(-1),
+      "after the calls before it were made again",
+    );
+  });
+}

@@ -1,0 +1,22 @@
+import type { ResolvedPlugin } from "../../contracts/plan.ts";
+import { elsewhere } from "./elsewhere.ts";
+import { type PluginCheck, pluginCheck } from "./promise.ts";
+
+/** What a tracker promises. */
+export function trackerChecks(plugin: ResolvedPlugin): PluginCheck[] {
+  return [
+    pluginCheck(
+      plugin.name,
+      "saving",
+      "it opens a run, takes what two steps measured, and closes it",
+      async () => void (await elsewhere(plugin)),
+      true,
+    ),
+    pluginCheck(
+      plugin.name,
+      "retry",
+      "opened again after a kill, it takes the last entry once more and those after it",
+      async () => void (await elsewhere(plugin, { killed: true })),
+    ),
+  ];
+}

@@ -1,0 +1,93 @@
+import { EverturnError } from "../../base/errors/everturn-error.ts";
+import type { Notice } from "../../base/processes/notice.ts";
+import type { JsonValue } from "../../contracts/json.ts";
+import type { Plan } from "../../contracts/plan.ts";
+import type { EvaluationRecord } from "../../contracts/run.ts";
+import { differences } from "../../plan/pipeline/check/setting-differences.ts";
+import { planDocument } from "../../plan/pipeline/read/plan-document.ts";
+import {
+  compareEvaluations,
+  type EvaluationComparison,
+  type MeasuredEvaluation,
+} from "../../results/evaluations/compare.ts";
+import { readOutcomes } from "../../results/evaluations/outcomes.ts";
+import { evaluationReference } from "../../run/folder/evaluation-reference.ts";
+import { otherEvaluations, ownEvaluations } from "../../run/folder/evaluations.ts";
+import { type OpenRun, openRun } from "../../run/folder/open-runs.ts";
+import { lastRecordedStep } from "../../run/folder/recorded-steps.ts";
+import { firstVersion } from "../../run/versions/first-version.ts";
+import { known } from "./known-error.ts";
+
+/** Where runs are looked for. */
+interface Options {
+  /** The folder of runs in which ids are looked for; default: `runs`. */
+  runs?: string;
+  /** Is told of a record that can't be read: it counts as absent. */
+  onNotice?: (text: string) => void;
+}
+
+/**
+ * Compares two evaluations, each named as `RUN/EVALUATION`, or as a run, of which it is the newest that the run made itself.
+ * Throws RUN_NOT_FOUND, EVALUATION_NOT_FOUND, EVALUATIONS_INCOMPARABLE.
+ */
+export function compare(first: string, second: string, options: Options = {}): Promise<RunComparison> {
+  return known(async () => {
+    const [one, other] = [await measured(first, options), await measured(second, options)];
+    const settings = differences(planDocument(one.plan).value, planDocument(other.plan).value);
+    return {
+      ...compareEvaluations(one, other),
+      settings: settings.map(({ key, from, to }) => ({ key, first: from, second: to })),
+    };
+  });
+}
+
+/** Two evaluations side by side, with what their runs were told differently. */
+export interface RunComparison extends EvaluationComparison {
+  /** By dotted keys, as pipelines call them; a value that is absent is off. */
+  settings: { key: string; first?: JsonValue | undefined; second?: JsonValue | undefined }[];
+}
+
+async function measured(
+  named: string,
+  { runs = "runs", onNotice = () => {} }: Options,
+): Promise<MeasuredEvaluation & { plan: Plan }> {
+  const { run, record } = await openEvaluation(named, runs, onNotice);
+  return {
+    id: `${run.id}/${record.name}`,
+    record,
+    outcomes: await readOutcomes(run, record),
+    plan: run.plan,
+  };
+}
+
+/**
+ * The evaluation that a person names, `RUN/EVALUATION`, or a run: the newest that it made itself. What can't be read of the run is told, by default
+ * on standard error. Throws RUN_NOT_FOUND, EVALUATION_NOT_FOUND.
+ */
+export async function openEvaluation(
+  named: string,
+  runs: string,
+  onNotice?: (text: string) => void,
+): Promise<{ run: OpenRun; record: EvaluationRecord }> {
+  const reference = evaluationReference(named, runs);
+  const tell = onNotice === undefined ? undefined : ({ notice }: Notice) => onNotice(notice);
+  const run = await openRun(reference.runs, reference.run, tell);
+  return { run, record: await findEvaluation(run, reference.evaluation) };
+}
+
+async function findEvaluation(run: OpenRun, wanted: string | undefined): Promise<EvaluationRecord> {
+  const last = await lastRecordedStep(run.store);
+  const own = await ownEvaluations(run, last?.policyVersion ?? firstVersion(run.plan));
+  const all = [...own, ...(await otherEvaluations(run, own))];
+  const found =
+    wanted === undefined
+      ? (own.at(-1) ?? all.at(-1))
+      : all.find(({ name }) => name === wanted || name === `evaluation-${wanted}`);
+  if (found !== undefined) return found;
+  const named = all.length === 0 ? "It has none." : `It has ${all.map(({ name }) => name).join(", ")}.`;
+  throw new EverturnError("EVALUATION_NOT_FOUND", {
+    run: run.id,
+    evaluation: wanted ?? "at all",
+    known: named,
+  });
+}

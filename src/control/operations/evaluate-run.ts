@@ -1,0 +1,142 @@
+import { EverturnError } from "../../base/errors/everturn-error.ts";
+import { displayPath } from "../../base/validation/place.ts";
+import { refusal } from "../../base/validation/problem.ts";
+import type { Plan } from "../../contracts/plan.ts";
+import type { EvaluationInput, EvaluationPlan, EvaluationRecord } from "../../contracts/run.ts";
+import type { RunSettings } from "../../contracts/run-settings.ts";
+import { imageProblems } from "../../plan/pipeline/check/image-problems.ts";
+import { policyFraming, preflight } from "../../plan/pipeline/check/preflight.ts";
+import { refusedTaskProblems } from "../../plan/pipeline/check/refused-tasks.ts";
+import { runSettings } from "../../plan/pipeline/resolve/run-settings.ts";
+import { readTaskFile } from "../../plan/tasks/task-file.ts";
+import { type OpenRun, openRun } from "../../run/folder/open-runs.ts";
+import type { RunReference } from "../../run/folder/run-reference.ts";
+import { evaluationKey, evaluationPlanKey } from "../../run/store/keys.ts";
+import { inPart } from "../../run/store/tree-part.ts";
+import { policyPart } from "../../run/versions/version-parts.ts";
+import type { RunSession } from "../supervision/session.ts";
+import { terminate } from "../supervision/terminate.ts";
+import { withSession } from "../supervision/with-session.ts";
+import { workflowResult } from "../supervision/workflow-result.ts";
+import { type AskedEvaluation, evaluationPlan } from "./evaluation-plan.ts";
+import { serverEvent, type Told, telling } from "./events.ts";
+
+/** Who is told of a run's evaluations, and where they take place. */
+export interface EvaluateRun extends Told {
+  /** Is given each of them as it ends. */
+  onRecord?: (record: EvaluationRecord) => void;
+  temporal?: string | undefined;
+  isGuest?: boolean;
+}
+
+/** An evaluation that is to be done. */
+interface Prepared {
+  plan: EvaluationPlan;
+  settings: RunSettings;
+  workflowId: string;
+  queuePrefix: string;
+}
+
+/**
+ * Measures a run's policy on tasks, in one way or several, one after the other in one session: server and workers are started once. What
+ * is recorded is not done again. Throws POLICY_NOT_FOUND, what is wrong with a name or the tasks, EVALUATION_FAILED, what the server or a
+ * worker fails with, and INTERRUPTED.
+ */
+export function evaluateRun(
+  { runs, run }: RunReference,
+  asked: readonly AskedEvaluation[],
+  options: EvaluateRun = {},
+): Promise<EvaluationRecord[]> {
+  const { temporal, isGuest = false, onRecord = () => {} } = options;
+  return telling(options, async ({ tell, signal }) => {
+    const note = (text: string) => tell({ type: "note", text });
+    const opened = await openRun(runs, run, ({ notice }) => note(notice));
+    const { store } = opened;
+    const records: EvaluationRecord[] = [];
+    const end = (record: EvaluationRecord) => {
+      records.push(record);
+      onRecord(record);
+    };
+    /** The first that is not recorded, for the queues of a session unless it has begun on others. */
+    const next = async (sessionPrefix?: string): Promise<Prepared | undefined> => {
+      for (;;) {
+        const one = asked[records.length];
+        if (one === undefined) return undefined;
+        const plan = await evaluationPlan(opened, one, sessionPrefix);
+        const recorded = await store.read(evaluationKey(plan.name));
+        if (recorded !== undefined) {
+          end(recorded);
+          continue;
+        }
+        await refuseTasks(opened, plan);
+        await store.record(evaluationPlanKey(plan.name), plan, { flush: true });
+        note(`evaluation ${plan.name}`);
+        const settings = runSettings(await withRecordings(opened.plan, one, note));
+        const workflowId = `${run}/${plan.name}`;
+        return { plan, settings, workflowId, queuePrefix: plan.queuePrefix ?? `${workflowId}/` };
+      }
+    };
+    let current = await next();
+    while (current !== undefined) {
+      const { queuePrefix } = current;
+      const onInterrupt = (session: RunSession) => terminate(session, current ? [current.workflowId] : []);
+      const opening = { runs, run, temporal, queuePrefix, note, isGuest };
+      await withSession({ ...opening, signal, onInterrupt }, async (session) => {
+        tell(serverEvent(session));
+        while (current?.queuePrefix === queuePrefix) {
+          const result = await evaluateIn(session, current);
+          end((await store.read(evaluationKey(result.name))) ?? result); // with its numbers by source and tag
+          current = await next(queuePrefix);
+        }
+      });
+    }
+    return records;
+  });
+}
+
+async function evaluateIn(
+  session: RunSession,
+  { plan, settings, workflowId }: Prepared,
+): Promise<EvaluationRecord> {
+  const { client, queues, run } = session;
+  const input: EvaluationInput = { run, plan, settings, queues };
+  const handle = await client.workflow.start("evaluation", {
+    workflowId,
+    taskQueue: queues.orchestration,
+    args: [input],
+    workflowIdConflictPolicy: "USE_EXISTING", // begun before its server moved to another port
+  });
+  const failed = (reason: string) =>
+    new EverturnError("EVALUATION_FAILED", { evaluation: workflowId, reason });
+  return workflowResult(session, handle, failed);
+}
+
+/** Throws what is wrong with the file, and WRONG_CONFIGURATION where its tasks leave no room for an action. */
+async function refuseTasks(
+  { plan, store }: OpenRun,
+  { taskFile: file, withoutTools = false }: EvaluationPlan,
+): Promise<void> {
+  if (file === undefined) return;
+  const taskFile = await readTaskFile(file);
+  const tools = plan.tools.filter(({ manifest }) => !withoutTools || manifest.tool?.forLoops === true);
+  const framing = await inPart(store, policyPart(plan, 0), (folder) => policyFraming(plan.policy, folder));
+  const { prompts: _, ...rollout } = plan.rollout; // who names tasks wants all of them
+  const { problems } = preflight({ ...plan, rollout, tools }, { taskFile }, framing);
+  const refused = [
+    ...problems,
+    ...(await refusedTaskProblems(tools, { taskFile })),
+    ...(await imageProblems(plan, { taskFile })),
+  ];
+  if (refused.length > 0) throw refusal(displayPath(file), refused);
+}
+
+/** The run's plan, its tools answered from another run. Throws RUN_NOT_FOUND. */
+async function withRecordings(
+  plan: Plan,
+  { recordings }: AskedEvaluation,
+  note: (text: string) => void,
+): Promise<Plan> {
+  if (recordings === undefined) return plan;
+  const { folder } = await openRun(recordings.runs, recordings.run, ({ notice }) => note(notice));
+  return { ...plan, rollout: { ...plan.rollout, toolRecordings: folder.root } };
+}

@@ -1,0 +1,14 @@
+import type { EvaluationNumbers } from "../../contracts/measured.ts";
+import type { EvaluationRecord } from "../../contracts/run.ts";
+import { numbersOf } from "../../results/evaluations/numbers.ts";
+import { readOutcomes, type TaskOutcomes } from "../../results/evaluations/outcomes.ts";
+import type { OpenRun } from "../../run/folder/open-runs.ts";
+
+/** What an evaluation measured, by source and tag, and what became of each task. */
+export async function evaluationNumbers(
+  run: OpenRun,
+  record: EvaluationRecord,
+): Promise<{ numbers: EvaluationNumbers; outcomes: TaskOutcomes[] }> {
+  const outcomes = await readOutcomes(run, record);
+  return { numbers: record.numbers ?? numbersOf(outcomes), outcomes };
+}

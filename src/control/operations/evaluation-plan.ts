@@ -1,0 +1,109 @@
+import { createHash } from "node:crypto";
+import { resolve } from "node:path";
+import { EverturnError } from "../../base/errors/everturn-error.ts";
+import type { EvaluationPlan } from "../../contracts/run.ts";
+import { evaluationStage } from "../../contracts/stages.ts";
+import { readTaskFile } from "../../plan/tasks/task-file.ts";
+import type { OpenRun } from "../../run/folder/open-runs.ts";
+import type { RunReference } from "../../run/folder/run-reference.ts";
+import { evaluationPlanKey } from "../../run/store/keys.ts";
+import { hasVersion, newestVersion } from "../../run/versions/newest-version.ts";
+
+/** How a policy is measured. */
+export interface AskedEvaluation {
+  /** JSON lines of tasks; default: the pipeline's validation set. */
+  tasks?: string | undefined;
+  /** Only the first tasks. */
+  limit?: number | undefined;
+  /** False switches the tools off. */
+  tools?: boolean | undefined;
+  /** The run whose recorded answers the tools give, and are not called. */
+  recordings?: RunReference | undefined;
+  /** Default: the newest. */
+  policyVersion?: number | string | undefined;
+  /** Trajectories of each task; default 1. */
+  samples?: number | undefined;
+  /** Default 0, greedily; with several samples, the one that the run trains with. */
+  temperature?: number | undefined;
+  /** What it is called; default: by policy version and time. The same name again goes on with it, or gives what it recorded. */
+  name?: string | undefined;
+}
+
+/**
+ * What an evaluation does, on queues of a prefix or of its own. One that has begun under its name goes on as it began, and where. Throws POLICY_NOT_FOUND,
+ * EVALUATION_NAME_INVALID, EVALUATION_SAMPLES_ALIKE, EVALUATION_DIFFERS, and what is wrong with the file of tasks.
+ */
+export async function evaluationPlan(
+  run: OpenRun,
+  options: AskedEvaluation,
+  queuePrefix?: string,
+): Promise<EvaluationPlan> {
+  const { tasks, limit, tools = true, samples = 1, recordings } = options;
+  const name = options.name === undefined ? undefined : stageNamed(options.name);
+  const begun = name === undefined ? undefined : await run.store.read(evaluationPlanKey(name));
+  const policyVersion = await versionAsked(run, options.policyVersion, begun?.policyVersion);
+  const temperature = options.temperature ?? (samples > 1 ? run.plan.rollout.temperature : 0);
+  if (samples > 1 && temperature === 0) throw new EverturnError("EVALUATION_SAMPLES_ALIKE", { samples });
+  const prefix = begun === undefined ? queuePrefix : begun.queuePrefix;
+  const plan: EvaluationPlan = {
+    name: name ?? namedByTime(policyVersion, tools),
+    step: 0,
+    ...{ policyVersion, withoutTools: !tools, samples, temperature },
+    ...(tasks === undefined ? {} : { taskFile: resolve(tasks), taskFileSha256: await digestOf(tasks) }),
+    ...(limit === undefined ? {} : { tasks: limit }),
+    ...(recordings === undefined ? {} : { toolRecordings: recordings.run }),
+    ...(prefix === undefined ? {} : { queuePrefix: prefix }),
+  };
+  const differences = begun === undefined ? [] : differencesOf(begun, plan);
+  if (differences.length === 0) return plan;
+  throw new EverturnError("EVALUATION_DIFFERS", {
+    evaluation: plan.name,
+    differences: differences.join(", "),
+  });
+}
+
+async function versionAsked(
+  run: OpenRun,
+  asked: AskedEvaluation["policyVersion"],
+  begun: number | undefined,
+): Promise<number> {
+  const version =
+    asked === undefined ? (begun ?? (await newestVersion(run))) : Number(asked === "" ? Number.NaN : asked);
+  if (version !== undefined && (await hasVersion(run, version))) return version;
+  throw new EverturnError("POLICY_NOT_FOUND", { run: run.id, version: asked ?? begun ?? "newest" });
+}
+
+/** The stage of an evaluation that a person named. */
+function stageNamed(asked: string): string {
+  const name = asked.replace(/^evaluation-/, "");
+  if (!/^[a-zA-Z0-9][\w.-]{0,59}$/.test(name) || /^v\d+$/.test(name)) {
+    throw new EverturnError("EVALUATION_NAME_INVALID", { name: JSON.stringify(asked) });
+  }
+  return `evaluation-${name}`;
+}
+
+function namedByTime(policyVersion: number, tools: boolean): string {
+  const time = new Date().toISOString().replace(/[-:.]/g, "").slice(0, 18);
+  return `${evaluationStage(policyVersion)}${tools ? "" : "-no-tools"}-${time}`;
+}
+
+async function digestOf(file: string): Promise<string> {
+  const tasks = await readTaskFile(file);
+  return createHash("sha256").update(JSON.stringify(tasks)).digest("hex");
+}
+
+const words: [keyof EvaluationPlan, string][] = [
+  ["policyVersion", "policy version"],
+  ["samples", "samples"],
+  ["temperature", "temperature"],
+  ["tasks", "limit"],
+  ["taskFileSha256", "SHA-256 of the tasks"],
+  ["withoutTools", "without tools"],
+  ["toolRecordings", "tool recordings"],
+];
+
+function differencesOf(begun: EvaluationPlan, asked: EvaluationPlan): string[] {
+  return words
+    .filter(([key]) => begun[key] !== asked[key])
+    .map(([key, word]) => `${word} ${begun[key] ?? "none"}, now ${asked[key] ?? "none"}`);
+}

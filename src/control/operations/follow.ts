@@ -1,0 +1,121 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { WorkflowHandle } from "@temporalio/client";
+import { withOwnSignal } from "../../base/async/abort-signals.ts";
+import { readLines } from "../../base/files/line-file.ts";
+import { patiently } from "../../base/files/patiently.ts";
+import type { EvaluationRecord, RunProgress, StageProgress } from "../../contracts/run.ts";
+import { ownEvaluations } from "../../run/folder/evaluations.ts";
+import type { OpenRun } from "../../run/folder/open-runs.ts";
+import { lastRecordedStep, recordedSteps } from "../../run/folder/recorded-steps.ts";
+import type { HostChange } from "../../work/tools/breaker.ts";
+import type { RunSession } from "../supervision/session.ts";
+import { waitingCount } from "../temporal/live-trajectories.ts";
+import { progressEvent, type RunEvent } from "./events.ts";
+import { hostLine } from "./host-line.ts";
+
+/** Milliseconds between two looks at what is recorded. */
+const interval = 1000;
+
+/** Looks since a worker got something done for which workflows are asked each time, as they go on after it; later each so many times. */
+const [restless, still] = [3, 4];
+
+/**
+ * Tells a run's progress as it happens: reads every second what steps recorded, and asks the training workflow as often
+ * while something moves, else every four seconds.
+ */
+export function follow(
+  { run, folder, client, waits, progress: done }: RunSession,
+  { store, plan }: Pick<OpenRun, "store" | "plan">,
+  handle: WorkflowHandle,
+  tell: (event: RunEvent) => void,
+): { stop(): Promise<void> } {
+  const stopping = new AbortController();
+  const note = (text: string) => tell({ type: "note", text });
+  let shown: number | undefined;
+  let [begun, version] = [0, 0]; // of the newest step that is recorded: when it began to follow, and now
+  let evaluated = -1; // the newest version whose evaluation has been told
+  let isTold = false;
+  let hostChanges: number | undefined;
+  let told = "";
+
+  /** Whether there was something new. */
+  async function tellRecords(): Promise<boolean> {
+    if (shown === undefined) {
+      const last = await lastRecordedStep(store);
+      shown = Math.max(0, (last?.step ?? 0) - 1); // a resumed run does not tell its past
+      [begun, version] = [last?.policyVersion ?? 0, last?.policyVersion ?? 0];
+    }
+    const records = await recordedSteps(store, shown);
+    for (const record of records) {
+      tell({ type: "step", record });
+      shown = record.step;
+      version = record.policyVersion;
+    }
+    const changes = await patiently(() => readLines<HostChange>(folder.hosts));
+    hostChanges ??= changes.length;
+    for (const change of changes.slice(hostChanges)) note(hostLine(change));
+    hostChanges = changes.length;
+    return records.length > 0;
+  }
+
+  function tellEvaluations(records: readonly EvaluationRecord[]): void {
+    for (const record of records.filter((one) => one.policyVersion > evaluated)) {
+      tell({ type: "evaluation", record });
+      evaluated = record.policyVersion;
+    }
+  }
+
+  /** Of what has children: a run of 0.3 still names the last one during its warm start. */
+  async function childProgress({ phase, child }: RunProgress): Promise<StageProgress | undefined> {
+    if (child === undefined || (phase !== "evaluate" && phase !== "step")) return undefined;
+    return client.workflow.getHandle(child).query<StageProgress>("progress");
+  }
+
+  async function tellProgress(): Promise<void> {
+    const progress = await handle.query<RunProgress>("progress");
+    const child = await childProgress(progress);
+    const waiting = await waitingCount(client, run);
+    if (stopping.signal.aborted) return;
+    if (waiting > 0 && !isTold) note(`trajectories wait for a person: npx everturn approvals ${run}`);
+    isTold ||= waiting > 0;
+    tellEvaluations(progress.evaluations);
+    tell(progressEvent(progress, child, waiting));
+  }
+
+  function tellWaits(): void {
+    const lines = waits();
+    if (lines.join("\n") !== told) tell({ type: "waits", lines });
+    told = lines.join("\n");
+  }
+
+  const { signal } = stopping;
+  // Apart from the rest, which waits for workers to answer queries.
+  const telling = setInterval(tellWaits, interval);
+
+  const following = (async () => {
+    let quiet = 0; // looks since then
+    while (!signal.aborted) {
+      const before = done();
+      if (await tellRecords()) quiet = 0;
+      // A question costs the worker and the server some milliseconds.
+      if (quiet < restless || quiet % still === 0) {
+        // It may miss a beat: the workflow's own errors end the run.
+        await withOwnSignal(signal, (own) => client.withAbortSignal(own, tellProgress)).catch(() => {});
+      }
+      await sleep(interval, undefined, { signal }).catch(() => {});
+      quiet = done() === before ? quiet + 1 : 0;
+    }
+    await tellRecords();
+    const evaluations = await ownEvaluations({ store, plan }, version); // some may have ended between two looks
+    tellEvaluations(evaluations.filter(({ policyVersion }) => policyVersion >= begun));
+  })();
+  following.catch(() => {}); // told by stop()
+
+  return {
+    stop: async () => {
+      stopping.abort();
+      clearInterval(telling);
+      await following;
+    },
+  };
+}

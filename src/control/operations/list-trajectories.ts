@@ -1,0 +1,65 @@
+import { ahead } from "../../base/async/ahead.ts";
+import type { FinishedTrajectory } from "../../contracts/folded-step.ts";
+import type { TrajectoryRecord } from "../../contracts/generated/trajectory.ts";
+import { trajectoryId } from "../../contracts/trajectory-id.ts";
+import type { OpenRun } from "../../run/folder/open-runs.ts";
+import { trajectoryReader } from "../../run/trajectory/reader.ts";
+
+/** Which finished trajectories are wanted; all of them if nothing is said. */
+export interface TrajectoryFilter {
+  /** Of one step or evaluation, such as `step-0003` or `evaluation-v0001`. */
+  stage?: string | undefined;
+  /** Of one task, such as `task-00012`. */
+  task?: string | undefined;
+  outcome?: TrajectoryRecord["outcome"] | undefined;
+  minReward?: number | undefined;
+  maxReward?: number | undefined;
+  /** That called this tool. */
+  tool?: string | undefined;
+}
+
+/** A finished trajectory, as a list shows it. */
+export interface ListedTrajectory extends Pick<TrajectoryRecord, "id" | "outcome" | "reward" | "success"> {
+  turns: number;
+  toolCalls: number;
+  /** Of prompt, actions and observations. */
+  tokens: number;
+  seconds: number;
+}
+
+/** Trajectories that are read at once. */
+const together = 32;
+
+/** The finished trajectories of a run that match, in the order of their stages: read as they are asked for. */
+export async function* listTrajectories(
+  run: OpenRun,
+  filter: TrajectoryFilter = {},
+): AsyncGenerator<ListedTrajectory> {
+  const reader = trajectoryReader(run);
+  for await (const { items } of reader.stages(filter)) {
+    const finished = ahead(items, together, async (name) => ({ name, ended: await reader.finished(name) }));
+    for await (const { name, ended } of finished) {
+      if (ended === undefined || !matches(ended, filter)) continue;
+      yield listed(trajectoryId({ ...name, run: run.id }), ended);
+    }
+  }
+}
+
+function matches(
+  { outcome: ended, reward, tools }: FinishedTrajectory,
+  { outcome, minReward, maxReward, tool }: TrajectoryFilter,
+): boolean {
+  return (
+    (outcome === undefined || ended === outcome) &&
+    (minReward === undefined || reward >= minReward) &&
+    (maxReward === undefined || reward <= maxReward) &&
+    (tool === undefined || tools.includes(tool))
+  );
+}
+
+function listed(id: string, finished: FinishedTrajectory): ListedTrajectory {
+  const { outcome, reward, success, policyVersions, toolCalls, tokens, seconds } = finished;
+  const allTokens = tokens.prompt + tokens.action + tokens.observation;
+  const turns = policyVersions.length;
+  return { id, outcome, reward, success, turns, toolCalls, tokens: allTokens, seconds };
+}

@@ -1,0 +1,112 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { watchPeakMemory } from "../../base/processes/peak-memory.ts";
+import type { StepRecord } from "../../contracts/generated/step-record.ts";
+import type { EvaluationRecord } from "../../contracts/run.ts";
+import type { DerivedNumbers } from "../../plan/pipeline/explain/derived-numbers.ts";
+import { type LoadOptions, loadPlan } from "../../plan/pipeline/load-plan.ts";
+import { placeRun } from "./place-run.ts";
+import { trainRun } from "./train-run.ts";
+
+/** What a probe of a pipeline measured, in seconds and bytes. */
+export interface Probe {
+  /** Of a step: its rollout, its training, and all of it. */
+  step: StepRecord["seconds"];
+  /** Of a task of an evaluation; of a supervised step of the warm start, if there is one. */
+  evaluationTask: number;
+  warmStartStep?: number;
+  /** Of the command until it begins. */
+  start: number;
+  /** Of the whole run, as these say. */
+  run: number;
+  /** The most that each kind of process took; absent where the system does not tell it. */
+  memory: { process: string; bytes: number }[];
+}
+
+/** Supervised steps of a probe. */
+const warmStartSteps = 5;
+
+/**
+ * Runs a pipeline for one step, in a folder that goes away again, with few supervised steps and held-out tasks, and says from its times how long all of it
+ * takes. Throws what training does.
+ */
+export async function probePipeline(
+  file: string,
+  { overrides = [], pluginFolders = [] }: LoadOptions,
+  { steps, evaluations, evaluationTasks, warmStartSteps: allWarm }: DerivedNumbers,
+  { temporal, signal }: { temporal?: string | undefined; signal?: AbortSignal | undefined } = {},
+): Promise<Probe> {
+  const runs = await mkdtemp(join(tmpdir(), "everturn-probe-"));
+  const memory = watchPeakMemory();
+  try {
+    const short = [
+      "steps=1",
+      "evaluation.every=0",
+      `evaluation.tasks=${Math.min(8, evaluationTasks)}`,
+      "trackers=[]",
+    ];
+    const warm = allWarm === 0 ? [] : [`warmStart.steps=${Math.min(warmStartSteps, allWarm)}`];
+    const plan = await loadPlan(file, { overrides: [...overrides, ...short, ...warm], pluginFolders });
+    const reference = await placeRun(plan, { runs });
+    const began = performance.now();
+    const evaluated: EvaluationRecord[] = [];
+    const phases = new Map<string, number>();
+    let step: StepRecord["seconds"] | undefined;
+    await trainRun(reference, {
+      temporal,
+      ...(signal === undefined ? {} : { signal }),
+      onEvent: (event) => {
+        if (event.type === "evaluation") evaluated.push(event.record);
+        if (event.type === "step") step = event.record.seconds;
+        if (event.type !== "progress") return;
+        const { phase } = event.progress;
+        if (!phases.has(phase)) phases.set(phase, performance.now());
+      },
+    });
+    if (step === undefined) throw new Error("The probe's step was not told.");
+    const tasks = evaluated.reduce((sum, { tasks }) => sum + tasks, 0);
+    const evaluationTask = evaluated.reduce((sum, { seconds }) => sum + seconds, 0) / Math.max(1, tasks);
+    const start = ((phases.get("initialize") ?? phases.get("evaluate") ?? began) - began) / 1000;
+    const probed = Math.min(warmStartSteps, allWarm);
+    const warmStartStep =
+      probed === 0 ? undefined : warmSeconds(plan.warmStart?.steps ?? 1, phases, evaluated);
+    const run =
+      start +
+      (warmStartStep ?? 0) * allWarm +
+      evaluations * evaluationTasks * evaluationTask +
+      steps * step.total;
+    return {
+      ...{ step, evaluationTask, start, run, memory: byProcess(memory.stop()) },
+      ...(warmStartStep === undefined ? {} : { warmStartStep }),
+    };
+  } finally {
+    memory.stop();
+    await rm(runs, { recursive: true, force: true });
+  }
+}
+
+/** Of a supervised step: what lies between the first look at the warm start and the step, less the evaluation after it. Looked at once a second. */
+function warmSeconds(
+  steps: number,
+  phases: ReadonlyMap<string, number>,
+  [, after]: readonly EvaluationRecord[],
+): number {
+  const [from, to] = [phases.get("warm-start"), phases.get("step")];
+  if (from === undefined || to === undefined) return 0;
+  return Math.max(0, (to - from) / 1000 - (after?.seconds ?? 0)) / steps;
+}
+
+/** Workers by their role, the server, and whatever else was started; the largest first. */
+function byProcess(peaks: readonly { command: string; bytes: number }[]): Probe["memory"] {
+  const sums = new Map<string, number>();
+  for (const { command, bytes } of peaks) {
+    const role = /--role (\w+)/.exec(command)?.[1];
+    const name =
+      role !== undefined ? `worker ${role}` : /temporal/.test(command) ? "Temporal server" : "others";
+    sums.set(name, (sums.get(name) ?? 0) + bytes);
+  }
+  return [...sums]
+    .map(([process, bytes]) => ({ process, bytes }))
+    .toSorted((one, other) => other.bytes - one.bytes);
+}

@@ -1,0 +1,207 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { ahead } from "../../base/async/ahead.ts";
+import { isEverturnError } from "../../base/errors/everturn-error.ts";
+import type { TrajectoryRecord } from "../../contracts/generated/trajectory.ts";
+import type { ResolvedReward } from "../../contracts/plan.ts";
+import type { RecordedCall } from "../../contracts/recorded-call.ts";
+import type { Score, Unscored } from "../../contracts/reward.ts";
+import { stepOf } from "../../contracts/stages.ts";
+import { settingsOfHost } from "../../plan/pipeline/resolve/host-settings.ts";
+import type { OpenRun } from "../../run/folder/open-runs.ts";
+import { type TrajectoryName, trajectoryKey } from "../../run/store/keys.ts";
+import { toolMetrics } from "../../run/trajectory/ended-trajectory.ts";
+import { scoredTurns } from "../../run/trajectory/policy-calls.ts";
+import { type TrajectoryReader, trajectoryReader } from "../../run/trajectory/reader.ts";
+import { readTurns } from "../../run/trajectory/turn-journal.ts";
+import { addedScores } from "../../work/tools/added-scores.ts";
+import { callFailure } from "../../work/tools/call-failure.ts";
+import { compareGroups, groupMember, scoreGroupParts, withGroupParts } from "../../work/tools/group-parts.ts";
+import { createHost, type ToolHost } from "../../work/tools/host.ts";
+import { lastSnapshots } from "../../work/tools/last-snapshots.ts";
+import { type OpenReward, openReward } from "../../work/tools/open-reward.ts";
+import { scoreParts } from "../../work/tools/score-parts.ts";
+import type { TrajectoryFilter } from "./list-trajectories.ts";
+
+/** A trajectory of a run, as it was scored and as it is scored now; with what its tools gave. */
+export interface RescoredTrajectory extends Pick<TrajectoryRecord, "id" | "outcome"> {
+  recorded: Pick<TrajectoryRecord, "reward" | "success" | "metrics">;
+  now: Pick<Score, "reward" | "success" | "metrics"> | Unscored;
+}
+
+/** Trajectories that are read and scored at once. */
+const together = 16;
+
+/**
+ * Scores the trajectories of a run that were scored once more, in the order of their stages, as they are asked for. Nothing
+ * of the run changes. Throws what names a mistake of a reward, PLUGIN_ENTRY_FAILED, PLUGIN_EXPORT_INVALID.
+ */
+export async function* rescoreRun(
+  run: OpenRun,
+  rewards: readonly ResolvedReward[],
+  options: Pick<TrajectoryFilter, "stage" | "task"> & { log: (text: string) => void },
+): AsyncGenerator<RescoredTrajectory> {
+  const { log, stage, task } = options;
+  const hosts = new Map<string, ToolHost>();
+  const hostOf = (name: string) => {
+    const host = hosts.get(name) ?? createHost(name, settingsOfHost(run.plan, name), () => {});
+    hosts.set(name, host);
+    return host;
+  };
+  const opening = rewards.map((reward) => openReward(reward, reward.calls, hostOf(reward.calls.host), log));
+  try {
+    const opened = await Promise.all(opening);
+    const reader = trajectoryReader(run);
+    for await (const { stage: own, items } of reader.stages({ stage, task })) {
+      const again = async (name: TrajectoryName) => {
+        const one = await rescored(reader, run, name, rewards, opened);
+        return one === undefined ? [] : [{ name, one }];
+      };
+      const isCompared = stepOf(own) !== undefined && compareGroups(rewards);
+      const whole = async (group: readonly TrajectoryName[]) => {
+        const ended = (await Promise.all(group.map(again))).flat();
+        return isCompared ? comparedNow(reader, ended, rewards, opened) : ended.map(({ one }) => one);
+      };
+      const { groupSize } = run.plan.rollout;
+      const groups = isCompared ? groupsOf(items, groupSize) : items.map((name) => [name]);
+      for await (const group of ahead(groups, isCompared ? 1 : together, whole)) yield* group;
+    }
+  } finally {
+    for (const { breaker } of hosts.values()) breaker.close();
+    for (const one of await Promise.allSettled(opening)) {
+      if (one.status === "fulfilled") await one.value.close();
+    }
+  }
+}
+
+/** Trajectories of a step that share an advantage baseline. */
+function groupsOf(names: readonly TrajectoryName[], groupSize: number): TrajectoryName[][] {
+  const groups = new Map<string, TrajectoryName[]>();
+  for (const name of names) {
+    const group = `${name.task}/${Math.floor(name.sample / groupSize)}`;
+    groups.set(group, [...(groups.get(group) ?? []), name]);
+  }
+  return [...groups.values()];
+}
+
+/** Members of a group that were scored, with what the rewards of groups say of them now. */
+async function comparedNow(
+  reader: TrajectoryReader,
+  ended: readonly { name: TrajectoryName; one: RescoredTrajectory }[],
+  rewards: readonly ResolvedReward[],
+  opened: readonly OpenReward[],
+): Promise<RescoredTrajectory[]> {
+  const records = await Promise.all(
+    ended.map(async ({ name, one: { now } }) => {
+      const record = await reader.read(trajectoryKey(name));
+      if (record === undefined || "missing" in now) return [];
+      const made = await recordedOf(reader, name, record);
+      return [{ ...record, ...now, metrics: { ...toolMetrics(made), ...now.metrics } }];
+    }),
+  );
+  const own = records.flat();
+  const [first] = own;
+  if (first === undefined) return ended.map(({ one }) => one);
+  const { signal } = new AbortController();
+  const parts = await scoreGroupParts(rewards, first.task, async ({ index, config, calls }) => {
+    const reward = opened[index];
+    if (reward === undefined) throw new Error(`There is no reward ${index}.`);
+    const request = { task: first.task, members: own.map(groupMember), config, signal };
+    const said = await asked(reward, () => reward.plugin.scoreGroup(request), signal, calls.retry);
+    return Object.fromEntries(said.map((score, at) => [own[at]?.sample, score]));
+  });
+  return ended.map(({ one }) => {
+    const record = own.find(({ id }) => id === one.id);
+    if (record === undefined) return one;
+    const { outcome, reward, success, metrics, failure = "" } = withGroupParts(record, parts);
+    if (outcome === "left-out") return { ...one, now: { missing: failure } };
+    return { ...one, now: { reward, success, ...(metrics === undefined ? {} : { metrics }) } };
+  });
+}
+
+/** Undefined if it is under way, or was left out. */
+async function rescored(
+  reader: TrajectoryReader,
+  run: OpenRun,
+  name: TrajectoryName,
+  rewards: readonly ResolvedReward[],
+  opened: readonly OpenReward[],
+): Promise<RescoredTrajectory | undefined> {
+  const record = await reader.read(trajectoryKey(name));
+  if (record === undefined) return undefined;
+  const { id, outcome, reward, success, metrics } = record;
+  return {
+    ...{ id, outcome },
+    recorded: { reward, success, ...(metrics === undefined ? {} : { metrics }) },
+    now: await scoredNow(reader, run, name, record, rewards, opened),
+  };
+}
+
+async function scoredNow(
+  reader: TrajectoryReader,
+  { plan, store }: OpenRun,
+  name: TrajectoryName,
+  record: TrajectoryRecord,
+  rewards: readonly ResolvedReward[],
+  opened: readonly OpenReward[],
+): Promise<RescoredTrajectory["now"]> {
+  const { task, turns, outcome, answer = "" } = record;
+  const { signal } = new AbortController();
+  const made = await recordedOf(reader, name, record);
+  try {
+    const parts = await scoreParts(rewards, task, {
+      recorded: (_, ask) => ask(async () => {}),
+      ask: async ({ index, config, calls, manifest }) => {
+        const one = opened[index];
+        if (one === undefined) throw new Error(`There is no reward ${index}.`);
+        const wantsStates = manifest.reward?.snapshots === true;
+        const states = wantsStates ? { snapshots: await lastSnapshots(plan.tools, made, store) } : {};
+        const request = { task, turns: scoredTurns(turns), outcome, answer, config, signal, ...states };
+        return asked(one, async () => one.plugin.score(request), signal, calls.retry);
+      },
+    });
+    if (parts.length === 0) return { missing: `no reward scores the data source “${task.data_source}”` };
+    const { reward, success, metrics } = addedScores(parts);
+    const total = made.reduce((sum, call) => sum + call.reward, reward);
+    return { reward: total, success, ...(metrics === undefined ? {} : { metrics }) };
+  } catch (error) {
+    if (!isEverturnError(error) || !isMissing.has(error.code)) throw error;
+    return { missing: error.message };
+  }
+}
+
+const isMissing = new Set<string>(["REWARD_GAVE_UP", "REWARD_MISSING", "TOOL_HOST_DOWN"]);
+
+/** Asks as often as the reward may be asked. */
+async function asked<Answer>(
+  reward: OpenReward,
+  ask: () => Promise<Answer> | Answer,
+  signal: AbortSignal,
+  retry: ResolvedReward["calls"]["retry"],
+): Promise<Answer> {
+  const options = { slots: reward.slots, signal, onWait: () => {} };
+  let wait = retry.initialInterval;
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await reward.host.call(async () => ask(), options);
+    } catch (error) {
+      const failure = callFailure(error);
+      if (failure === undefined) throw error;
+      const times = attempt === 1 ? "once" : `${attempt} times`;
+      if (attempt >= retry.maximumAttempts) throw reward.gaveUp(times, failure.reason, error);
+      await sleep(wait);
+      wait = Math.min(wait * retry.backoffCoefficient, retry.maximumInterval);
+    }
+  }
+}
+
+/** Its calls, in order. */
+async function recordedOf(
+  reader: TrajectoryReader,
+  name: TrajectoryName,
+  { turns }: TrajectoryRecord,
+): Promise<RecordedCall[]> {
+  const last = turns.at(-1);
+  const calls = (last?.toolCalls.length ?? 0) + (last?.unanswered ?? 0);
+  const entries = await readTurns(reader, name, { turns: turns.length, calls });
+  return entries.flatMap((entry) => entry.calls);
+}

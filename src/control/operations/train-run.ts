@@ -1,0 +1,113 @@
+import { isEverturnError } from "../../base/errors/everturn-error.ts";
+import { displayPath } from "../../base/validation/place.ts";
+import type { PlanChange } from "../../contracts/plan.ts";
+import type { TrainingResult } from "../../contracts/run.ts";
+import type { TrackedEnding } from "../../contracts/tracker.ts";
+import { checkExampleFile, exampleFile } from "../../plan/pipeline/read/example-files.ts";
+import { changedSources } from "../../plugin/define/digest.ts";
+import { writeReport } from "../../results/report/write-report.ts";
+import { type OpenRun, openRun } from "../../run/folder/open-runs.ts";
+import { lastRecordedStep } from "../../run/folder/recorded-steps.ts";
+import type { RunReference } from "../../run/folder/run-reference.ts";
+import { changeRun } from "../supervision/change-run.ts";
+import type { RunSession } from "../supervision/session.ts";
+import { finishTraining, startTraining } from "../supervision/training-handle.ts";
+import { withSession } from "../supervision/with-session.ts";
+import { runTrackers } from "../tracking/run-trackers.ts";
+import { type RunEvent, serverEvent, type Told, telling } from "./events.ts";
+import { follow } from "./follow.ts";
+
+/** How a run is trained. */
+export interface TrainRun extends Told {
+  temporal?: string | undefined;
+  upgrade?: boolean | undefined;
+  /** Changes of the plan: `path.to.key=value`. */
+  set?: readonly string[] | undefined;
+  isGuest?: boolean;
+}
+
+/**
+ * Trains a run to its end, from wherever it is: brings everything up, tells the progress, writes the report. Throws what
+ * changing the plan, files of examples (EXAMPLES_CHANGED), the server, a worker or the training fails with, and INTERRUPTED.
+ */
+export function trainRun({ runs, run }: RunReference, options: TrainRun): Promise<TrainingResult> {
+  const { temporal, upgrade = false, isGuest = false } = options;
+  return telling(options, async ({ tell, signal }) => {
+    const note = (text: string) => tell({ type: "note", text });
+    let { set = [] } = options;
+    const opened = await openRun(runs, run, ({ notice }) => note(notice));
+    const { plan, store } = opened;
+    const steps = (await lastRecordedStep(store))?.step ?? 0;
+    if (steps < plan.steps) checkExampleFile(plan, exampleFile(plan));
+    for (const file of changedSources(opened.plan)) note(changedSourceLine(file));
+    let current = opened;
+    const held = async () => {
+      const change = set.length === 0 ? undefined : await changeRun(opened, set);
+      set = []; // it is done once
+      if (change !== undefined) note(changeLine(change));
+      current = await openRun(runs, run, ({ notice }) => note(notice));
+      note(`run ${run}: starting Temporal and the workers`);
+    };
+    return withSession({ runs, run, temporal, upgrade, held, note, signal, isGuest }, (session) =>
+      tracked(current, tell, (telling) => trainIn(session, current, telling)),
+    );
+  });
+}
+
+/** Does `train` with a `tell` that tells the run's trackers, too. */
+async function tracked(
+  run: OpenRun,
+  tell: (event: RunEvent) => void,
+  train: (tell: (event: RunEvent) => void) => Promise<TrainingResult>,
+): Promise<TrainingResult> {
+  if (run.plan.trackers === undefined) return train(tell);
+  const note = (text: string) => tell({ type: "note", text });
+  const trackers = await runTrackers(run, note);
+  let ending: TrackedEnding = "failed";
+  try {
+    const result = await train((event) => {
+      tell(event);
+      if (event.type === "step") trackers.tellStep(event.record);
+      if (event.type === "evaluation") trackers.tellEvaluation(event.record);
+    });
+    ending = "completed";
+    return result;
+  } catch (error) {
+    if (isEverturnError(error) && error.code === "INTERRUPTED") ending = "interrupted";
+    throw error;
+  } finally {
+    const untold = await trackers.close(ending);
+    if (untold > 0) note(`trackers were not told of ${untold} of its results: npx everturn track ${run.id}`);
+  }
+}
+
+async function trainIn(
+  session: RunSession,
+  run: OpenRun,
+  tell: (event: RunEvent) => void,
+): Promise<TrainingResult> {
+  const { plan } = run;
+  tell(serverEvent(session));
+  const start = () => startTraining(session, plan.changes?.length ?? 0);
+  const handle = await start();
+  const following = follow(session, run, handle, tell);
+  let result: TrainingResult;
+  try {
+    result = await finishTraining(session, handle);
+    // A workflow of 0.3 ends with the steps that it began with; the next one reads the plan.
+    if (result.steps < plan.steps) result = await finishTraining(session, await start());
+  } finally {
+    await following.stop();
+  }
+  await writeReport(run);
+  return result;
+}
+
+function changedSourceLine(file: string): string {
+  return `${displayPath(file)} is not what it was when the plan was made: the run goes on with it as it is now, and with the manifest of then`;
+}
+
+function changeLine({ changed }: PlanChange): string {
+  const text = (value: unknown) => (value === undefined ? "off" : JSON.stringify(value));
+  return `the plan changed: ${changed.map(({ key, from, to }) => `${key} ${text(from)} → ${text(to)}`).join(", ")}`;
+}

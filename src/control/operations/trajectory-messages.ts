@@ -1,0 +1,70 @@
+import { identified } from "../../chat/formats/action-format.ts";
+import { expressionReader } from "../../chat/formats/expression.ts";
+import { parseAction } from "../../chat/formats/parse-action.ts";
+import type { Message } from "../../contracts/message.ts";
+import type { Plan } from "../../contracts/plan.ts";
+import type { ToolCallRecord } from "../../contracts/trajectory.ts";
+import { toolDefinitions } from "../../plan/pipeline/resolve/tool-definitions.ts";
+import type { TurnDetail } from "../../results/report/trajectory-detail.ts";
+import { policyCalls } from "../../run/trajectory/policy-calls.ts";
+
+/** A message as OpenAI's chat completions have it: a call's arguments are text. */
+export type OpenAiMessage =
+  | Message
+  | {
+      role: "assistant";
+      content: string | null;
+      reasoning_content?: string;
+      tool_calls: { id: string; type: "function"; function: { name: string; arguments: string } }[];
+    };
+
+/**
+ * What was said after the prompt to the task's user, in OpenAI's form. A call that could not be read stays in its action's text, and what came
+ * of it is a message of the user's: that form has no other place for it.
+ */
+export function messagesOf(plan: Plan, turns: readonly TurnDetail[]): OpenAiMessage[] {
+  return turns.flatMap((turn, index) =>
+    turn.agent === undefined ? [...(turn.said ?? []), ...messagesOfTurn(plan, turn, index + 1)] : [],
+  );
+}
+
+function messagesOfTurn(plan: Plan, turn: TurnDetail, number: number): OpenAiMessage[] {
+  const { action } = turn;
+  const toolCalls = policyCalls(turn);
+  const { answer, reasoning } = read(plan, action);
+  const thought = reasoning === "" ? {} : { reasoning_content: reasoning };
+  const calls = toolCalls.map((call, index) => ({ call, id: `call_${number}_${index}` }));
+  const readable = calls.filter(({ call }) => isReadable(call));
+  const observed = calls.map(
+    ({ call, id }): OpenAiMessage =>
+      isReadable(call)
+        ? { role: "tool", tool_call_id: id, content: call.observation }
+        : { role: "user", content: call.observation },
+  );
+  if (readable.length === 0) {
+    const content = toolCalls.length === 0 ? answer : action;
+    return [{ role: "assistant", content, ...thought }, ...observed];
+  }
+  const isWhole = readable.length === calls.length;
+  const said = isWhole ? answer : action;
+  const tool_calls = readable.map(({ call, id }) => ({
+    id,
+    type: "function" as const,
+    function: { name: call.tool, arguments: JSON.stringify(call.arguments) },
+  }));
+  const inOrder = observed.toSorted(
+    (one, other) => Number(one.role === "user") - Number(other.role === "user"),
+  );
+  return [{ role: "assistant", content: said === "" ? null : said, ...thought, tool_calls }, ...inOrder];
+}
+
+function isReadable({ tool, arguments: given }: ToolCallRecord): boolean {
+  return tool !== "" && typeof given !== "string";
+}
+
+function read(plan: Plan, action: string) {
+  const { format, expression } = plan.rollout;
+  const tools = toolDefinitions(plan);
+  if (expression !== undefined) return identified(expressionReader(expression)(action, tools));
+  return parseAction(action, { tools, ...(format === undefined ? {} : { format }) });
+}

@@ -1,0 +1,37 @@
+import type { Client } from "@temporalio/client";
+import { isEverturnError } from "../../base/errors/everturn-error.ts";
+import type { WaitingCall } from "../../contracts/orders.ts";
+import { askTranscript, liveTrajectories } from "../temporal/live-trajectories.ts";
+
+/** A call that waits, with its trajectory. */
+export interface TrajectoryCall extends WaitingCall {
+  trajectory: string;
+}
+
+/**
+ * The tool calls of a run that wait for a person. A trajectory that has ended meanwhile has none; `onNotice` is told of one
+ * that no worker answers for.
+ */
+export async function waitingCalls(
+  client: Client,
+  run: string,
+  onNotice: (text: string) => void,
+): Promise<TrajectoryCall[]> {
+  const ids = await liveTrajectories(client, run, true);
+  return (await Promise.all(ids.map((id) => callsOf(client, id, onNotice)))).flat();
+}
+
+async function callsOf(
+  client: Client,
+  trajectory: string,
+  onNotice: (text: string) => void,
+): Promise<TrajectoryCall[]> {
+  try {
+    const { waiting } = await askTranscript(client, trajectory);
+    return waiting.map((call) => ({ trajectory, ...call }));
+  } catch (error) {
+    if (!isEverturnError(error)) throw error;
+    if (error.code !== "TRAJECTORY_NOT_LIVE") onNotice(`${error.code}: ${error.message}`);
+    return [];
+  }
+}

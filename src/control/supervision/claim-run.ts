@@ -1,0 +1,201 @@
+import { linkSync, renameSync, utimesSync } from "node:fs";
+import { open } from "node:fs/promises";
+import { hostname } from "node:os";
+import { setTimeout as sleep } from "node:timers/promises";
+import { isDeepStrictEqual } from "node:util";
+import { EverturnError } from "../../base/errors/everturn-error.ts";
+import { isAbsence, isSystemError } from "../../base/errors/system-error.ts";
+import { heedMark, markFolder } from "../../base/files/marked-folder.ts";
+import { littlePatience, patiently } from "../../base/files/patiently.ts";
+import { removeFile } from "../../base/files/remove-file.ts";
+import { readingError, storageError } from "../../base/files/storage-errors.ts";
+import { temporaryName } from "../../base/files/temporary-name.ts";
+import { readRecord, writeOnce, writeWhole } from "../../base/files/whole-files.ts";
+import { isRunning, ownIdentity, type ProcessIdentity } from "../../base/processes/process-identity.ts";
+import { checkHome, settleHome } from "../../run/folder/home.ts";
+import type { RunFolder } from "../../run/folder/run-folder.ts";
+import { heldElsewhere, readSession, type Session } from "./session-file.ts";
+
+/** A run that this process works on. */
+export interface HeldRun {
+  /** Notes where the run's server is, for other commands. Throws RUN_TAKEN_OVER. */
+  tell(about: Pick<Session, "address" | "ui" | "cluster" | "server">): Promise<void>;
+  /** Rejects with RUN_TAKEN_OVER when another process works on the run; never resolves. */
+  taken: Promise<never>;
+  /** Gives the run back. */
+  release(): Promise<void>;
+}
+
+/** Milliseconds between two signs of life; a session of another machine that gives none for `silence` is nobody's. */
+const beatInterval = 2000;
+const usualSilence = 20_000;
+
+/**
+ * Makes this process the one that works on the run. A session whose process has ended is taken over, and the dev server
+ * that it left behind is ended: two servers on one database would spoil it. Whether the process of another machine or
+ * container lives can't be seen: its session file is watched for `silence` milliseconds, and only one that does not
+ * change in all that time is taken over. So no two machines' clocks are compared.
+ * Throws RUN_ALREADY_ACTIVE, RUN_HELD_ELSEWHERE, RUN_COPIED.
+ */
+export async function claimRun(
+  run: string,
+  folder: RunFolder,
+  options: { note?: (text: string) => void; silence?: number; stopping?: AbortSignal } = {},
+): Promise<HeldRun> {
+  const own: Session = { process: ownIdentity(), host: hostname() };
+  await patiently(async () => checkHome(folder.root, run), littlePatience);
+  for (;;) {
+    const session = await readSession(folder);
+    if (session !== undefined && !isOf(session, own)) await takeFromDead(run, folder, session, options);
+    if (session !== undefined) await takeAway(folder, session);
+    if (await isFirst(folder, own)) return hold(run, folder, own, await heeded(run, folder));
+  }
+}
+
+function isFirst(folder: RunFolder, own: Session): Promise<boolean> {
+  return patiently(() => writeOnce(folder.session, JSON.stringify(own)), littlePatience);
+}
+
+/** From now on a folder without its mark is not the run's; a run of an earlier release gets one. */
+function heeded(run: string, { root }: RunFolder): Promise<() => void> {
+  return patiently(async () => {
+    markFolder(root);
+    await settleHome(root, run);
+    return heedMark(root);
+  }, littlePatience);
+}
+
+/** Sees to it that nobody works on the run as `session` says. */
+async function takeFromDead(
+  run: string,
+  folder: RunFolder,
+  session: Session,
+  options: Parameters<typeof claimRun>[2] = {},
+): Promise<void> {
+  const { note = () => {}, silence = usualSilence, stopping } = options;
+  const { process: owner, host, server } = session;
+  const isAlive = isRunning(owner);
+  if (isAlive === true) throw new EverturnError("RUN_ALREADY_ACTIVE", { run, pid: owner.pid });
+  if (isAlive === undefined) {
+    const seconds = Math.ceil(silence / 1000);
+    note(`${host} worked on ${run}: watching for ${seconds} s whether it still does`);
+    if (await changes(folder.session, silence, stopping)) throw heldElsewhere(run, folder, session);
+  }
+  if (server !== undefined) await end(server);
+}
+
+/** Whether a file changes within so many milliseconds; its end is a change too. */
+async function changes(path: string, silence: number, signal: AbortSignal | undefined): Promise<boolean> {
+  const before = await patiently(() => stateOf(path));
+  const started = performance.now();
+  while (performance.now() - started < silence) {
+    await sleep(Math.min(500, silence / 4), undefined, signal === undefined ? {} : { signal });
+    if ((await patiently(() => stateOf(path))) !== before) return true;
+  }
+  return false;
+}
+
+/** Opened, since a network file system answers from memory for a while when it is merely asked. */
+async function stateOf(path: string): Promise<string> {
+  try {
+    const file = await open(path);
+    try {
+      const { ino, mtimeNs } = await file.stat({ bigint: true });
+      return `${ino} ${mtimeNs}`;
+    } finally {
+      await file.close();
+    }
+  } catch (error) {
+    if (isAbsence(error)) return "gone";
+    throw readingError(error, path);
+  }
+}
+
+/** Takes a dead session's file away; one that another process has written since stays. */
+async function takeAway({ session }: RunFolder, dead: Session): Promise<void> {
+  const taken = temporaryName(session);
+  await patiently(async () => move(session, taken), littlePatience);
+  const found = await patiently(() => readRecord<Session>(taken)); // none if another process was faster
+  if (found !== undefined && !isDeepStrictEqual(found, dead)) linkSync(taken, session);
+  await patiently(async () => removeFile(taken), littlePatience);
+}
+
+/** Gives a file another name, unless it is gone, or has that name by an earlier try. */
+function move(from: string, to: string): void {
+  try {
+    renameSync(from, to);
+  } catch (error) {
+    if (!isAbsence(error)) throw storageError(error, from);
+  }
+}
+
+function hold(run: string, folder: RunFolder, own: Session, forget: () => void): HeldRun {
+  let session = own;
+  let lose = (_: unknown) => {};
+  const taken = new Promise<never>((_, reject) => {
+    lose = reject;
+  });
+  taken.catch(() => {}); // told by whoever waits for it
+  let isBeating = false;
+  const beating = setInterval(() => {
+    if (isBeating) return; // the disk does not answer
+    isBeating = true;
+    beat()
+      .catch(lose)
+      .finally(() => {
+        isBeating = false;
+      });
+  }, beatInterval);
+  beating.unref();
+
+  /** Throws RUN_TAKEN_OVER; what the disk does not allow now is tried again at the next one. */
+  async function beat(): Promise<void> {
+    const now = new Date();
+    try {
+      if (await isMine()) utimesSync(folder.session, now, now);
+      else await writeOnce(folder.session, JSON.stringify(session)); // somebody deleted it
+    } catch (error) {
+      if (error instanceof EverturnError && error.code === "RUN_TAKEN_OVER") throw error;
+    }
+  }
+
+  /** Whether the file says that this process works on the run; false if there is none. Throws RUN_TAKEN_OVER. */
+  async function isMine(): Promise<boolean> {
+    const standing = await readSession(folder);
+    if (standing === undefined || isOf(standing, own)) return standing !== undefined;
+    const { process, host } = standing;
+    throw new EverturnError("RUN_TAKEN_OVER", { run, pid: process.pid, host });
+  }
+
+  return {
+    taken,
+    tell: async (about) => {
+      session = { ...session, ...about };
+      await isMine();
+      await patiently(() => writeWhole(folder.session, JSON.stringify(session)));
+    },
+    release: async () => {
+      clearInterval(beating);
+      const standing = await readSession(folder);
+      const isOwn = standing !== undefined && isOf(standing, own);
+      if (isOwn) await patiently(async () => removeFile(folder.session), littlePatience);
+      forget();
+    },
+  };
+}
+
+function isOf(session: Session, own: Session): boolean {
+  return isDeepStrictEqual(session.process, own.process);
+}
+
+async function end(server: ProcessIdentity): Promise<void> {
+  for (const signal of ["SIGTERM", "SIGKILL"] as const) {
+    if (isRunning(server) !== true) return;
+    try {
+      process.kill(server.pid, signal);
+    } catch (error) {
+      if (!isSystemError(error, "ESRCH")) throw error;
+    }
+    for (let waited = 0; waited < 50 && isRunning(server) === true; waited++) await sleep(100);
+  }
+}

@@ -1,0 +1,69 @@
+import { type Client, isGrpcServiceError, WorkflowNotFoundError } from "@temporalio/client";
+import { isRun } from "../../run/folder/run-file.ts";
+import { runFolder } from "../../run/folder/run-folder.ts";
+import { readSession } from "./session-file.ts";
+
+/** gRPC's status codes NOT_FOUND and FAILED_PRECONDITION. */
+const [notFound, failedPrecondition] = [5, 9];
+
+/**
+ * Deletes the worker deployments of runs in the folder `runs` whose training workflow has ended and that nobody works on,
+ * but for `except`: a server holds 100. One whose workers asked for work in the last minutes can't be deleted yet; a later session does.
+ * Returns the runs whose deployments are gone.
+ */
+export async function deleteDeployments(
+  client: Client,
+  { runs, except }: { runs: string; except: string },
+): Promise<string[]> {
+  const { namespace } = client.options;
+  const deleted: string[] = [];
+  let nextPageToken: Uint8Array | undefined;
+  do {
+    const page = await client.workflowService.listWorkerDeployments({
+      ...{ namespace, pageSize: 100 },
+      ...(nextPageToken === undefined ? {} : { nextPageToken }),
+    });
+    for (const { name } of page.workerDeployments) {
+      if (!name || name === except || !isRun(runs, name)) continue;
+      if (!(await isOver(client, name)) || (await readSession(runFolder(runs, name))) !== undefined) continue;
+      if (await deleteDeployment(client, name)) deleted.push(name);
+    }
+    nextPageToken = page.nextPageToken.length > 0 ? page.nextPageToken : undefined;
+  } while (nextPageToken !== undefined);
+  return deleted;
+}
+
+/** Whether a run's training workflow has ended, or is not there any more. */
+async function isOver({ workflow }: Client, run: string): Promise<boolean> {
+  try {
+    return (await workflow.getHandle(run).describe()).status.name !== "RUNNING";
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return true;
+    throw error;
+  }
+}
+
+/** Deletes the deployment of a run with all of its versions; false if it can't be yet. */
+async function deleteDeployment(client: Client, run: string): Promise<boolean> {
+  const { workflowService } = client;
+  const { namespace } = client.options;
+  const identity = `everturn@${process.pid}`;
+  const named = { namespace, deploymentName: run };
+  try {
+    const { workerDeploymentInfo } = await workflowService.describeWorkerDeployment(named);
+    const versions = workerDeploymentInfo?.versionSummaries ?? [];
+    const unversioned = { ...named, identity, ignoreMissingTaskQueues: true, allowNoPollers: true };
+    await workflowService.setWorkerDeploymentCurrentVersion({ ...unversioned, buildId: "" });
+    for (const { deploymentVersion } of versions) {
+      if (!deploymentVersion) continue;
+      const version = { namespace, deploymentVersion, identity, skipDrainage: true };
+      await workflowService.deleteWorkerDeploymentVersion(version);
+    }
+    await workflowService.deleteWorkerDeployment({ ...named, identity });
+    return true;
+  } catch (error) {
+    if (isGrpcServiceError(error) && error.code === notFound) return true;
+    if (isGrpcServiceError(error) && error.code === failedPrecondition) return false;
+    throw error;
+  }
+}

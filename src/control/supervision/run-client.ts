@@ -1,0 +1,67 @@
+import type { Client } from "@temporalio/client";
+import type { RunFile } from "../../contracts/run.ts";
+import { readRunFile } from "../../run/folder/run-file.ts";
+import { runFolder } from "../../run/folder/run-folder.ts";
+import { connectClient } from "../temporal/client.ts";
+import { startOwnServer } from "../temporal/own-server.ts";
+import { claimRun } from "./claim-run.ts";
+import { noServer, sessionAddress } from "./session-file.ts";
+
+/**
+ * Does `work` with a client of a run's server: the one that is up, or the run's own, started for it without workers.
+ * Throws RUN_NOT_FOUND, and what starting or reaching the server throws.
+ */
+export async function withRunClient<Result>(
+  options: { runs: string; run: string; temporal: string | undefined },
+  work: (client: Client) => Promise<Result>,
+): Promise<Result> {
+  const { runs, run } = options;
+  const file = await readRunFile(runs, run);
+  const folder = runFolder(runs, run);
+  const address = file.address ?? (await sessionAddress(folder));
+  if (address !== undefined) return connected(file, address, work);
+  const held = await claimRun(run, folder);
+  try {
+    const server = await startOwnServer(folder, options.temporal, {
+      onSpawn: (server) => held.tell({ server }),
+    });
+    try {
+      return await connected(file, server.address, work);
+    } finally {
+      await server.stop();
+    }
+  } finally {
+    await held.release();
+  }
+}
+
+/**
+ * Does `work` with a client of a run's server, which must be up: a live trajectory needs workers too.
+ * Throws RUN_NOT_FOUND, RUN_HAS_NO_SERVER, RUN_HELD_ELSEWHERE, TEMPORAL_UNREACHABLE.
+ */
+export async function withLiveRun<Result>(
+  { runs, run }: { runs: string; run: string },
+  work: (client: Client) => Promise<Result>,
+): Promise<Result> {
+  const file = await readRunFile(runs, run);
+  const folder = runFolder(runs, run);
+  const address = file.address ?? (await sessionAddress(folder));
+  if (address === undefined) throw await noServer(run, folder);
+  return connected(file, address, work);
+}
+
+async function connected<Result>(
+  file: RunFile,
+  address: string,
+  work: (client: Client) => Promise<Result>,
+): Promise<Result> {
+  const controller = new AbortController();
+  const location = { address, namespace: file.namespace, isOwn: file.address === undefined };
+  const { client, close } = await connectClient(location, [], controller.signal);
+  try {
+    return await work(client);
+  } finally {
+    controller.abort();
+    await close();
+  }
+}

@@ -1,0 +1,190 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Client } from "@temporalio/client";
+import { anyOf } from "../../base/async/abort-signals.ts";
+import { EverturnError } from "../../base/errors/everturn-error.ts";
+import { writeAs } from "../../base/files/write-as.ts";
+import { tellLog } from "../../base/telemetry/logs.ts";
+import { startTelemetry } from "../../base/telemetry/telemetry.ts";
+import { loopNames, planLoops } from "../../contracts/plan-loops.ts";
+import type { Queues } from "../../contracts/trajectory.ts";
+import { openRun } from "../../run/folder/open-runs.ts";
+import { prefixed } from "../../run/folder/queues.ts";
+import { readRunFile } from "../../run/folder/run-file.ts";
+import { type RunFolder, runFolder } from "../../run/folder/run-folder.ts";
+import { sweepRun, sweptLine } from "../../run/folder/sweep.ts";
+import { freeLeftInstances } from "../../work/workers/free-left-instances.ts";
+import { connectClient, reasonOf, type ServerLocation } from "../temporal/client.ts";
+import { makeCurrent } from "../temporal/deployment.ts";
+import { registerSearchAttributes } from "../temporal/search-attributes.ts";
+import { watchServer } from "../temporal/server-watch.ts";
+import { prepareBuilds } from "../temporal/workflow-builds.ts";
+import { claimRun } from "./claim-run.ts";
+import { deleteDeployments } from "./delete-deployments.ts";
+import { requireDevices } from "./require-devices.ts";
+import { loggedNotes } from "./session-log.ts";
+import { type Standstill, watchStandstill } from "./standstill.ts";
+import { storageTrouble } from "./storage-trouble.ts";
+import { type SupervisedServer, superviseServer } from "./supervised-server.ts";
+import { superviseWorkers } from "./supervised-workers.ts";
+
+/** A run with its server and workers up. */
+export interface RunSession {
+  run: string;
+  folder: RunFolder;
+  client: Client;
+  address: string;
+  namespace: string;
+  queues: Queues;
+  /** URL of the Temporal UI of the run's own server. */
+  ui: string | undefined;
+  /** Rejects when the server or a worker ends again and again, or would: WORKER_ENDED, LOOP_MODULE_STUCK and the like. */
+  failed: Promise<never>;
+  /** What the run has waited for too long, a line each. */
+  waits(): string[];
+  /** Counts what this session's workers get done. */
+  progress(): number;
+  /** Aborts when the session closes: long polls are given up. */
+  closing: AbortSignal;
+  close(): Promise<void>;
+}
+
+/**
+ * Brings up all that works on a run: its dev server (or a connection to the server it joined), its search attributes,
+ * and a worker process for each queue. What ends by itself is started again, and `note` is told; a server that
+ * doesn't answer is waited for. `queuePrefix` gives the workers queues of their own, so that they leave the run's
+ * training workflow alone.
+ */
+export async function openSession(options: {
+  runs: string;
+  run: string;
+  temporal: string | undefined;
+  queuePrefix?: string;
+  /** Today's workflow code becomes current: what is under way ends on its own, the training workflow moves on. */
+  upgrade?: boolean;
+  /** From then on nothing is started again and nothing is told: everything is about to be closed. */
+  stopping?: AbortSignal;
+  /** Done once this process holds the run, before anything is started. */
+  held?: () => Promise<void>;
+  /** This process is not Everturn's own: its OpenTelemetry is somebody else's, and what it traces hangs below their spans. */
+  isGuest?: boolean;
+  note?: (text: string) => void;
+}): Promise<RunSession> {
+  const { runs, run, stopping } = options;
+  const file = await readRunFile(runs, run, () => {}); // what can't be read is told when it is opened
+  const folder = runFolder(runs, run);
+  const logged = loggedNotes(folder.log("session"), options.note);
+  const note = (text: string) => {
+    if (stopping?.aborted === true) return;
+    logged(text);
+    tellLog({ level: "WARN", message: text, attributes: { "everturn.run": run } });
+  };
+  const opened = await openRun(runs, run, ({ notice }) => note(notice));
+  const { plan } = opened;
+  const held = await claimRun(run, folder, { note, ...(stopping && { stopping }) });
+  const undo = writeAs(folder.root);
+  const swept = sweptLine(await sweepRun(opened));
+  if (swept !== undefined) note(swept);
+  const telemetry = await startTelemetry("cli", file.telemetry, options.isGuest !== true);
+  const started: { stop(): Promise<void> }[] = [telemetry];
+  const controller = new AbortController();
+  const closing = anyOf(controller.signal, stopping);
+  const close = async () => {
+    controller.abort();
+    for (const part of started.reverse()) await part.stop();
+    await sweepRun(opened);
+    await freeLeftInstances(runs, run);
+    await held.release();
+    undo();
+  };
+  try {
+    const { upgrade = false } = options;
+    await options.held?.();
+    const { plan: current } = options.held ? await openRun(runs, run, () => {}) : opened; // it may have been changed
+    requireDevices(current, options.queuePrefix === undefined);
+    const bundling = prepareBuilds(folder, planLoops(plan), { telemetry: file.telemetry, upgrade });
+    bundling.catch(() => {}); // it may fail while the server starts, before it is awaited
+    let finished = 0;
+    const progress = () => finished;
+    let own: SupervisedServer | undefined;
+    if (file.address === undefined) {
+      own = await superviseServer({
+        run,
+        folder,
+        held,
+        temporal: options.temporal,
+        progress,
+        note,
+        stopping,
+      });
+      started.push(own);
+    } else {
+      await held.tell({ address: file.address });
+    }
+    const builds = await bundling;
+    const build = builds.at(-1);
+    if (upgrade)
+      note(
+        `workflow code ${build} is current; what is under way ends on ${builds.slice(0, -1).join(", ") || "it"}`,
+      );
+    const address = file.address ?? own?.address ?? "";
+    const location: ServerLocation = { address, namespace: file.namespace, isOwn: own !== undefined };
+    const connecting = connectClient(location, telemetry.plugins, closing, { outlastsOutages: true });
+    const ownFailed = own === undefined ? [] : [own.failed];
+    const connected = await Promise.race([connecting, ...ownFailed]);
+    started.push({ stop: connected.close });
+    const { client, connection } = connected;
+    await registerSearchAttributes(connection, location);
+    const watch = watchServer(connection, address, note);
+    started.push(watch);
+    const queuePrefix = options.queuePrefix ?? "";
+    const queues = prefixed(queuePrefix, file.queues);
+    if (build !== undefined && queuePrefix === "") await makeCurrent(client, location, run, build);
+    if (own === undefined) {
+      const tidying = deleteDeployments(client, { runs, except: run }).catch((error) => {
+        if (!closing.aborted) note(`worker deployments of runs that are over stay: ${reasonOf(error)}`);
+      });
+      started.push({ stop: async () => void (await tidying) });
+    }
+    const trouble = storageTrouble(run);
+    started.push(trouble);
+    const isServerUp = () => watch.isUp() && own?.isUp() !== false;
+    const standstill: Standstill = watchStandstill({
+      ...{ client, run, queue: queues.orchestration, progress, isServerUp, note },
+      closing,
+    });
+    started.push(standstill);
+    const stuck = Promise.withResolvers<never>();
+    stuck.promise.catch(() => {}); // told by whoever waits for it
+    const workers = await superviseWorkers(queues, {
+      ...{ runs, run, address, queuePrefix, progress, note, stopping },
+      onProgress: () => void finished++,
+      onNotice: (notice) => {
+        // Every worker would be.
+        if (notice.code === "LOOP_MODULE_STUCK")
+          return stuck.reject(new EverturnError(notice.code, { loop: loopNames(plan) }));
+        note(notice.notice);
+        trouble.hear(notice);
+      },
+      onWaits: standstill.hear,
+      isServerUp: () => own?.isUp() ?? watch.isUp(),
+      untilServerAnswers: async () => {
+        while (own?.isUp() === false && !closing.aborted) await sleep(200); // another one may answer on its port
+        await connection.workflowService.getSystemInfo({});
+      },
+    });
+    started.push(workers);
+    const failed = Promise.race([workers.failed, stuck.promise, trouble.failed, held.taken, ...ownFailed]);
+    failed.catch(() => {}); // told by whoever waits for it
+    return {
+      ...{ run, folder, client, address, queues, failed, close },
+      namespace: file.namespace,
+      ui: own?.ui,
+      waits: standstill.lines,
+      progress,
+      closing,
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}

@@ -1,0 +1,147 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { type Client, isGrpcServiceError, ServiceError } from "@temporalio/client";
+import { withOwnSignal } from "../../base/async/abort-signals.ts";
+import { messageOf } from "../../base/errors/message-of.ts";
+import { buildAnew } from "../../contracts/run.ts";
+import type { Role } from "../../run/folder/queues.ts";
+import { idleWorkflows } from "../temporal/idle-workflows.ts";
+import { pendingWork } from "../temporal/pending-work.ts";
+import { grouped, type Wait } from "../temporal/waits.ts";
+import { patience, waitNotes } from "./wait-notes.ts";
+
+/** Milliseconds between two looks while nothing moves, and while something does. */
+const intervals = { still: 3000, moving: 12_000 };
+
+/** Milliseconds after which workflows are looked at. */
+const age = 2000;
+
+/** Milliseconds that a look may take. */
+const deadline = 5000;
+
+/** Milliseconds for which what a worker said of its local activities counts. */
+const freshness = 6000;
+
+/** Milliseconds for which nothing must have been under way before the run's workflows are rebuilt. */
+const idleTime = 60_000;
+
+/** Says what a run waits for. */
+export interface Standstill {
+  /** Takes what the local activities of a worker wait for. */
+  hear(role: Role, waits: Wait[]): void;
+  /** What is waited for now, a line each. */
+  lines(): string[];
+  /** Resolves when it has ended. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Looks every few seconds what the workflows of a run wait for, and tells `note` what does not move: when it has stood
+ * for ten seconds, when the reason changes, each ten times as long, and when it goes on. `progress` counts what gets done.
+ * A run with nothing under way and nothing awaited is stuck: it says so each minute, and has the workflows rebuilt from
+ * their histories (decision 0107).
+ */
+export function watchStandstill(options: {
+  client: Client;
+  run: string;
+  queue: string;
+  progress: () => number;
+  isServerUp: () => boolean;
+  note: (text: string) => void;
+  /** Ends it. */
+  closing: AbortSignal;
+}): Standstill {
+  const { client, run, queue, progress, isServerUp, note, closing: signal } = options;
+  const notes = waitNotes();
+  const local = new Map<Role, { at: number; waits: Wait[] }>();
+  /** Since when each activity at the server has been known: the server tells of its newest attempt only. */
+  let known = new Map<string, number>();
+  let lines: string[] = [];
+  let isTroubled = false;
+  let reached = progress();
+  let movedAt = Date.now();
+  let hasFailed = false;
+  /** Since when nothing has been under way and nothing awaited, or since the workflows were last rebuilt. */
+  let idleSince: number | undefined;
+
+  const stillMs = () => Date.now() - movedAt;
+
+  async function atServer(): Promise<Wait[]> {
+    const pending = await client.withDeadline(Date.now() + deadline, () =>
+      pendingWork(client, { run, queue, age }),
+    );
+    const dated = pending.map((wait) => ({
+      ...wait,
+      since: Math.min(wait.since, known.get(wait.id) ?? wait.since),
+    }));
+    known = new Map(dated.map(({ id, since }) => [id, since]));
+    return dated;
+  }
+
+  async function look(): Promise<void> {
+    if (!isServerUp()) {
+      lines = ["waiting for the Temporal server, which does not answer"];
+      return;
+    }
+    for (const [role, { at }] of local) if (Date.now() - at > freshness) local.delete(role);
+    const fromWorkers = [...local.values()].flatMap(({ waits }) => waits);
+    const waits = grouped([...(await atServer()), ...fromWorkers]);
+    const named = waits.map((wait) => ({ ...wait, workflow: nameIn(run, wait.workflow) }));
+    const said = notes.see(named, stillMs() >= patience, Date.now());
+    ({ lines, isTroubled } = said);
+    if (!signal.aborted) for (const text of said.notes) note(text);
+    if (waits.length > 0 || stillMs() < patience) idleSince = undefined;
+    else await endStandstill();
+  }
+
+  async function endStandstill(): Promise<void> {
+    const idle = await client.withDeadline(Date.now() + deadline, () =>
+      idleWorkflows(client, { run, queue }),
+    );
+    if (idle.length === 0) idleSince = undefined;
+    else idleSince ??= Date.now();
+    if (idleSince === undefined || Date.now() - idleSince < idleTime || signal.aborted) return;
+    const names = idle.map(({ workflowId }) => nameIn(run, workflowId)).join(", ");
+    note(`nothing is under way and nothing is awaited: rebuilding ${names} from the history`);
+    idleSince = Date.now();
+    for (const { workflowId, runId } of idle)
+      await client.workflow.getHandle(workflowId, runId).signal(buildAnew);
+  }
+
+  /** Of a server that is away its own watch tells. */
+  function tellFailure(error: unknown): void {
+    if (signal.aborted || error instanceof ServiceError || isGrpcServiceError(error)) return;
+    if (!hasFailed) note(`what the run waits for can't be found out: ${messageOf(error)}`);
+    hasFailed = true;
+  }
+
+  async function watch(): Promise<void> {
+    let lookedAt = Date.now();
+    while (!signal.aborted) {
+      await sleep(1000, undefined, { signal }).catch(() => {}); // it is told to end
+      if (progress() !== reached) {
+        reached = progress();
+        movedAt = Date.now();
+      }
+      const hasWaits = lines.length > 0 || isTroubled || local.size > 0;
+      const interval = hasWaits || stillMs() >= intervals.still ? intervals.still : intervals.moving;
+      if (signal.aborted || Date.now() - lookedAt < interval) continue;
+      lookedAt = Date.now();
+      await withOwnSignal(signal, (own) => client.withAbortSignal(own, look)).catch(tellFailure);
+    }
+  }
+
+  const watching = watch();
+  return {
+    hear: (role, waits) => {
+      if (waits.length === 0) local.delete(role);
+      else local.set(role, { at: Date.now(), waits });
+    },
+    lines: () => lines,
+    stop: () => watching,
+  };
+}
+
+/** A workflow as its run's view names it. */
+function nameIn(run: string, workflow: string): string {
+  return workflow.startsWith(`${run}/`) ? workflow.slice(run.length + 1) : workflow;
+}

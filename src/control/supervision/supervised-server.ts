@@ -1,0 +1,71 @@
+import { EverturnError, isEverturnError } from "../../base/errors/everturn-error.ts";
+import type { ProcessIdentity } from "../../base/processes/process-identity.ts";
+import type { RunFolder } from "../../run/folder/run-folder.ts";
+import { type DevServer, portTaken } from "../temporal/dev-server.ts";
+import { startOwnServer } from "../temporal/own-server.ts";
+import type { HeldRun } from "./claim-run.ts";
+import { type Supervised, supervise } from "./supervise.ts";
+
+/** A run's own dev server, which keeps its address when it is started again. */
+export interface SupervisedServer extends Supervised {
+  /** host:port of its gRPC frontend. */
+  address: string;
+  /** URL of its web UI. */
+  ui: string;
+}
+
+/** Starts a run's own server, and starts it again on the same ports and database when it ends. */
+export async function superviseServer(options: {
+  run: string;
+  folder: RunFolder;
+  /** The run as this process holds it, told where the server is. */
+  held: HeldRun;
+  temporal: string | undefined;
+  /** Counts what the run gets done. */
+  progress: () => number;
+  note: (text: string) => void;
+  stopping: AbortSignal | undefined;
+}): Promise<SupervisedServer> {
+  const { run, folder, held, temporal, progress, note, stopping } = options;
+  let server: DevServer | undefined;
+
+  async function start(giveUp: AbortSignal): Promise<DevServer> {
+    const before = server;
+    const onSpawn = (server: ProcessIdentity) => held.tell({ server });
+    server = await startOwnServer(folder, temporal, { before, stopping: giveUp, onSpawn });
+    const { address, ui, cluster } = server;
+    await held.tell({ address, ui, cluster });
+    return server;
+  }
+
+  const supervised = await supervise({
+    start,
+    progress,
+    stopping,
+    onEnd: ({ reason }, times) =>
+      note(`the Temporal server ended (${reason}); starting it again${again(times)}`),
+    giveUp: ({ reason, lines }, times) =>
+      new EverturnError("TEMPORAL_SERVER_ENDED", {
+        ...{ run, reason, lines, log: folder.log("temporal") },
+        times: withoutProgress(times),
+      }),
+  });
+  return { ...supervised, address: server?.address ?? "", ui: server?.ui ?? "" };
+}
+
+/** Whether an own server was given up since another program has its port: a new session starts it on another one. */
+export function hasLostItsPort(error: unknown): boolean {
+  if (!isEverturnError(error)) return false;
+  if (error.code === "TEMPORAL_OTHER_SERVER" || error.code === "PORT_UNUSABLE") return true;
+  return error.code === "TEMPORAL_SERVER_ENDED" && String(error.params.reason).includes(portTaken);
+}
+
+/** How often a process has ended, said at the end of a note. */
+export function again(times: number): string {
+  return times === 1 ? "" : ` (end ${times} in a row without progress)`;
+}
+
+/** How often a process ended before it was given up. */
+export function withoutProgress(times: number): string {
+  return `${times} times in a row, without progress of the run between them`;
+}

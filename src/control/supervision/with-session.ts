@@ -1,0 +1,55 @@
+import { untilAborted, withOwnSignal } from "../../base/async/abort-signals.ts";
+import { EverturnError } from "../../base/errors/everturn-error.ts";
+import { readRunFile } from "../../run/folder/run-file.ts";
+import { openSession, type RunSession } from "./session.ts";
+import { hasLostItsPort } from "./supervised-server.ts";
+
+/** What a session is opened with, and what ends the work in it. */
+export interface WithSession extends Omit<Parameters<typeof openSession>[0], "stopping"> {
+  /** Gives the work up: after `onInterrupt` everything ends. */
+  signal: AbortSignal;
+  onInterrupt?: (session: RunSession) => Promise<void>;
+}
+
+/** Times that a run's own server moves to another port before its work ends. */
+const mostMoves = 5;
+
+/**
+ * Opens a session for `work`, which ends when the session does, and closes it afterwards. A server of the run's own that loses
+ * its port to another program is started on another one, and `work` is done again in a new session. Throws what the work, the
+ * server or a worker fails with, and INTERRUPTED when the signal has ended it.
+ */
+export async function withSession<Result>(
+  { signal, onInterrupt = async () => {}, ...options }: WithSession,
+  work: (session: RunSession) => Promise<Result>,
+): Promise<Result> {
+  const { runs, run, note } = options;
+  let { upgrade = false } = options;
+  return withOwnSignal(signal, async (stopping) => {
+    for (let moves = 0; !stopping.aborted; moves++) {
+      try {
+        const session = await openSession({ ...options, upgrade, stopping });
+        const working = work(session);
+        try {
+          const done = working.then((result) => ({ result }));
+          const first = await Promise.race([done, session.failed, untilAborted(stopping)]);
+          if (first !== undefined) return first.result;
+          await onInterrupt(session);
+        } finally {
+          await session.close();
+          await working.catch(() => {}); // it was told, or given up
+        }
+      } catch (error) {
+        // A terminal's Ctrl-C reaches the server and the workers too: what they end of then is no failure.
+        if (stopping.aborted) break;
+        if (!hasLostItsPort(error) || moves === mostMoves) throw error;
+        if ((await readRunFile(runs, run, () => {})).address !== undefined) throw error; // a server that it joined
+        note?.(
+          "another program has taken the port of the run's Temporal server: it is started on another one",
+        );
+        upgrade = false; // it is done
+      }
+    }
+    throw new EverturnError("INTERRUPTED", { run }, { cause: stopping.reason });
+  });
+}

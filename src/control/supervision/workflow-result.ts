@@ -1,0 +1,37 @@
+import {
+  ServiceError,
+  WorkflowFailedError,
+  type WorkflowHandle,
+  WorkflowNotFoundError,
+} from "@temporalio/client";
+import { rootCause } from "@temporalio/common";
+import { EverturnError } from "../../base/errors/everturn-error.ts";
+import { reasonOf } from "../temporal/client.ts";
+import type { RunSession } from "./session.ts";
+
+/**
+ * Waits for a workflow's result, or the session's end. Throws what `failed` makes of the root cause, or
+ * TEMPORAL_LOST, TEMPORAL_OTHER_SERVER, and of a joined server TEMPORAL_RUN_FORGOTTEN.
+ */
+export async function workflowResult<Result>(
+  { run, address, client, closing, ui }: RunSession,
+  handle: WorkflowHandle,
+  failed: (reason: string) => EverturnError,
+): Promise<Result> {
+  try {
+    return await client.withAbortSignal(closing, () => handle.result());
+  } catch (error) {
+    if (error instanceof WorkflowFailedError)
+      throw failed((rootCause(error.cause) ?? error.message).replace(/\.$/, ""));
+    if (error instanceof WorkflowNotFoundError) {
+      const isJoined = ui === undefined;
+      throw isJoined
+        ? new EverturnError("TEMPORAL_RUN_FORGOTTEN", { run, address })
+        : new EverturnError("TEMPORAL_OTHER_SERVER", { address });
+    }
+    if (error instanceof ServiceError) {
+      throw new EverturnError("TEMPORAL_LOST", { run, address, reason: reasonOf(error.cause ?? error) });
+    }
+    throw error;
+  }
+}

@@ -1,0 +1,82 @@
+import { type Client, isGrpcServiceError } from "@temporalio/client";
+import proto from "@temporalio/proto";
+import type { NativeConnection, WorkerOptions } from "@temporalio/worker";
+import { EverturnError } from "../../base/errors/everturn-error.ts";
+import type { RunFolder } from "../../run/folder/run-folder.ts";
+import { reasonOf, type ServerLocation } from "./client.ts";
+import { bundleOf, readBuilds } from "./workflow-builds.ts";
+
+const { WORKER_DEPLOYMENT_VERSION_STATUS_DRAINED: drained } =
+  proto.temporal.api.enums.v1.WorkerDeploymentVersionStatus;
+
+/** gRPC's status codes NOT_FOUND and UNIMPLEMENTED. */
+const [notFound, unimplemented] = [5, 12];
+
+/**
+ * Makes `build` the workflow code that workflows of `run` begin on, and that the training workflow moves to. The run
+ * is a worker deployment of its name (https://docs.temporal.io/worker-versioning). Throws TEMPORAL_TOO_OLD.
+ */
+export async function makeCurrent(
+  client: Client,
+  { address, namespace }: ServerLocation,
+  run: string,
+  build: string,
+): Promise<void> {
+  try {
+    await client.workflowService.setWorkerDeploymentCurrentVersion({
+      ...{ namespace, deploymentName: run, buildId: build, identity: `everturn@${process.pid}` },
+      ...{ ignoreMissingTaskQueues: true, allowNoPollers: true }, // its worker is about to start
+    });
+  } catch (error) {
+    if (!isGrpcServiceError(error) || error.code !== unimplemented) throw error;
+    throw new EverturnError("TEMPORAL_TOO_OLD", { address, reason: reasonOf(error) });
+  }
+}
+
+/**
+ * What an orchestration worker needs for each build that has workflows: its bundle, and that they end on it. Without a
+ * `deployment` there is the current one, without a version.
+ */
+export async function workflowOptions(
+  connection: NativeConnection,
+  namespace: string,
+  folder: RunFolder,
+  deployment: string | undefined,
+): Promise<Partial<WorkerOptions>[]> {
+  const builds = await readBuilds(folder);
+  const current = builds.at(-1);
+  if (deployment === undefined) {
+    return builds.slice(-1).map((build) => ({ workflowBundle: { codePath: bundleOf(folder, build) } }));
+  }
+  const unused = await drainedBuilds(connection, namespace, deployment);
+  const needed = builds.filter((build) => build === current || !unused.has(build));
+  return needed.map((build) => ({
+    workflowBundle: { codePath: bundleOf(folder, build) },
+    workerDeploymentOptions: {
+      version: { deploymentName: deployment, buildId: build },
+      useWorkerVersioning: true,
+      defaultVersioningBehavior: "PINNED",
+    },
+  }));
+}
+
+/** The builds that no open workflow is pinned to any more. */
+async function drainedBuilds(
+  connection: NativeConnection,
+  namespace: string,
+  deploymentName: string,
+): Promise<Set<string>> {
+  try {
+    const request = { namespace, deploymentName };
+    const { workerDeploymentInfo } = await connection.workflowService.describeWorkerDeployment(request);
+    const versions = workerDeploymentInfo?.versionSummaries ?? [];
+    return new Set(
+      versions.flatMap(({ status, deploymentVersion }) =>
+        status === drained ? (deploymentVersion?.buildId ?? []) : [],
+      ),
+    );
+  } catch (error) {
+    if (isGrpcServiceError(error) && error.code === notFound) return new Set();
+    throw error;
+  }
+}

@@ -1,0 +1,215 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { randomInt } from "node:crypto";
+import { closeSync, openSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
+import { Connection } from "@temporalio/client";
+import { EverturnError, isEverturnError } from "../../base/errors/everturn-error.ts";
+import { persistently } from "../../base/files/persistently.ts";
+import { watchKernelKills } from "../../base/processes/kernel-kills.ts";
+import { killOnExit } from "../../base/processes/kill-on-exit.ts";
+import { type Ending, endingOf } from "../../base/processes/process-ending.ts";
+import { type ProcessIdentity, processIdentity } from "../../base/processes/process-identity.ts";
+import { type ProcessLog, processLog } from "../../base/processes/process-log.ts";
+import { freePort } from "./free-port.ts";
+import { guardUi } from "./guarded-ui.ts";
+import { searchAttributeTypes } from "./search-attributes.ts";
+
+/** A Temporal dev server of our own. */
+export interface DevServer {
+  /** host:port of its gRPC frontend. */
+  address: string;
+  /** URL of its web UI. */
+  ui: string;
+  pid: number;
+  /** The id of its database's cluster, which no other database has. */
+  cluster: string;
+  ports: Ports;
+  /** Resolves when the process has ended. */
+  ended: Promise<Ending>;
+  /** Ends it: SIGTERM, and SIGKILL after five seconds. */
+  stop(): Promise<void>;
+}
+
+/** Where a server and its UI listen. */
+interface Ports {
+  server: number;
+  ui: number;
+}
+
+interface Options {
+  binary: string;
+  database: string;
+  log: string;
+  /** These and no others; absent: the usual ones if they are free, else any. */
+  ports?: Ports;
+  /** Gives up the start. */
+  stopping?: AbortSignal;
+  /** Told of the process at once, so that a server whose starter is killed can be found. */
+  onSpawn?: (server: ProcessIdentity) => Promise<void>;
+}
+
+/** What a server says that ends since another program listens on its port. */
+export const portTaken = "address already in use";
+
+/** How SQLite says that a file is not a whole database: SQLITE_NOTADB and SQLITE_CORRUPT. */
+const damagedDatabase = /file is not a database|database disk image is malformed/;
+
+/** The ports of Temporal's server and UI that people know. */
+const usual: Ports = { server: 7233, ui: 8233 };
+const any = 0;
+
+/**
+ * Starts `temporal server start-dev` on loopback with a database file, tuned for many short activities. It takes the
+ * usual ports if they are free.
+ * Its output goes to `log`. Throws TEMPORAL_DATABASE_DAMAGED, and TEMPORAL_SERVER_FAILED with what it wrote if it ends or does not answer within a
+ * minute.
+ */
+export async function startDevServer(options: Options): Promise<DevServer> {
+  const log = await persistently(() => processLog(options.log));
+  if (options.ports !== undefined) return startOn(options.ports, options, log);
+  try {
+    return await startOn(await freePorts(usual), options, log);
+  } catch (error) {
+    const isUiTaken = isEverturnError(error) && error.code === "PORT_UNUSABLE";
+    if (!isUiTaken && !log.text().includes(portTaken)) throw error;
+    return startOn(await freePorts({ server: any, ui: any }), options, log); // another server took the same ports
+  }
+}
+
+async function freePorts({ server, ui }: Ports): Promise<Ports> {
+  return { server: await freePort(server), ui: await freePort(ui) };
+}
+
+async function startOn(ports: Ports, options: Options, log: ProcessLog): Promise<DevServer> {
+  const ui = { host: hiddenAddress(), port: await freePort(any) };
+  const closeUi = await guardUi(ports.ui, ui);
+  const output = await persistently(() => openSync(options.log, "a"));
+  const kills = watchKernelKills();
+  const child = spawn(options.binary, serverArguments(options.database, ports.server, ui), {
+    stdio: ["ignore", output, output],
+    env: { GOGC: "400", ...process.env }, // it collects garbage a quarter as often: memory for time
+  });
+  closeSync(output);
+  killOnExit(child);
+  const ended = new Promise<Ending>((resolve) => {
+    const tell = (code: number | null, signal: NodeJS.Signals | null) => {
+      const kernelKilled = kills.stop();
+      resolve(endingOf({ code, signal, output: log.text(), lines: log.tail(), kernelKilled }));
+    };
+    child.once("exit", tell);
+    child.once("error", (error) => {
+      log.note(error.message);
+      tell(null, null);
+    });
+  });
+  void ended.then(closeUi);
+  const identity = child.pid === undefined ? undefined : processIdentity(child.pid);
+  if (identity !== undefined) await options.onSpawn?.(identity);
+  const cluster = await waitUntilReady(ports.server, child, log, options);
+  return {
+    address: `127.0.0.1:${ports.server}`,
+    ui: `http://127.0.0.1:${ports.ui}`,
+    pid: child.pid ?? -1,
+    cluster,
+    ports,
+    ended,
+    stop: async () => {
+      child.kill("SIGTERM");
+      const killer = setTimeout(() => child.kill("SIGKILL"), 5000);
+      await ended;
+      clearTimeout(killer);
+    },
+  };
+}
+
+/**
+ * Where the UI itself listens: an address of loopback that no page of another site guesses. Only Linux has more than one; elsewhere it is
+ * the port alone.
+ */
+function hiddenAddress(): string {
+  if (process.platform !== "linux") return "127.0.0.1";
+  return ["127", ...Array.from({ length: 3 }, () => randomInt(1, 255))].join(".");
+}
+
+function serverArguments(database: string, port: number, ui: { host: string; port: number }): string[] {
+  return [
+    ...["server", "start-dev", "--ip", "127.0.0.1", "--ui-ip", ui.host, "--log-level", "error"],
+    ...["--port", String(port), "--ui-port", String(ui.port), "--db-filename", database],
+    ...pragmas.flatMap((pragma) => ["--sqlite-pragma", pragma]),
+    ...Object.entries(searchAttributeTypes).flatMap(([name, type]) => [
+      "--search-attribute",
+      `${name}=${type}`,
+    ]),
+    ...dynamicConfiguration.flatMap((value) => ["--dynamic-config-value", value]),
+  ];
+}
+
+/** For one process that has the database to itself. */
+const pragmas = [
+  "journal_mode=WAL",
+  "synchronous=NORMAL",
+  "locking_mode=EXCLUSIVE", // a transaction takes no locks and shares no index
+  "wal_autocheckpoint=4000", // pages: four times as many
+  "busy_timeout=10000", // ms: whoever had it before, and was killed, may be about to end
+];
+
+/** For one user whose tasks come in bursts. */
+const dynamicConfiguration = [
+  "history.transferProcessorMaxPollRPS=200",
+  'history.transferProcessorUpdateAckInterval="1s"', // each new task costs the more, the more are done but not forgotten
+  'history.visibilityProcessorUpdateAckInterval="1s"',
+  "system.enableActivityEagerExecution=true", // an activity of the workflow's own worker skips the task queue
+  "matching.numTaskqueueReadPartitions=1", // and tasks that don't find their poller at once …
+  "matching.numTaskqueueWritePartitions=1",
+  // The list of workflows is behind by up to a second; what was started and ended meanwhile is written once.
+  "history.visibilityProcessorMaxPollRPS=1",
+  "history.visibilityTaskBatchSize=1000",
+  'frontend.httpAllowedHosts=["127.0.0.1:*","localhost:*"]', // its HTTP API would answer whatever name a page found for it
+  "system.forceSearchAttributesCacheRefreshOnRead=false", // they are all known before the server starts
+];
+
+/** Of two servers that start on one port at once, one ends a moment later: what answers may be the other one. */
+const settling = 2000;
+
+/** Waits until the server answers, with the id of its cluster, and either says that it listens or has outlived a conflict over its port. */
+async function waitUntilReady(
+  port: number,
+  child: ChildProcess,
+  log: ProcessLog,
+  { database, stopping }: Pick<Options, "database" | "stopping">,
+): Promise<string> {
+  const deadline = Date.now() + 60_000;
+  const listens = new RegExp(`Server: +\\S+:${port}\\b`);
+  let answeredAt: number | undefined;
+  while (Date.now() < deadline && isAlive(child) && stopping?.aborted !== true) {
+    const cluster = await clusterAt(`127.0.0.1:${port}`);
+    if (cluster !== undefined) answeredAt ??= Date.now();
+    const hasSettled = answeredAt !== undefined && Date.now() - answeredAt > settling;
+    if (cluster !== undefined && isAlive(child) && (hasSettled || listens.test(log.text()))) return cluster;
+    await sleep(100);
+  }
+  const reason = child.signalCode ?? log.reason();
+  child.kill("SIGKILL");
+  const damage = damagedDatabase.exec(log.text())?.[0];
+  if (damage !== undefined)
+    throw new EverturnError("TEMPORAL_DATABASE_DAMAGED", { database, reason: damage });
+  throw new EverturnError("TEMPORAL_SERVER_FAILED", { log: log.path, reason });
+}
+
+function isAlive(child: ChildProcess): boolean {
+  return child.pid !== undefined && child.exitCode === null && child.signalCode === null;
+}
+
+/** The cluster's id of the Temporal server at `address`, once it answers and knows its default namespace. */
+async function clusterAt(address: string): Promise<string | undefined> {
+  let connection: Connection | undefined;
+  try {
+    connection = await Connection.connect({ address, connectTimeout: 1000 });
+    await connection.workflowService.describeNamespace({ namespace: "default" });
+    return (await connection.workflowService.getClusterInfo({})).clusterId ?? undefined;
+  } catch {
+    return undefined; // not up yet; the caller's deadline decides
+  } finally {
+    await connection?.close();
+  }
+}

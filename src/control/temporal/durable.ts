@@ -1,0 +1,54 @@
+import { Context } from "@temporalio/activity";
+import { ApplicationFailure } from "@temporalio/common";
+import { isEverturnError } from "../../base/errors/everturn-error.ts";
+import { instruments } from "../../base/telemetry/instruments.ts";
+
+const heartbeatInterval = 2000;
+
+/** Says what an activity waits for; undefined when it waits no longer. */
+export type Report = (waiting: string | undefined) => void;
+
+/**
+ * Makes an activity of a function: it heartbeats while it works, so that a dead worker is noticed, and its errors
+ * of the table become failures whose type is their code. `work` gets the signal that the activity was cancelled, and
+ * `report` to say what it waits for, which stands in its heartbeats.
+ */
+export function durable<Input, Result>(
+  work: (input: Input, signal: AbortSignal, report: Report) => Promise<Result>,
+): (input: Input) => Promise<Result> {
+  const { activitySeconds, waitSeconds, running } = instruments();
+  return async (input) => {
+    const context = Context.current();
+    const started = performance.now();
+    const activity = context.info.activityType;
+    const waited = Date.now() - context.info.currentAttemptScheduledTimestampMs;
+    waitSeconds.record(Math.max(0, waited) / 1000, { activity });
+    running.add(1, { activity });
+    let outcome = "completed";
+    let reported: string | undefined;
+    const timer = setInterval(() => context.heartbeat(reported), heartbeatInterval);
+    const report: Report = (text) => {
+      if (text !== undefined && text !== reported) context.heartbeat(text);
+      reported = text;
+    };
+    try {
+      return await work(input, context.cancellationSignal, report);
+    } catch (error) {
+      outcome = "failed";
+      throw isEverturnError(error) ? failureOf(error) : error;
+    } finally {
+      clearInterval(timer);
+      running.add(-1, { activity });
+      activitySeconds.record((performance.now() - started) / 1000, { activity, outcome });
+    }
+  };
+}
+
+function failureOf(error: { code: string; message: string; retryable: boolean }): ApplicationFailure {
+  return ApplicationFailure.create({
+    type: error.code,
+    message: error.message,
+    nonRetryable: !error.retryable,
+    ...(error instanceof Error ? { cause: error } : {}),
+  });
+}

@@ -1,0 +1,92 @@
+import { Context, type Info } from "@temporalio/activity";
+import { ApplicationFailure } from "@temporalio/common";
+import type { ActivityInterceptorsFactory } from "@temporalio/worker";
+import { messageOf } from "../../base/errors/message-of.ts";
+import { grouped, roleOfActivity, shortReason, type Wait } from "./waits.ts";
+
+/** Milliseconds between two reports, and for which a local activity has been under way before it is in one. */
+const interval = 2000;
+const age = 5000;
+
+/** Milliseconds after a failure by which a local activity is tried again, or never. */
+const longestPause = 90_000;
+
+/** The local activities of a worker, which no server knows of until they end. */
+export interface LocalAttempts {
+  /** Notes when they begin, fail and end. */
+  interceptor: ActivityInterceptorsFactory;
+  close(): void;
+}
+
+interface Attempts {
+  wait: Wait;
+  /** When the newest one failed; absent while it is under way. */
+  failedAt?: number;
+}
+
+/** Tells every two seconds which local activities are waited for, as long as there are some. */
+export function localAttempts(tell: (waits: Wait[]) => void): LocalAttempts {
+  const open = new Map<string, Attempts>();
+  let hasTold = false;
+
+  function report(): void {
+    const now = Date.now();
+    for (const [key, { failedAt }] of open) {
+      if (failedAt !== undefined && now - failedAt > longestPause) open.delete(key);
+    }
+    const waits = [...open.values()].flatMap(({ wait }) => (now - wait.since >= age ? [wait] : []));
+    if (waits.length > 0 || hasTold) tell(grouped(waits));
+    hasTold = waits.length > 0;
+  }
+
+  function begun(key: string, info: Info): void {
+    const { activityType: what, attempt, workflowExecution } = info;
+    const since = open.get(key)?.wait.since ?? Date.now();
+    const reason = open.get(key)?.wait.reason;
+    const wait: Wait = {
+      ...{ what, role: roleOfActivity(what), workflow: workflowExecution?.workflowId ?? "", count: 1 },
+      ...{ since, attempt, isUnclaimed: false },
+      ...(reason === undefined ? {} : { reason }),
+    };
+    open.set(key, { wait });
+  }
+
+  function failed(key: string, { attempt, retryPolicy }: Info, error: unknown): void {
+    const attempts = open.get(key);
+    const isFinal = error instanceof ApplicationFailure && error.nonRetryable === true;
+    if (
+      attempts === undefined ||
+      isFinal ||
+      attempt >= (retryPolicy?.maximumAttempts || Number.POSITIVE_INFINITY)
+    ) {
+      open.delete(key);
+      return;
+    }
+    attempts.failedAt = Date.now();
+    attempts.wait.reason = shortReason(messageOf(error));
+  }
+
+  const timer = setInterval(report, interval);
+  timer.unref();
+  return {
+    close: () => clearInterval(timer),
+    interceptor: () => ({
+      inbound: {
+        execute: async (input, next) => {
+          const { info } = Context.current();
+          if (!info.isLocal) return next(input);
+          const key = `${info.workflowExecution?.runId}/${info.activityId}`;
+          begun(key, info);
+          try {
+            const result = await next(input);
+            open.delete(key);
+            return result;
+          } catch (error) {
+            failed(key, info, error);
+            throw error;
+          }
+        },
+      },
+    }),
+  };
+}

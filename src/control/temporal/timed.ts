@@ -1,0 +1,74 @@
+import { EverturnError } from "../../base/errors/everturn-error.ts";
+
+/** Milliseconds between two looks at the clock, and the most that one of them counts: a longer gap is a stopped process. */
+const interval = 1000;
+const longestGap = 5000;
+
+interface Options {
+  /** What works, for the error. */
+  what: string;
+  signal: AbortSignal;
+  /** Milliseconds that it may work; no bound if absent. */
+  limit?: number | undefined;
+}
+
+/** What came of work, and the seconds that it took. */
+export interface Timed<Result> {
+  result: Result;
+  seconds: number;
+}
+
+/**
+ * Does `work`, and measures the seconds that it took while this process ran; `begin` says that what came before was
+ * waiting. After `limit` its signal is aborted and nobody waits for it any longer. Throws TIME_LIMIT_REACHED, the
+ * signal's reason, or what the work throws.
+ */
+export async function timed<Result>(
+  work: (signal: AbortSignal, begin: () => void) => Promise<Result>,
+  { what, signal, limit = Number.POSITIVE_INFINITY }: Options,
+): Promise<Timed<Result>> {
+  signal.throwIfAborted();
+  const controller = new AbortController();
+  const aborted = new Promise<never>((_, reject) => {
+    controller.signal.addEventListener("abort", () => reject(controller.signal.reason));
+  });
+  aborted.catch(() => {}); // told by the race, if it is still on
+  let worked = 0;
+  let looked = performance.now();
+  let timer: NodeJS.Timeout | undefined;
+
+  function count(): number {
+    const now = performance.now();
+    worked += Math.min(now - looked, longestGap);
+    looked = now;
+    return worked;
+  }
+
+  function look(): void {
+    const left = limit - count();
+    if (left <= 0) {
+      controller.abort(new EverturnError("TIME_LIMIT_REACHED", { what, seconds: limit / 1000 }));
+    } else timer = setTimeout(look, Math.min(left, interval));
+  }
+
+  function begin(): void {
+    clearTimeout(timer);
+    worked = 0;
+    looked = performance.now();
+    look();
+  }
+
+  const pass = () => controller.abort(signal.reason);
+  signal.addEventListener("abort", pass);
+  begin();
+  try {
+    const result = await Promise.race([aborted, work(controller.signal, begin)]);
+    return { result, seconds: count() / 1000 };
+  } catch (error) {
+    controller.signal.throwIfAborted(); // what it threw may be how it heeded the signal
+    throw error;
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener("abort", pass);
+  }
+}

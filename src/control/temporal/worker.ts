@@ -1,0 +1,174 @@
+import {
+  type ActivityInterceptorsFactory,
+  TransportError,
+  Worker,
+  type WorkerOptions,
+  type WorkerPlugin,
+} from "@temporalio/worker";
+import { untilAborted } from "../../base/async/abort-signals.ts";
+import { EverturnError } from "../../base/errors/everturn-error.ts";
+import { readPatiently } from "../../base/files/read-patiently.ts";
+import { endAnyway } from "../../base/processes/end-anyway.ts";
+import { tellNotice } from "../../base/processes/notice.ts";
+import { loopNames } from "../../contracts/plan-loops.ts";
+import type { Queues } from "../../contracts/trajectory.ts";
+import { openRun } from "../../run/folder/open-runs.ts";
+import { type Role, rolesBeside } from "../../run/folder/queues.ts";
+import { reasonOf, type ServerLocation } from "./client.ts";
+import { workflowOptions } from "./deployment.ts";
+import { localAttempts } from "./local-attempts.ts";
+import { watchLoops } from "./loop-watch.ts";
+import { tellOutOfMemory } from "./out-of-memory.ts";
+import { checkServer, watchIdentity } from "./server-identity.ts";
+import type { Wait } from "./waits.ts";
+import { connectWorker } from "./worker-connection.ts";
+
+type Activities = Record<string, (input: never) => Promise<unknown>>;
+
+/** For which run and queue a worker's activities are. */
+export interface RoleOptions {
+  runs: string;
+  run: string;
+  queue: string;
+}
+
+/** The activities of a role, and how to end what they hold. */
+export interface RoleActivities {
+  activities: Activities;
+  /** What this worker alone serves: calls for the state that it holds. */
+  own?: { queue: string; activities: Activities };
+  /** How many at once. */
+  concurrency: number;
+  close(): Promise<void>;
+}
+
+/**
+ * Of a worker that runs workflows: a step starts all its trajectories at once, and each task should find a poller. A
+ * trajectory of quick turns is one task from its first turn to its last: as many as trajectories may run at once.
+ */
+const workflowTasks = { maxConcurrentWorkflowTaskExecutions: 1000, maxConcurrentWorkflowTaskPolls: 50 };
+
+/**
+ * Runs a worker of `role` for `run` until `ended` resolves, with the activities of all roles that share its queue;
+ * the one with orchestration also runs the workflows.
+ * `onReady` is called when it polls, `onProgress` when activities have finished, at most once a second, `onWaits` with
+ * what its local activities wait for.
+ * Throws TEMPORAL_UNREACHABLE, TEMPORAL_REFUSED, TEMPORAL_OTHER_SERVER, LOOP_MODULE_STUCK, LOOP_STUCK if that ends no
+ * trajectory, and what an activity failed with that found no memory.
+ */
+export async function runWorker(options: {
+  role: Role;
+  runs: string;
+  run: string;
+  location: ServerLocation;
+  queues: Queues;
+  makeActivities: (options: RoleOptions) => (role: Role) => Promise<RoleActivities>;
+  plugins: WorkerPlugin[];
+  /** The worker deployment whose builds its workflows run on; absent for queues of a prefix. */
+  deployment: string | undefined;
+  ended: Promise<void>;
+  onReady: () => void;
+  onProgress: () => void;
+  onWaits: (waits: Wait[]) => void;
+}): Promise<void> {
+  const { role, runs, run, location, queues } = options;
+  const { folder, plan } = await openRun(runs, run);
+  const served = rolesBeside(role, queues);
+  const connection = await connectWorker(location);
+  let made: RoleActivities[] = [];
+  const broken = new AbortController();
+  const onLost = (error: EverturnError) => {
+    tellNotice({ code: error.code, notice: error.message });
+    broken.abort(error);
+  };
+  const loops = watchLoops({ loop: loopNames(plan), onLost });
+  const local = localAttempts(options.onWaits);
+  const closing = new AbortController();
+  try {
+    await checkServer(connection, location);
+    const onOther = (error: unknown) => broken.abort(error);
+    void watchIdentity(connection, location, { stopping: closing.signal, onOther });
+    const queue = queues[role];
+    made = await Promise.all(served.map(options.makeActivities({ runs, run, queue })));
+    const concurrency = Math.max(...made.map((one) => one.concurrency));
+    const common: Omit<WorkerOptions, "taskQueue" | "activities"> = {
+      connection,
+      namespace: location.namespace,
+      identity: `${role}@${process.pid}`,
+      maxConcurrentActivityTaskExecutions: concurrency,
+      maxConcurrentLocalActivityExecutions: concurrency,
+      plugins: options.plugins,
+      interceptors: {
+        activity: [
+          tellProgress(options.onProgress),
+          tellOutOfMemory((error) => {
+            broken.abort(error);
+            endAnyway(); // to end in order may want memory, too
+          }),
+          local.interceptor,
+        ],
+      },
+      shutdownGraceTime: "2s",
+    };
+    const builds = served.includes("orchestration")
+      ? await workflowOptions(connection, location.namespace, folder, options.deployment)
+      : [{}];
+    const shared = {
+      ...{ ...common, taskQueue: queue },
+      activities: Object.assign({}, ...made.map(({ activities }) => activities)),
+      ...(served.includes("orchestration") ? workflowTasks : {}),
+    };
+    const workers = await Promise.all([
+      // The SDK reads the bundle of a build itself.
+      ...builds.map((build) => readPatiently(folder.root, () => Worker.create({ ...shared, ...build }))),
+      ...made.flatMap(({ own }) =>
+        own === undefined
+          ? []
+          : [Worker.create({ ...common, taskQueue: own.queue, activities: own.activities })],
+      ),
+    ]);
+    options.onReady();
+    await runTogether(workers, Promise.race([options.ended, untilAborted(broken.signal)]));
+    broken.signal.throwIfAborted();
+  } catch (error) {
+    broken.signal.throwIfAborted(); // whatever else goes wrong then comes of it
+    if (!(error instanceof TransportError)) throw error;
+    const { address, namespace } = location;
+    throw new EverturnError("TEMPORAL_REFUSED", { address, namespace, reason: reasonOf(error) });
+  } finally {
+    loops.stop();
+    local.close();
+    closing.abort();
+    await connection.close();
+    for (const one of made) await one.close();
+  }
+}
+
+/** Runs workers until `ended` resolves, or one of them fails. */
+async function runTogether(workers: Worker[], ended: Promise<void>): Promise<void> {
+  const running = workers.map((worker) => worker.run());
+  await Promise.race([ended, ...running]).catch(() => {}); // it is thrown when all have ended
+  for (const worker of workers) if (worker.getState() === "RUNNING") worker.shutdown();
+  await Promise.allSettled(running);
+  await Promise.all(running);
+}
+
+/** Milliseconds between two reports of progress, at least. */
+const reportInterval = 1000;
+
+/** Calls `tell` when an activity has finished. */
+function tellProgress(tell: () => void): ActivityInterceptorsFactory {
+  let told = Number.NEGATIVE_INFINITY;
+  return () => ({
+    inbound: {
+      execute: async (input, next) => {
+        const result = await next(input);
+        if (performance.now() - told > reportInterval) {
+          told = performance.now();
+          tell();
+        }
+        return result;
+      },
+    },
+  });
+}

@@ -1,0 +1,54 @@
+import { createHash } from "node:crypto";
+import { join } from "node:path";
+import { littlePatience, patiently } from "../../base/files/patiently.ts";
+import { readRecord, writeWhole } from "../../base/files/whole-files.ts";
+import type { RunFolder } from "../../run/folder/run-folder.ts";
+import type { BundledLoop } from "./bundle-workflows.ts";
+import { workflowBundle } from "./workflow-bundle.ts";
+
+/** The workflow code of a run: its builds (the SHA-256 of each bundle, 16 digits), the current one last. */
+interface Builds {
+  builds: string[];
+}
+
+/** The builds of a run, the current one last. None before its first session. */
+export async function readBuilds(folder: RunFolder): Promise<string[]> {
+  return (await patiently(() => readRecord<Builds>(listOf(folder))))?.builds ?? [];
+}
+
+/** The bundle of a build. */
+export function bundleOf(folder: RunFolder, build: string): string {
+  return join(folder.builds, `${build}.js`);
+}
+
+/**
+ * Sees to it that the run has workflow code: what it has, or today's if it has none or `upgrade` asks for it. Returns
+ * the builds, the current one last. Throws WORKFLOWS_NOT_BUNDLED.
+ */
+export async function prepareBuilds(
+  folder: RunFolder,
+  loops: readonly BundledLoop[],
+  { telemetry, upgrade }: { telemetry: boolean; upgrade: boolean },
+): Promise<string[]> {
+  const builds = await readBuilds(folder);
+  if (builds.length > 0 && !upgrade) return builds;
+  const build = await bundleToday(folder, loops, telemetry);
+  const known: Builds = { builds: [...builds.filter((one) => one !== build), build] };
+  await patiently(() => writeWhole(listOf(folder), `${JSON.stringify(known)}\n`), littlePatience);
+  return known.builds;
+}
+
+function listOf(folder: RunFolder): string {
+  return join(folder.builds, "builds.json");
+}
+
+async function bundleToday(
+  folder: RunFolder,
+  loops: readonly BundledLoop[],
+  telemetry: boolean,
+): Promise<string> {
+  const code = await workflowBundle(loops, telemetry);
+  const build = createHash("sha256").update(code).digest("hex").slice(0, 16);
+  await patiently(() => writeWhole(bundleOf(folder, build), code), littlePatience);
+  return build;
+}

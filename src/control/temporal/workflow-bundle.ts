@@ -1,0 +1,31 @@
+import { createHash } from "node:crypto";
+import { join } from "node:path";
+import packageJson from "../../../package.json" with { type: "json" };
+import { cacheFolder } from "../../base/files/cache-folder.ts";
+import { keepBundle, keptBundle } from "./bundle-cache.ts";
+import { areUnchangedSince } from "./bundle-inputs.ts";
+import type { BundledLoop } from "./bundle-workflows.ts";
+
+/**
+ * Everturn's workflows with agent loops, as code for a worker; of loops of one name the first. It takes a second or two to make, so it is kept in the
+ * user's cache and taken from there for as long as all that it was made from is as it was (decision 0026). Throws
+ * WORKFLOWS_NOT_BUNDLED.
+ */
+export async function workflowBundle(named: readonly BundledLoop[], telemetry: boolean): Promise<string> {
+  const loops = named.filter(({ name }, at) => named.findIndex((one) => one.name === name) === at);
+  const file = join(cacheFolder(), "workflows", nameOf(loops, telemetry));
+  const kept = keptBundle(file);
+  if (kept !== undefined) return kept;
+  const began = Date.now();
+  const { bundleWorkflows } = await import("./bundle-workflows.ts"); // it is slow to load
+  const bundle = await bundleWorkflows(loops, telemetry);
+  if (areUnchangedSince(began, bundle.inputs)) keepBundle(file, bundle);
+  return bundle.code;
+}
+
+/** A digest of all that is asked for, and who makes it: which files it is made from comes to light only then. */
+function nameOf(loops: readonly BundledLoop[], telemetry: boolean): string {
+  const maker = [packageJson.version, import.meta.dirname, process.version, process.platform, process.arch];
+  const asked = JSON.stringify([...maker, loops.map(({ name, workflow }) => [name, workflow]), telemetry]);
+  return createHash("sha256").update(asked).digest("hex").slice(0, 32);
+}

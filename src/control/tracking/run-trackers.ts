@@ -1,0 +1,63 @@
+import type { StepRecord } from "../../contracts/generated/step-record.ts";
+import type { EvaluationRecord } from "../../contracts/run.ts";
+import { stepStage } from "../../contracts/stages.ts";
+import type { TrackedEnding } from "../../contracts/tracker.ts";
+import { ownEvaluations } from "../../run/folder/evaluations.ts";
+import type { OpenRun } from "../../run/folder/open-runs.ts";
+import { recordedSteps } from "../../run/folder/recorded-steps.ts";
+import { firstVersion } from "../../run/versions/first-version.ts";
+import { toldTracker } from "./told-tracker.ts";
+import { evaluationValues, stepValues } from "./tracked-values.ts";
+import { type Told, trackerLink } from "./tracker-link.ts";
+
+/** The trackers of a run at work. */
+export interface RunTrackers {
+  tellStep(record: StepRecord): void;
+  tellEvaluation(record: EvaluationRecord): void;
+  /** Tells what was recorded and not told yet, and closes them, in some seconds; how many entries were not told. */
+  close(ending: TrackedEnding): Promise<number>;
+}
+
+/**
+ * Tells the trackers of a run of its steps and evaluations: first of those that they have not been told of yet, then as they
+ * end. A tracker that fails is told of by `note`, and tried again; the run does not wait for it.
+ */
+export async function runTrackers(run: OpenRun, note: (text: string) => void): Promise<RunTrackers> {
+  const trackers = (run.plan.trackers ?? []).map((plugin, index) =>
+    toldTracker(plugin.name, trackerLink(run, plugin, index), note),
+  );
+  const tell = (told: Told) => {
+    for (const tracker of trackers) tracker.tell(told);
+  };
+  const tellRecorded = async () => {
+    if (trackers.length === 0) return;
+    for (const told of await recordedSoFar(run)) tell(told);
+  };
+  await tellRecorded();
+  return {
+    tellStep: (record) => tell(toldStep(record)),
+    tellEvaluation: (record) => tell(toldEvaluation(record)),
+    close: async (ending) => {
+      await tellRecorded();
+      const untold = await Promise.all(trackers.map((tracker) => tracker.close(ending)));
+      return untold.reduce((sum, one) => sum + one, 0);
+    },
+  };
+}
+
+/** The steps and own evaluations of a run, an evaluation after the step whose version it measures. */
+async function recordedSoFar(run: OpenRun): Promise<Told[]> {
+  const steps = await recordedSteps(run.store);
+  const newest = steps.at(-1)?.policyVersion ?? firstVersion(run.plan);
+  const evaluations = await ownEvaluations(run, newest);
+  const all = [...steps.map(toldStep), ...evaluations.map(toldEvaluation)];
+  return all.toSorted((one, other) => one.step - other.step);
+}
+
+function toldStep(record: StepRecord): Told {
+  return { name: stepStage(record.step), step: record.step, values: stepValues(record) };
+}
+
+function toldEvaluation(record: EvaluationRecord): Told {
+  return { name: record.name, step: record.step, values: evaluationValues(record) };
+}

@@ -1,0 +1,65 @@
+import { dirname } from "node:path";
+import type { ResolvedPlugin } from "../../contracts/plan.ts";
+import type { TrackedEnding, TrackedEntry, TrackedRun, TrackerSession } from "../../contracts/tracker.ts";
+import { planDocument } from "../../plan/pipeline/read/plan-document.ts";
+import { loadTracker } from "../../plugin/registry/registry.ts";
+import type { OpenRun } from "../../run/folder/open-runs.ts";
+import { readRunFile } from "../../run/folder/run-file.ts";
+import { trackedRow } from "../../run/store/keys.ts";
+import { readRow } from "../../run/store/row.ts";
+
+/** A step or an evaluation of a run, by its name. */
+export interface Told extends Pick<TrackedEntry, "step" | "values"> {
+  name: string;
+}
+
+/** A run's connection with one of its trackers. Each function throws what the tracker does, and can be called again then. */
+export interface TrackerLink {
+  /** The names of what the tracker was told, by any command. */
+  logged(): Promise<string[]>;
+  /** Tells it one thing more, and records that it was told. */
+  log(told: Told, signal: AbortSignal): Promise<void>;
+  close(ending: TrackedEnding, signal: AbortSignal): Promise<void>;
+}
+
+/** The link with the tracker at a place of the plan, which is opened when it is first needed. */
+export function trackerLink(run: OpenRun, plugin: ResolvedPlugin, index: number): TrackerLink {
+  const row = trackedRow(index);
+  let session: TrackerSession | undefined;
+  let count: number | undefined;
+
+  async function logged(): Promise<string[]> {
+    const names = (await readRow(run.store, row)).map(({ name }) => name);
+    count = names.length;
+    return names;
+  }
+
+  async function opened(signal: AbortSignal): Promise<{ session: TrackerSession; number: number }> {
+    const number = count ?? (await logged()).length;
+    if (session === undefined) {
+      const tracker = await loadTracker(plugin);
+      session = await tracker.open(plugin.config, await describedRun(run, number), signal);
+    }
+    return { session, number };
+  }
+
+  return {
+    logged,
+    async log({ name, step, values }, signal) {
+      const { session: to, number } = await opened(signal);
+      await to.log({ number, step, at: Date.now(), values }, signal);
+      await run.store.record(row(number + 1), { name });
+      count = number + 1;
+    },
+    async close(ending, signal) {
+      const { session: to } = await opened(signal);
+      await to.close(ending, signal);
+    },
+  };
+}
+
+async function describedRun({ id, folder, plan }: OpenRun, logged: number): Promise<TrackedRun> {
+  const { createdAt } = await readRunFile(dirname(folder.root), id, () => {}); // told when the run was opened
+  const settings: TrackedRun["settings"] = JSON.parse(JSON.stringify(planDocument(plan).value));
+  return { run: id, pipeline: plan.name, createdAt, folder: folder.root, settings, logged };
+}

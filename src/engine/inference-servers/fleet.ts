@@ -1,0 +1,107 @@
+import { createHash } from "node:crypto";
+import { setTimeout as wait } from "node:timers/promises";
+import { EverturnError } from "../../base/errors/everturn-error.ts";
+import type { EngineAction, EngineAnswer } from "./engine-protocol.ts";
+import type { EngineWeights, Replica } from "./replica.ts";
+
+/** Replicas of an engine as one. */
+export interface Fleet {
+  /**
+   * Has an action written by these weights: by the replica that wrote the trajectory's earlier ones, which holds their keys
+   * and values, or by another one if that one fails. Throws ENGINE_FAILED once `patience` is over, ENGINE_REFUSED, and the
+   * signal's reason.
+   */
+  generate(
+    trajectory: string,
+    weights: EngineWeights,
+    action: EngineAction,
+    signal: AbortSignal,
+    onBegin?: () => void,
+  ): Promise<EngineAnswer>;
+  /** Loads weights in every replica that is well. Throws what each of them failed with if all do. */
+  load(weights: EngineWeights): Promise<void>;
+  /** Ends what is under way with POLICY_CLOSED. */
+  close(): void;
+}
+
+/** Failures of replicas that say they are well, after which an action is given up. */
+const failuresOfTheWell = 8;
+
+/** Milliseconds between two looks for a replica that is well. */
+const lookEvery = 250;
+
+/** A fleet. `patience`: milliseconds that an action waits for a replica that is well. */
+export function openFleet(replicas: readonly Replica[], patience: number): Fleet {
+  const closing = new AbortController();
+
+  /** Replicas that are well, that of the trajectory first. */
+  const candidates = (trajectory: string): Replica[] =>
+    inOrder(
+      trajectory,
+      replicas.filter((replica) => replica.isUp()),
+    );
+
+  /** Looks after those that are not well, until one is; without waiting if one is already. */
+  const lookAround = async (signal: AbortSignal, until: number) => {
+    for (;;) {
+      const looking = replicas.map((replica) => replica.look());
+      if (replicas.some((replica) => replica.isUp())) return;
+      await Promise.all(looking);
+      if (replicas.some((replica) => replica.isUp()) || performance.now() > until) return;
+      await wait(lookEvery, undefined, { signal }).catch(() => signal.throwIfAborted());
+    }
+  };
+
+  return {
+    async generate(trajectory, weights, action, signal, onBegin) {
+      const either = AbortSignal.any([signal, closing.signal]);
+      const until = performance.now() + patience;
+      const failed = new Map<Replica, number>();
+      for (let failures = 0; ; ) {
+        await lookAround(either, until);
+        const times = (replica: Replica) => failed.get(replica) ?? 0;
+        const [replica] = candidates(trajectory).sort((one, other) => times(one) - times(other));
+        if (replica === undefined) throw none(replicas);
+        try {
+          const id = `${action.id}-${failures}`;
+          return await replica.generate(weights, { ...action, id }, either, onBegin);
+        } catch (error) {
+          either.throwIfAborted();
+          failures += 1;
+          failed.set(replica, times(replica) + 1);
+          const again = error instanceof EverturnError && error.code === "ENGINE_FAILED";
+          if (!again || failures >= failuresOfTheWell) throw error;
+        }
+      }
+    },
+
+    async load(weights) {
+      await lookAround(closing.signal, performance.now() + patience);
+      const up = replicas.filter((replica) => replica.isUp());
+      if (up.length === 0) throw none(replicas);
+      const results = await Promise.allSettled(up.map((replica) => replica.load(weights, closing.signal)));
+      const failures = results.filter((result) => result.status === "rejected");
+      if (failures.length === results.length) throw failures[0]?.reason;
+    },
+
+    close: () => closing.abort(new EverturnError("POLICY_CLOSED", {})),
+  };
+}
+
+/** By rendezvous: each trajectory has an order of its own, which is the same in every worker and after every restart. */
+function inOrder(trajectory: string, replicas: readonly Replica[]): Replica[] {
+  const rank = ({ url }: Replica) => createHash("sha256").update(`${url}\n${trajectory}`).digest("hex");
+  return replicas
+    .map((replica) => ({ replica, rank: rank(replica) }))
+    .sort((one, other) => (one.rank < other.rank ? -1 : 1))
+    .map(({ replica }) => replica);
+}
+
+function none(replicas: readonly Replica[]): EverturnError {
+  const url = replicas.map((replica) => replica.url).join(", ");
+  return new EverturnError("ENGINE_FAILED", {
+    engine: "The engine",
+    url,
+    reason: "has no replica that is well",
+  });
+}

@@ -1,0 +1,105 @@
+import { createHash, randomUUID } from "node:crypto";
+import { join } from "node:path";
+import { EverturnError } from "../../base/errors/everturn-error.ts";
+import { isThere } from "../../base/files/is-there.ts";
+import type { Generation, GenerationRequest, Policy } from "../../contracts/policy.ts";
+import { contextLength } from "../models/config/model-config.ts";
+import { readModelConfig } from "../models/config/model-config-file.ts";
+import { adapterConfigFile } from "../models/weights/adapter-folder.ts";
+import { beforeStopTexts } from "../sampling/stop-texts.ts";
+import type { TemplateSettings } from "../tokens/fixed-template.ts";
+import { createFraming } from "../tokens/framing.ts";
+import { loadTokenizer } from "../tokens/tokenizer.ts";
+import type { EngineAnswer, EngineProtocol } from "./engine-protocol.ts";
+import { openFleet } from "./fleet.ts";
+import { type EngineWeights, openReplica } from "./replica.ts";
+import { seedOf } from "./sampling-seed.ts";
+
+/** Where an engine is, and how it is spoken with. */
+export interface EngineOptions {
+  protocol: EngineProtocol;
+  /** One of each replica. */
+  urls: readonly string[];
+  /** Sent as a bearer token. */
+  key?: string | undefined;
+  /** Milliseconds that an action waits for a replica that is well; default 600,000. */
+  patience?: number | undefined;
+  /** Milliseconds between two looks at the health of a replica that is writing; default 10,000. */
+  healthEvery?: number | undefined;
+  /** What its chat template is told beside messages and tools. */
+  template?: TemplateSettings | undefined;
+}
+
+/**
+ * A policy whose actions another engine writes: framing, tokens and versions are Everturn's, and the engine reads each
+ * version's weights from the folder that it is in. Actions are drawn at temperature 1 or greedily, as the log-probabilities
+ * of an engine are those of one temperature alone: else `generate` throws ENGINE_SAMPLING.
+ */
+export async function openEngine(folder: string, options: EngineOptions): Promise<Policy> {
+  const { protocol, urls, key, patience = 600_000, healthEvery } = options;
+  const tokenizer = await loadTokenizer(folder, undefined, options.template);
+  const { stopTokens } = tokenizer;
+  const longest = contextLength(await readModelConfig(join(folder, "config.json")));
+  const replicas = urls.map((url) => openReplica({ url, protocol, key, healthEvery }));
+  const fleet = openFleet(replicas, patience);
+  const base = { folder, label: labelOf(folder) };
+  const folders = new Map<number, string>();
+
+  const weightsOf = (version: number): EngineWeights => {
+    const own = folders.get(version);
+    if (own === undefined || !isThere(join(own, "config.json"))) {
+      folders.delete(version);
+      throw new EverturnError("POLICY_VERSION_NOT_LOADED", { version });
+    }
+    if (!isThere(join(own, adapterConfigFile))) return { base: { folder: own, label: labelOf(own) } };
+    return { base, adapter: { folder: own, name: labelOf(own) } };
+  };
+
+  return {
+    ...createFraming(tokenizer),
+    isLoaded: (version) => isThere(join(folders.get(version) ?? "", "config.json")) && folders.has(version),
+    async load(version, path) {
+      folders.set(version, path);
+      await fleet.load(weightsOf(version));
+    },
+    async generate({ tokens, version, sampling, key: draw, signal = never, onBegin }: GenerationRequest) {
+      const { temperature } = sampling;
+      if (temperature !== 0 && temperature !== 1)
+        throw new EverturnError("ENGINE_SAMPLING", { engine: protocol.name, temperature });
+      const maxTokens = Math.min(sampling.maxTokens, longest - tokens.length);
+      if (maxTokens < 1)
+        return { ...generation({ tokens: [], logprobs: [], finish: "length" }, 1), text: "" };
+      const ends = [...stopTokens, ...(sampling.stopTokens ?? [])];
+      const action = {
+        ...{ tokens, sampling: { ...sampling, maxTokens }, stopTokens: ends },
+        ...{ id: randomUUID(), seed: seedOf(draw) },
+      };
+      const answer = await fleet.generate(draw.trajectory, weightsOf(version), action, signal, onBegin);
+      const text = tokenizer.decode(answer.tokens.filter((token) => !stopTokens.includes(token)));
+      return { ...generation(answer, temperature), text: beforeStopTexts(text, sampling.stop ?? []) };
+    },
+    close: async () => fleet.close(),
+  };
+}
+
+const never = new AbortController().signal;
+
+/** At temperature 1 and greedily, the policy's own log-probabilities are those at the sampling temperature. */
+function generation(
+  { tokens, logprobs, finish }: EngineAnswer,
+  temperature: number,
+): Omit<Generation, "text"> {
+  const own = logprobs.map((value) => Math.min(0, value));
+  return {
+    tokens,
+    logprobs: own,
+    temperedLogprobs: own,
+    samplingLogprobs: temperature === 0 ? own.map(() => 0) : own,
+    finishReason: finish === "length" ? "length" : "stop",
+  };
+}
+
+/** What an engine is told to call the weights in a folder: other weights are in another one. */
+function labelOf(folder: string): string {
+  return `everturn-${createHash("sha256").update(folder).digest("hex").slice(0, 16)}`;
+}

@@ -1,0 +1,239 @@
+import { EverturnError } from "../../base/errors/everturn-error.ts";
+import { exceedsContext } from "./context-limit.ts";
+import type { Ask, EngineAction, EngineAnswer, EngineProtocol } from "./engine-protocol.ts";
+import { askEngine, NoReply } from "./engine-request.ts";
+import { versionGate } from "./version-gate.ts";
+
+/** Weights as an engine loads them. */
+export interface EngineWeights {
+  /** The whole weights: a folder, and what the engine is told to call it. */
+  base: { folder: string; label: string };
+  /** An adapter over them. */
+  adapter?: { folder: string; name: string };
+}
+
+/** How a replica is spoken with. */
+export interface ReplicaOptions {
+  url: string;
+  protocol: EngineProtocol;
+  key?: string | undefined;
+  /** Milliseconds between two looks at the health of a replica that is writing, and for an answer; default 10,000. */
+  healthEvery?: number | undefined;
+}
+
+/** One server of an engine. */
+export interface Replica {
+  url: string;
+  isUp(): boolean;
+  /** Looks whether it is well, if it was not and it is time to look again. */
+  look(): Promise<void>;
+  /**
+   * Has an action written by these weights and no others, which it loads if need be. Throws ENGINE_FAILED, ENGINE_REFUSED,
+   * and the signal's reason.
+   */
+  generate(
+    weights: EngineWeights,
+    action: EngineAction,
+    signal: AbortSignal,
+    onBegin?: () => void,
+  ): Promise<EngineAnswer>;
+  /** Loads weights before they are asked for. */
+  load(weights: EngineWeights, signal: AbortSignal): Promise<void>;
+}
+
+/** The engine's context, which may be shorter than the model's, has no room for the conversation. */
+class NoRoom extends Error {}
+
+/** Looks in a row without an answer after which a replica counts as dead. */
+const looksBeforeDead = 3;
+
+/** Milliseconds until the next look at one that is not well: doubled each time, up to the longest. */
+const [firstPause, longestPause] = [250, 15_000];
+
+/** Adapters that stay loaded: the newest, and those of trajectories that began before. */
+const adaptersKept = 4;
+
+/** A replica, of which nothing is known yet. */
+export function openReplica({ url, protocol, key, healthEvery = 10_000 }: ReplicaOptions): Replica {
+  const bases = new Map<string, string>();
+  const adapters = new Map<string, { loading: Promise<void>; users: number }>();
+  const open = new Set<AbortController>();
+  let up = true;
+  let pause = firstPause;
+  let lookAt = 0;
+  let looking: Promise<void> | undefined;
+  let watching: NodeJS.Timeout | undefined;
+
+  const fail = (reason: string) => new EverturnError("ENGINE_FAILED", { engine: protocol.name, url, reason });
+
+  const askWith =
+    (signal: AbortSignal): Ask =>
+    async (method, path, body) => {
+      const asking = { method, url: `${url.replace(/\/+$/, "")}${path}`, body, key, signal };
+      const reply = await askEngine(asking).catch((error: unknown) => {
+        if (!(error instanceof NoReply)) throw error;
+        throw fail(`gave no whole answer to ${path}: ${error.message}`);
+      });
+      const { status } = reply;
+      if (status >= 200 && status < 300) return reply.body;
+      if (exceedsContext(reply)) throw new NoRoom();
+      const said = `answered ${path} with status ${status}: ${shown(reply.body)}`;
+      if (status >= 500 || [408, 425, 429].includes(status)) throw fail(said);
+      throw new EverturnError("ENGINE_REFUSED", { engine: protocol.name, url, reason: said });
+    };
+
+  const askAlways = askWith(new AbortController().signal);
+
+  const gate = versionGate({
+    isInForce: async (label) => (await protocol.label(askAlways)) === label,
+    change: async (label) => {
+      adapters.clear(); // an engine forgets them with the weights that they are for
+      await protocol.loadWeights(askAlways, bases.get(label) ?? "", label);
+    },
+  });
+
+  /** What failed may have been its end: who comes next finds out what it has. */
+  const doubt = () => {
+    gate.forget();
+    adapters.clear();
+    up = false;
+    lookAt = performance.now();
+  };
+
+  const isWell = async () => {
+    const reply = await askEngine({
+      ...{ method: "GET" as const, url: `${url.replace(/\/+$/, "")}${protocol.health}`, key },
+      signal: AbortSignal.timeout(healthEvery),
+    }).catch(() => undefined);
+    return reply?.status === 200;
+  };
+
+  const look = async () => {
+    if (up || performance.now() < lookAt) return;
+    looking ??= isWell().then((well) => {
+      looking = undefined;
+      up = well;
+      pause = well ? firstPause : Math.min(longestPause, pause * 2);
+      lookAt = performance.now() + pause;
+    });
+    await looking;
+  };
+
+  /** While something is being written: a replica that went away without a word is noticed. */
+  const watch = () => {
+    let missed = 0;
+    let asking = false;
+    watching ??= setInterval(async () => {
+      if (asking) return;
+      asking = true;
+      missed = (await isWell()) ? 0 : missed + 1;
+      asking = false;
+      if (missed < looksBeforeDead) return;
+      missed = 0;
+      doubt();
+      for (const one of open)
+        one.abort(fail(`is not well: it left ${looksBeforeDead} looks at its health unanswered`));
+    }, healthEvery);
+    watching.unref();
+  };
+
+  const unwatch = () => {
+    if (open.size > 0) return;
+    clearInterval(watching);
+    watching = undefined;
+  };
+
+  /** Works with an adapter, which stays loaded meanwhile. */
+  const withAdapter = async <Result>(
+    ask: Ask,
+    { adapter }: EngineWeights,
+    work: () => Promise<Result>,
+  ): Promise<Result> => {
+    if (adapter === undefined) return work();
+    const { name, folder } = adapter;
+    const held = adapters.get(name) ?? { loading: protocol.loadAdapter(ask, folder, name), users: 0 };
+    adapters.delete(name);
+    adapters.set(name, held); // by recency of use
+    held.users += 1;
+    try {
+      await held.loading.catch((error: unknown) => {
+        if (adapters.get(name) === held) adapters.delete(name);
+        throw error;
+      });
+      const idle = [...adapters].filter(([, { users }]) => users === 0);
+      for (const [old] of idle.slice(0, Math.max(0, adapters.size - adaptersKept))) {
+        adapters.delete(old);
+        await protocol.unloadAdapter(ask, old).catch(() => {}); // it may have lost it
+      }
+      return await work();
+    } finally {
+      held.users -= 1;
+    }
+  };
+
+  /** Works under weights that are loaded; a failure that may be the replica's end is kept in mind. */
+  const under = async <Result>(
+    weights: EngineWeights,
+    signal: AbortSignal,
+    work: (ask: Ask) => Promise<Result>,
+  ): Promise<Result> => {
+    const { base } = weights;
+    bases.set(base.label, base.folder);
+    const own = new AbortController();
+    const either = AbortSignal.any([signal, own.signal]);
+    open.add(own);
+    watch();
+    try {
+      const ask = askWith(either);
+      return await gate.run(base.label, either, () => withAdapter(ask, weights, () => work(ask)));
+    } catch (error) {
+      if (!signal.aborted) doubt();
+      throw error;
+    } finally {
+      open.delete(own);
+      unwatch();
+    }
+  };
+
+  return {
+    url,
+    isUp: () => up,
+    look,
+    load: (weights, signal) => under(weights, signal, async () => {}),
+    generate: (weights, action, signal, onBegin) =>
+      under(weights, signal, async (ask) => {
+        onBegin?.();
+        const asked = { ...action, adapter: weights.adapter?.name };
+        const answer = await protocol.generate(ask, asked).catch((error: unknown) => {
+          if (error instanceof NoRoom) return undefined;
+          throw error;
+        });
+        if (answer === undefined) return { tokens: [], logprobs: [], finish: "length" };
+        const problem = problemOf(answer, action, weights.base.label);
+        if (problem !== undefined) throw fail(problem);
+        return answer;
+      }),
+  };
+}
+
+/** Why an answer can't be taken; undefined if it can. */
+function problemOf(
+  { tokens, logprobs, finish, labels = [] }: EngineAnswer,
+  { sampling }: EngineAction,
+  label: string,
+): string | undefined {
+  if (finish === "abort") return "ended an action before its time";
+  const other = labels.find((one) => one !== label);
+  if (other !== undefined) return `wrote with the weights “${other}” where “${label}” were asked for`;
+  if (tokens.length === 0 || tokens.length > sampling.maxTokens)
+    return `wrote ${tokens.length} tokens where 1 to ${sampling.maxTokens} were asked for`;
+  const sound = (value: number) => Number.isFinite(value) && value <= 1e-6;
+  if (logprobs.length !== tokens.length || !logprobs.every(sound))
+    return "did not give one log-probability for each token";
+  return undefined;
+}
+
+function shown(body: unknown): string {
+  const text = typeof body === "string" ? body : JSON.stringify(body);
+  return text.slice(0, 300);
+}

@@ -1,0 +1,20 @@
+import { EverturnError } from "../../base/errors/everturn-error.ts";
+import { nextLossScale } from "./loss-scale.ts";
+import type { TrainerState } from "./trainer-state.ts";
+
+/**
+ * Counts an update in a state, and returns true; or, if one of its quantities is not finite, skips it where there is a
+ * loss scale that can be halved, and returns false. Throws TRAINING_NOT_FINITE where there is none.
+ */
+export function countUpdate(state: TrainerState, quantities: Readonly<Record<string, number>>): boolean {
+  const { lossScale } = state;
+  const strange = Object.entries(quantities).find(([, value]) => !Number.isFinite(value));
+  if (strange && (lossScale === undefined || lossScale.scale <= 1)) {
+    const [quantity, value] = strange;
+    throw new EverturnError("TRAINING_NOT_FINITE", { step: state.updates + 1, quantity, value });
+  }
+  if (lossScale) state.lossScale = nextLossScale(lossScale, strange === undefined);
+  if (strange) return false;
+  state.updates++;
+  return true;
+}

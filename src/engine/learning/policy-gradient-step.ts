@@ -1,0 +1,244 @@
+import { permutation } from "../../base/random/permutation.ts";
+import { aggregationWeights } from "./aggregation.ts";
+import { comparesTurns } from "./algorithm.ts";
+import type { TrainingEngine } from "./engine.ts";
+import { checkTrajectories, type Experience, gatherExperience, type TrajectoryScores } from "./experience.ts";
+import { byGroup, hasRewardVariance, rewardsOfTurns } from "./group-advantages.ts";
+import { nextKlCoefficient } from "./kl-controller.ts";
+import type { LearningRates } from "./learning-rates.ts";
+import { joined, type Objective, type TrainingSample } from "./objective.ts";
+import {
+  type RunningMoments,
+  rewardScale,
+  withNormalizedReward,
+  withNumbers,
+} from "./reward-normalization.ts";
+import { learningRateAt } from "./schedule.ts";
+import type { ActionScores } from "./score-actions.ts";
+import { gapOf, metricsOf, type StepMetrics, type Update, valueMetrics } from "./step-metrics.ts";
+import { type ScoredTrajectory, sequencesOf, tokenRewards, turnsOf } from "./token-rewards.ts";
+import type { TrainingSettings } from "./training-settings.ts";
+
+/** What a step goes by. */
+export interface StepContext {
+  engine: TrainingEngine;
+  /** Of `settings`. */
+  objective: Objective;
+  /** Takes its place in steps of one update, whose trajectories the policy then need not score before. */
+  onPolicyObjective?: Objective;
+  /** That of a critic that is a model of its own, with its objective. */
+  critic?: { engine: TrainingEngine; objective: Objective };
+  settings: TrainingSettings;
+  /** Decides how trajectories are shuffled into minibatches. */
+  seed: number;
+  /** That the trajectories were sampled at. */
+  temperature: number;
+  /** Is told what the step is at, in a few words. */
+  onProgress?: ((said: string) => void) | undefined;
+}
+
+/** What a step changes beside weights and optimizer. */
+export interface StepState {
+  /** Policy-gradient steps so far. */
+  policyGradientSteps: number;
+  /** Where it is steered towards a target; default: that of the settings. */
+  klCoefficient?: number;
+  /** Of all rewards so far, where they are normalized. */
+  rewards?: RunningMoments;
+}
+
+/** Trains on the trajectories of one step, and counts it in `state`. Throws TRAINING_BATCH_INVALID, TRAINING_NOT_FINITE. */
+export async function policyGradientStep(
+  { onPolicyObjective, ...given }: StepContext,
+  state: StepState,
+  trajectories: readonly ScoredTrajectory[],
+): Promise<StepMetrics> {
+  const { settings, seed } = given;
+  checkTrajectories(trajectories);
+  const isOneUpdate = settings.epochs === 1 && trajectories.length <= settings.minibatchSize;
+  const context = isOneUpdate && onPolicyObjective ? { ...given, objective: onPolicyObjective } : given;
+  const acting = trajectories.filter(({ mask }) => mask.includes(1));
+  const used = settings.leaveOutUniformGroups ? withVariance(acting, settings) : acting;
+  const klCoefficient = state.klCoefficient ?? settings.klCoefficient;
+  const isTrainedOn = ({ truncated }: ScoredTrajectory) =>
+    settings.maskTruncated !== true || truncated !== true;
+  // What can't be updated on needs no scores, whose memory may not be there either.
+  await context.engine.check(context.objective, used.filter(isTrainedOn).map(sequencesOf));
+  const scores = await scoresBefore(context, used);
+  const moments = withNumbers(
+    state.rewards,
+    acting.map(({ reward }) => reward),
+  );
+  const rewarded = used.map((trajectory) => withNormalizedReward(trajectory, settings, moments));
+  const experience = gatherExperience(rewarded, scores, settings, klCoefficient).filter(({ sequence }) =>
+    isTrainedOn(sequence),
+  );
+  const step = state.policyGradientSteps;
+  const rates = ratesOf(settings, step);
+  const updates: Update[] = [];
+  const all = [...minibatches(experience.length, settings, seed, step)];
+  for (const members of all) {
+    const minibatch = members.map((index) => experience[index]!);
+    const told = shareTeller(context, `update ${updates.length + 1} of ${all.length}`);
+    const made = await update(context, minibatch, klCoefficient, rates, told);
+    updates.push({ trajectories: minibatch.map(({ sequence }) => sequence), ...made });
+    const { result } = made;
+    if (!result.skipped && (result.terms.approximateKl ?? 0) > (settings.klStop ?? Number.POSITIVE_INFINITY))
+      break;
+  }
+  const made = updates.filter(({ result }) => !result.skipped);
+  const metrics = metricsOf(
+    acting,
+    used,
+    scores,
+    made.map(({ result }) => result),
+  );
+  const lossScale = updates.at(-1)?.result.lossScale;
+  state.policyGradientSteps = step + 1;
+  const isNormalized = (settings.rewardNormalization ?? "none") !== "none";
+  if (isNormalized) state.rewards = moments;
+  if (settings.klTarget !== undefined && metrics.kl !== undefined) {
+    const target = { target: settings.klTarget, horizon: settings.klHorizon };
+    state.klCoefficient = nextKlCoefficient(klCoefficient, metrics.kl, used.length, target);
+  }
+  return {
+    ...metrics,
+    ...valueMetrics(updates),
+    ...rates,
+    ...gapOf(used, scores, made[0]),
+    ...(settings.klStop !== undefined && { updates: updates.length }),
+    ...(settings.maskTruncated === true && { masked: used.length - experience.length }),
+    ...(isNormalized && { rewardScale: rewardScale(moments) }),
+    ...(lossScale !== undefined && { lossScale, skippedUpdates: updates.length - made.length }),
+    tokens: experience.reduce((total, { actions }) => total + actions, 0),
+  };
+}
+
+/** The learning rates of a step, which counts from 0: the value head may have one of its own, and learn alone at first. */
+function ratesOf(settings: TrainingSettings, step: number): LearningRates {
+  const { learningRate, valueLearningRate, valueWarmupSteps = 0 } = settings;
+  const isWarmingUp = step < valueWarmupSteps;
+  const rate = learningRateAt(settings, Math.max(0, step - valueWarmupSteps));
+  if (valueLearningRate === undefined && valueWarmupSteps === 0) return { learningRate: rate };
+  return {
+    learningRate: isWarmingUp ? 0 : rate,
+    valueLearningRate: valueLearningRate ?? (isWarmingUp ? learningRate : rate),
+  };
+}
+
+/** Which trajectories each update of a step is made of, epoch by epoch. */
+function* minibatches(
+  count: number,
+  { epochs, minibatchSize }: TrainingSettings,
+  ...[seed, step]: [seed: number, step: number]
+): Generator<readonly number[]> {
+  for (let epoch = 0; epoch < epochs; epoch++) {
+    const order = permutation(count, seed, `minibatches/${step}/${epoch}`);
+    for (let start = 0; start < count; start += minibatchSize)
+      yield order.slice(start, start + minibatchSize);
+  }
+}
+
+function withVariance(
+  trajectories: readonly ScoredTrajectory[],
+  settings: TrainingSettings,
+): ScoredTrajectory[] {
+  const groups = trajectories.map(({ group }, index) => group ?? `trajectory ${index}`);
+  return [...byGroup(trajectories, groups).values()]
+    .filter((members) => hasRewardVariance(members.flatMap((member) => comparedRewards(member, settings))))
+    .flat();
+}
+
+/** The rewards that a trajectory brings into the comparison within its group. */
+function comparedRewards(trajectory: ScoredTrajectory, settings: TrainingSettings): number[] {
+  if (!comparesTurns(settings)) return [trajectory.reward];
+  const turns = turnsOf(trajectory);
+  return rewardsOfTurns({ rewards: tokenRewards(trajectory, turns), turns });
+}
+
+/** What the step wants to know of its trajectories under the weights that it begins with, and under the reference's. */
+async function scoresBefore(
+  context: StepContext,
+  trajectories: readonly ScoredTrajectory[],
+): Promise<TrajectoryScores[]> {
+  const { objective, critic, settings } = context;
+  const corrects = settings.importanceCorrection !== "none" && "oldLogProbabilities" in objective.inputs;
+  const wantsPolicy = objective.wants.values || corrects;
+  const wantsReference =
+    "referenceLogProbabilities" in objective.inputs ||
+    (settings.klIn === "reward" && settings.klCoefficient > 0);
+  if (trajectories.length === 0) return [];
+  const values =
+    critic && (await scored({ ...context, engine: critic.engine }, trajectories, "policy", "critic"));
+  const policy = wantsPolicy ? await scored(context, trajectories, "policy") : [];
+  const reference = wantsReference ? await scored(context, trajectories, "reference") : [];
+  return trajectories.map((_, index) => ({
+    ...policy[index],
+    ...(values && { values: values[index]!.values }),
+    ...(wantsReference && { referenceLogProbabilities: reference[index]!.logProbabilities }),
+  }));
+}
+
+/** The scores of each trajectory, those of its rows one after the other. */
+async function scored(
+  context: StepContext,
+  trajectories: readonly ScoredTrajectory[],
+  weights: "policy" | "reference",
+  by: string = weights,
+): Promise<ActionScores[]> {
+  const rows = trajectories.map(sequencesOf);
+  const told = shareTeller(context, `scores by the ${by}`);
+  const scores = await context.engine.score(rows.flat(), weights, context.temperature, told);
+  let end = 0;
+  return rows.map(({ length }) => {
+    const own = scores.slice(end, end + length);
+    end += length;
+    const join = (of: (score: ActionScores) => Float32Array) => joined(own.map(of));
+    return {
+      logProbabilities: join(({ logProbabilities }) => logProbabilities),
+      values: join(({ values }) => values),
+    };
+  });
+}
+
+/** Tells of a part of a step how much of it is done. */
+function shareTeller({ onProgress }: StepContext, part: string): (share: number) => void {
+  const tell = (share: number) => onProgress?.(`${part}, ${Math.round(100 * share)} % done`);
+  tell(0);
+  return tell;
+}
+
+async function update(
+  { engine, objective, critic, settings, temperature }: StepContext,
+  minibatch: readonly Experience[],
+  ...[klCoefficient, rates, onShare]: [
+    klCoefficient: number,
+    rates: LearningRates,
+    onShare: (share: number) => void,
+  ]
+): Promise<Omit<Update, "trajectories">> {
+  const counts = minibatch.map(({ actions }) => actions);
+  const weights = aggregationWeights(counts, settings.aggregation, settings.lengthConstant);
+  const shares = aggregationWeights(counts, "token-mean");
+  const samples = minibatch.map(({ sequence, columns, importance }, index): TrainingSample => {
+    const own = weights[index]!;
+    const policyWeights = own.map((weight, at) => weight * importance[at]!);
+    return {
+      sequences: sequencesOf(sequence),
+      columns: { ...columns, weights: own, policyWeights, shares: shares[index]! },
+    };
+  });
+  const result = await engine.update({
+    objective,
+    samples,
+    scalars: { klCoefficient },
+    ...rates,
+    ...{ temperature, onShare },
+  });
+  if (critic === undefined) return { result };
+  const learningRate = rates.valueLearningRate ?? rates.learningRate;
+  return {
+    result,
+    critic: await critic.engine.update({ objective: critic.objective, samples, scalars: {}, learningRate }),
+  };
+}

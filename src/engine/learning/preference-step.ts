@@ -1,0 +1,79 @@
+import { EverturnError } from "../../base/errors/everturn-error.ts";
+import type { PreferenceSettings } from "../../contracts/trainer.ts";
+import type { TokenSequence } from "./batch.ts";
+import type { TrainingEngine } from "./engine.ts";
+import { actionCount, type Objective, type TrainingSample } from "./objective.ts";
+
+/** Two answers to one prompt, of which the first is preferred. */
+export interface PreferencePair {
+  readonly chosen: TokenSequence;
+  readonly rejected: TokenSequence;
+  /** The sums of their log-probabilities under the reference, where they are known, nats. */
+  readonly reference?: { readonly chosen: number; readonly rejected: number };
+}
+
+/** What a step on preference pairs measured. */
+export interface PreferenceMetrics {
+  loss: number;
+  /** Share of pairs whose chosen answer is ahead. */
+  accuracy: number;
+  /** The mean of β times what the chosen answer is ahead by, in nats. */
+  margin: number;
+  /** Before clipping. */
+  gradientNorm: number;
+  /** In float16: something overflowed, so nothing was updated. */
+  skipped: boolean;
+}
+
+/**
+ * One update by direct preference optimization (preferenceObjective of the loss's name). Scores by the reference what has no
+ * `reference`. Throws TRAINING_BATCH_INVALID, TRAINING_NOT_FINITE.
+ */
+export async function preferenceStep(
+  engine: TrainingEngine,
+  { objective, loss: kind }: { objective: Objective; loss?: PreferenceSettings["loss"] | undefined },
+  pairs: readonly PreferencePair[],
+  learningRate: number,
+): Promise<PreferenceMetrics> {
+  const references = await referencesOf(engine, pairs);
+  const samples = pairs.map(({ chosen, rejected }, index): TrainingSample => {
+    const counts = [actionCount(chosen), actionCount(rejected)] as const;
+    if (counts.includes(0)) {
+      const reason = `pair ${index} has an answer of which no token carries loss`;
+      throw new EverturnError("TRAINING_BATCH_INVALID", { reason });
+    }
+    const actions = counts[0] + counts[1];
+    const [weightOf, otherWeight] = kind === "ipo" ? [1 / counts[0], 1 / counts[1]] : [1, 1];
+    const reference = references[index]!;
+    const column = (of: number, other: number) =>
+      new Float32Array(actions).fill(of, 0, counts[0]).fill(other, counts[0]);
+    return {
+      sequences: [chosen, rejected],
+      columns: {
+        signs: column(weightOf, -otherWeight),
+        // Only its sum counts: each token has its share.
+        referenceLogProbabilities: column(reference.chosen / counts[0], reference.rejected / counts[1]),
+        pairWeights: new Float32Array(actions).fill(1 / (pairs.length * actions)),
+      },
+    };
+  });
+  const { loss, terms, gradientNorm, skipped } = await engine.update({
+    objective,
+    samples,
+    scalars: {},
+    learningRate,
+  });
+  const accuracy = Math.min(1, terms.accuracy!); // weights that add up to 1 do so but for rounding
+  return { loss, accuracy, margin: terms.margin!, gradientNorm, skipped };
+}
+
+async function referencesOf(engine: TrainingEngine, pairs: readonly PreferencePair[]) {
+  const unknown = pairs.filter(({ reference }) => reference === undefined);
+  const scores = await engine.score(
+    unknown.flatMap(({ chosen, rejected }) => [chosen, rejected]),
+    "reference",
+  );
+  const sums = scores.map(({ logProbabilities }) => logProbabilities.reduce((sum, one) => sum + one, 0));
+  let next = 0;
+  return pairs.map(({ reference }) => reference ?? { chosen: sums[next++]!, rejected: sums[next++]! });
+}

@@ -1,0 +1,59 @@
+import type { ModelConfig } from "../models/config/model-config.ts";
+import type { AttentionForm } from "../models/graph/decoder.ts";
+import type { Outputs, Tensor } from "../onnx/session.ts";
+import { batchFeeds, batchSequences, type TokenSequence } from "./batch.ts";
+import { actionCount } from "./objective.ts";
+import { type RunTokens, runSplits } from "./run-splits.ts";
+import { lengthStep, prefixLength, scoringForm } from "./token-runs.ts";
+
+/** What a model says of the action tokens of one sequence, in order. */
+export interface ActionScores {
+  /** Nats; empty of a critic. */
+  logProbabilities: Float32Array;
+  /** Empty if the model has no value head. */
+  values: Float32Array;
+}
+
+/** A scoring model at work. */
+export interface Scoring {
+  config: ModelConfig;
+  /** Runs the model in a form of attention. */
+  run(form: AttentionForm, batch: Readonly<Record<string, Tensor>>): Promise<Outputs>;
+  /** Whether it is in the form that suits the sequences of a run; else all is kept in one piece. */
+  forms: boolean;
+  values: boolean;
+  logProbabilities: boolean;
+  temperature: number;
+  tokens: RunTokens;
+}
+
+/** Runs a scoring model over sequences that each have an action token; `onShare` is told how many of them are done, from 0 to 1. */
+export async function scoreActions(
+  { config, run: runModel, forms, values, logProbabilities, temperature, tokens }: Scoring,
+  sequences: readonly TokenSequence[],
+  onShare?: (share: number) => void,
+): Promise<ActionScores[]> {
+  const scores: ActionScores[] = [];
+  let done = 0;
+  const samples = sequences.map((sequence) => [sequence]);
+  for (const run of runSplits(samples, config, tokens)[0]!.runs) {
+    const part = run.map((index) => sequences[index]!);
+    const form = forms ? scoringForm(part, config) : "kept";
+    const batch = batchSequences(part, config, lengthStep(form), prefixLength(form, part));
+    const outputs = await runModel(form, batchFeeds(batch, temperature));
+    let start = 0;
+    for (const index of run) {
+      const end = start + actionCount(sequences[index]!);
+      const of = (name: string) => outputs.floats(name).slice(start, end);
+      scores[index] = {
+        logProbabilities: logProbabilities ? of("logProbabilities") : new Float32Array(),
+        values: values ? of("values") : new Float32Array(),
+      };
+      start = end;
+    }
+    outputs.release();
+    done += run.length;
+    onShare?.(done / sequences.length);
+  }
+  return scores;
+}

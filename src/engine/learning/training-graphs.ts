@@ -1,0 +1,249 @@
+import type { ModelConfig } from "../models/config/model-config.ts";
+import { type AttentionForm, decoderForward, hasPrefix } from "../models/graph/decoder.ts";
+import { headWeight, languageModelHead } from "../models/graph/decoder-blocks.ts";
+import { decoderInputs } from "../models/graph/decoder-inputs.ts";
+import { rotaryTables } from "../models/graph/rotary-tables.ts";
+import { modelWeightShapes, weightInputs } from "../models/weights/model-weights.ts";
+import type { FrozenBase } from "../models/weights/weight-sources.ts";
+import { add, div, mul } from "../onnx/elementwise.ts";
+import { type GradientWithRows, gradients, gradientsWithRows } from "../onnx/gradients.ts";
+import { createGraph, type FloatValue, type Graph, type Value } from "../onnx/graph.ts";
+import { linear } from "../onnx/linear-algebra.ts";
+import { modelBytes } from "../onnx/model-bytes.ts";
+import { reshape } from "../onnx/shaping.ts";
+import type { Target } from "../onnx/target.ts";
+import { tiledLength } from "../onnx/tiled-attention.ts";
+import { tokenDistribution } from "../onnx/token-distribution.ts";
+import { vocabularyDistribution } from "../onnx/vocabulary-distribution.ts";
+import { valueHeadPrefix } from "./learning-rates.ts";
+import { adapterShapes, decoderAdapter, type LoraSettings } from "./lora.ts";
+import { type Objective, objectiveInputShapes, type PolicyOutputs } from "./objective.ts";
+
+/** A policy that is trained: all weights of a model, or an adapter of it. */
+export interface TrainedModel {
+  config: ModelConfig;
+  lora?: LoraSettings;
+  /** Matrices that are kept in few bits or half precision, under an adapter. */
+  base?: FrozenBase;
+  /** Whether it is a critic: it gives values, and has no language-model head. */
+  critic?: boolean;
+  /** Whether gradients keep only each layer's input and compute the layer again, or how many of the first layers; default false. */
+  recompute?: boolean | number;
+  /** Default "kept". */
+  attention?: AttentionForm;
+  /** Whether gradients are added to what `sumName` feeds, on the CPU; default false. */
+  adds?: boolean;
+}
+
+/** How many layers are computed again. */
+export function recomputedLayers(
+  { num_hidden_layers }: ModelConfig,
+  recompute: TrainedModel["recompute"] = false,
+): number {
+  return typeof recompute === "number" ? recompute : recompute ? num_hidden_layers : 0;
+}
+
+/** The output that holds the gradient of a parameter. */
+export function gradientName(parameter: string): string {
+  return `gradient/${parameter}`;
+}
+
+/** The input that the gradient of a parameter is added to: it may lie where the output does. */
+export function sumName(parameter: string): string {
+  return `sum/${parameter}`;
+}
+
+/** Outputs of a training model that are written where what they are added to lies. */
+export function summedOutputs({ inputs, outputs }: Graph): ReadonlySet<Value> {
+  const fed = new Set(inputs.map(({ name }) => name));
+  const sums = [...outputs].filter(([name]) => fed.has(name.replace(gradientName(""), sumName(""))));
+  return new Set(sums.map(([, value]) => value));
+}
+
+/** Shapes of the value head's weights: one linear map of the final normed hidden state. */
+export function valueHeadShapes(config: ModelConfig): Map<string, number[]> {
+  return new Map([
+    [`${valueHeadPrefix}weight`, [1, config.hidden_size]],
+    [`${valueHeadPrefix}bias`, [1]],
+  ]);
+}
+
+/** Shapes of the model's own weights: a critic lacks the language-model head, unless it is the embedding. */
+export function trainedWeightShapes({ config, critic }: TrainedModel): Map<string, number[]> {
+  const shapes = modelWeightShapes(config);
+  if (critic) shapes.delete("lm_head.weight");
+  return shapes;
+}
+
+/**
+ * The largest vocabularies whose logits are made whole. In parts they are made twice where the head is trained, which
+ * costs a third of the head's products more. Capped ones (Gemma 2) are whole always.
+ */
+export const frozenWhole = 8192;
+const trainedWhole = 65_536;
+
+interface PolicyGraph {
+  graph: Graph;
+  reads: string[];
+  /** What is trained, by name. */
+  trained: Map<string, FloatValue>;
+  outputs: PolicyOutputs;
+}
+
+/** What a TokenBatch feeds, the inverse temperature, and weights by their names, as inputs; values and entropies if they are wanted. */
+function policyGraph(
+  trained: TrainedModel,
+  wants: Objective["wants"] & { gradients: boolean },
+  { device = "cpu", precision = "float32" }: Target,
+): PolicyGraph {
+  const { config, lora, base, critic, recompute, attention = "kept" } = trained;
+  const graph = createGraph();
+  const isFed = ([name]: [string, unknown]) => !base?.frozen.has(name);
+  const weights = weightInputs(graph, new Map([...trainedWeightShapes(trained)].filter(isFed)));
+  const matrices = lora && weightInputs(graph, adapterShapes(config, lora));
+  const valueHead = weightInputs(graph, wants.values ? valueHeadShapes(config) : new Map());
+  const model = {
+    config,
+    weights,
+    ...(base && { frozen: base.frozen }),
+    tables: rotaryTables(graph, config),
+    onProcessor: device === "cpu" && precision === "float32",
+    ...(lora && matrices && { adapter: decoderAdapter(lora, matrices) }),
+  };
+  const length = attention === "tiled" ? tiledLength : undefined;
+  const inputs = decoderInputs(graph, config, length, hasPrefix(attention));
+  const hidden = decoderForward(model, inputs, {
+    recomputed: recomputedLayers(config, recompute),
+    attention,
+  });
+  const targets = graph.input("targets", "int64", ["actions"]);
+  const inverse = graph.input("inverseTemperature", "float32", []);
+  const isCapped = config.final_logit_softcapping !== null;
+  const largestWhole = lora || !wants.gradients ? frozenWhole : trainedWhole;
+  // Dividing hidden states is cheaper, but a cap on the logits wants to see them as they are.
+  const distribution = () => {
+    if (isCapped) return tokenDistribution(mul(languageModelHead(model, hidden), inverse), targets);
+    const tempered = mul(hidden, inverse);
+    return config.vocab_size <= largestWhole
+      ? tokenDistribution(languageModelHead(model, tempered), targets)
+      : vocabularyDistribution(tempered, headWeight(model), targets, wants);
+  };
+  const said = critic ? undefined : distribution();
+  const [valueWeight, valueBias] = [...valueHead.values()];
+  return {
+    graph,
+    reads: [weights, matrices ?? new Map(), valueHead].flatMap((inputs) => [...inputs.keys()]),
+    trained: new Map([...(matrices ?? weights), ...valueHead]),
+    outputs: {
+      ...(said && { logProbabilities: said.logProbabilities }),
+      ...(wants.entropies && said?.entropies && { entropies: said.entropies }),
+      ...(valueWeight && { values: reshape(linear(hidden, valueWeight, valueBias), ["actions"]) }),
+    },
+  };
+}
+
+/** A model, and what it reads of a trainer's parameters. */
+export interface PolicyModel {
+  graph: Graph;
+  /** Made whenever it is asked for, as a plan looks at graphs that nobody runs. */
+  readonly bytes: Uint8Array;
+  /** Weights, matrices of the adapter, and the value head, if it is wanted. */
+  reads: string[];
+}
+
+/** A model that gives `logProbabilities` (and `values`) of the action tokens, without gradients. */
+export function scoringModel(
+  model: TrainedModel,
+  wants: { values: boolean },
+  target: Target = {},
+): PolicyModel {
+  const wanted = { ...wants, entropies: false, gradients: false };
+  const { graph, reads, outputs } = policyGraph(model, wanted, target);
+  giveLogProbabilities(graph, outputs);
+  if (outputs.values) graph.output("values", outputs.values);
+  return {
+    graph,
+    get bytes() {
+      return modelBytes(graph, target);
+    },
+    reads,
+  };
+}
+
+/** A model that computes gradients. */
+export interface TrainingModel extends PolicyModel {
+  /** The scalars it gives beside the loss. */
+  terms: string[];
+  /** What it gives gradients of. */
+  trains: string[];
+  /** What is still to be added to them, on the CPU: rows of a table, which `numbers` [count], an input, says; and the output that has them. */
+  rows: { parameter: string; numbers: string; output: string }[];
+  /** A critic gives values alone. */
+  logProbabilities: boolean;
+}
+
+/**
+ * A model that gives an objective's `loss`, its terms by their names, `logProbabilities` of the action tokens, and
+ * the gradients of all that is trained. In float16 it also reads `lossScale`, which the loss is multiplied with on the
+ * way back, and gradients are divided by.
+ */
+export function trainingModel(model: TrainedModel, objective: Objective, target: Target = {}): TrainingModel {
+  const { graph, reads, trained, outputs } = policyGraph(
+    model,
+    { ...objective.wants, gradients: true },
+    target,
+  );
+  const inputs = new Map(
+    Object.entries(objective.inputs).map(([name, kind]) => [
+      name,
+      graph.input(name, "float32", objectiveInputShapes[kind]),
+    ]),
+  );
+  const { loss, terms } = objective.build(outputs, (name) => inputs.get(name)!);
+  for (const [name, value] of Object.entries({ ...terms, loss })) graph.output(name, value);
+  const logProbabilities = giveLogProbabilities(graph, outputs);
+  const scale = target.precision === "float16" ? graph.input("lossScale", "float32", []) : undefined;
+  const inverse = scale && div(1, scale);
+  const unscaled = (value: FloatValue) => (inverse ? mul(value, inverse) : value);
+  const trains = [...trained.keys()];
+  const sums = new Map(
+    Array.from(model.adds ? trained : [], ([name, parameter]) => {
+      return [parameter, graph.input(sumName(name), "float32", parameter.shape)];
+    }),
+  );
+  const finish = (gradient: FloatValue, parameter: FloatValue) => add(sums.get(parameter)!, gradient);
+  const { device = "cpu" } = target;
+  const gradientsOf = device === "cpu" ? gradientsWithRows : wholeGradients;
+  const found = gradientsOf(
+    scale ? mul(loss, scale) : loss,
+    [...trained.values()],
+    ...(model.adds ? [finish] : []),
+  );
+  const rows = trains.flatMap((parameter, index) => {
+    const { gradient, rows } = found[index]!;
+    graph.output(gradientName(parameter), unscaled(gradient));
+    return rows.map(({ numbers, updates }, part) => {
+      const output = `${gradientName(parameter)}/rows/${part}`;
+      graph.output(output, unscaled(updates));
+      return { parameter, numbers: numbers.name, output };
+    });
+  });
+  const names = { reads, terms: Object.keys(terms), trains, rows };
+  return {
+    graph,
+    get bytes() {
+      return modelBytes(graph, target);
+    },
+    ...names,
+    logProbabilities,
+  };
+}
+
+function wholeGradients(loss: FloatValue, parameters: readonly FloatValue[]): GradientWithRows[] {
+  return gradients(loss, parameters).map((gradient) => ({ gradient, rows: [] }));
+}
+
+function giveLogProbabilities(graph: Graph, { logProbabilities }: PolicyOutputs): boolean {
+  if (logProbabilities) graph.output("logProbabilities", logProbabilities);
+  return logProbabilities !== undefined;
+}

@@ -1,0 +1,14 @@
+import type { Bindings } from "../../onnx/bound-session.ts";
+import type { DecoderRun } from "./cached-decoder.ts";
+
+/** Binds an adapter's matrices, unless they are bound already; without an adapter those of the last one stay. */
+export function adapterBinder(
+  bindings: Pick<Bindings, "bindInput">,
+): (adapter: DecoderRun["adapter"]) => void {
+  let bound: DecoderRun["adapter"];
+  return (adapter) => {
+    if (!adapter || adapter === bound) return;
+    for (const [name, matrix] of adapter) bindings.bindInput(name, matrix);
+    bound = adapter;
+  };
+}

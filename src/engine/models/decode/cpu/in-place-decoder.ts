@@ -1,0 +1,146 @@
+import { type Bindings, createBoundSessionAside } from "../../../onnx/bound-session.ts";
+import { elementCount } from "../../../onnx/element-count.ts";
+import type { Graph } from "../../../onnx/graph.ts";
+import { modelBytes } from "../../../onnx/model-bytes.ts";
+import type { QuantizedMatrix } from "../../../onnx/quantized-matrix.ts";
+import { closedError } from "../../../onnx/run-error.ts";
+import type { RuntimeFunctions } from "../../../onnx/runtime-functions.ts";
+import { createUsage } from "../../../onnx/usage.ts";
+import type { ModelConfig } from "../../config/model-config.ts";
+import type { Tensor } from "../../weights/safetensors.ts";
+import type { WeightSources } from "../../weights/weight-sources.ts";
+import { isWidened, widensForBlocks } from "../../weights/widened-blocks.ts";
+import { type BlockRunner, createBlockRunner } from "../block-runner.ts";
+import type { CachedDecoder, DecoderOptions, DecoderRun, NextTokens, Past } from "../cached-decoder.ts";
+import { type AdapterShape, type DecodedWeights, decodedWeights } from "../decoding-model.ts";
+import { indexOfLargest } from "../index-of-largest.ts";
+import { processorMemory } from "../key-value-memory.ts";
+import { firstScales, type KeyValueScales, measuredTokens, measureScales } from "../key-value-scales.ts";
+import { type KeyValueType, keyValueArray } from "../key-values.ts";
+import { readLimits } from "../read-length.ts";
+import { createTemperedWeights, type TemperedWeights } from "../tempered-weights.ts";
+import { inPlaceDecoderGraph } from "./in-place-decoder-graph.ts";
+
+/** Products that a score is a sum of, at most, for the runtime to add them in one order whatever the other sizes are. */
+const longestSum = 128;
+
+/**
+ * A decoder for float32 on the CPU, whose attention writes keys and values into the memory that they are kept in:
+ * nothing is copied, and a step costs little more than its arithmetic. With `roundedBy`, they are kept as int8.
+ */
+export async function createInPlaceDecoder(
+  runtime: RuntimeFunctions,
+  config: ModelConfig,
+  sources: WeightSources,
+  { threads, adapter, activations, roundedBy }: DecoderOptions,
+): Promise<CachedDecoder> {
+  const keyValues = roundedBy ? "int8" : "float32";
+  const weights = await decodedWeights(sources, activations);
+  const open = (model: Graph) =>
+    createBoundSessionAside(runtime, modelBytes(model), {
+      threads,
+      ...(sources.folder !== undefined && { weightsFolder: sources.folder }),
+    });
+  const session = await open(inPlaceDecoderGraph(config, weights, adapter, keyValues));
+  const forBlocks = widensForBlocks(config, sources.folder, activations)
+    ? await open(blocksGraph(config, weights, threads, adapter, keyValues))
+    : undefined;
+  let scales = roundedBy && firstScales(config);
+  const runner = (of = session) => {
+    const bindings = of.bindings();
+    if (scales) bindScales(bindings, config, scales);
+    return createBlockRunner(bindings, config, of === forBlocks ? 0 : config.vocab_size);
+  };
+  if (scales && roundedBy)
+    await measure(runner(), config, scales, measuredTokens(config, roundedBy), adapter);
+  const reading = runner();
+  const readingBlocks = forBlocks && runner(forBlocks);
+  const decoding = runner();
+  const { vocab_size: vocabulary } = config;
+  const isSplitInvariant = config.head_dim <= longestSum;
+  let tempered: TemperedWeights | undefined;
+
+  const usage = createUsage(closedError);
+  const run = async (request: DecoderRun): Promise<NextTokens> => {
+    const { tokens, past, inverseTemperatures } = request;
+    const length = request.length ?? Math.max(...tokens.map((row) => row.length));
+    // The operator reads several new tokens of several rows only where nothing came before.
+    const isRowByRow = length > 1 && past.lengths.some((seen) => seen > 0);
+    const ofBlocks = request.isWhole ? readingBlocks : undefined;
+    const runner = ofBlocks ?? (length === 1 ? decoding : reading);
+    const block = { tokens, past, length, adapter: request.adapter };
+    const { logits, probabilities, ties } = await runner.run(block, isRowByRow);
+    const choice = (row: number) => {
+      const token = indexOfLargest(logits, row * vocabulary, vocabulary);
+      return { token, probability: probabilities[row * vocabulary + token]! };
+    };
+    if (ofBlocks || !inverseTemperatures?.some((factor) => factor !== 1)) {
+      return { choice, logits, weights: probabilities, ties };
+    }
+    tempered ??= createTemperedWeights(runtime, vocabulary, threads);
+    return { choice, logits, weights: tempered.of(logits, inverseTemperatures), ties };
+  };
+
+  return {
+    config,
+    // Of rounded keys, 64 positions of small heads would be less than a page of memory.
+    capacityStep: roundedBy ? 64 * Math.ceil(64 / config.head_dim) : 64,
+    rowStep: 1,
+    isSplitInvariant,
+    readsBlocksApart: forBlocks !== undefined,
+    isSparse: true,
+    reads: readLimits(isSplitInvariant),
+    keyValues: processorMemory(keyValues, runtime.memoryAdvice),
+    run: (request) => usage.during(() => run(request)),
+    close: () =>
+      usage.end(() => {
+        tempered?.close();
+        session.close();
+        forBlocks?.close();
+        scales = undefined; // bound until here
+      }),
+  };
+}
+
+/** The decoding graph for whole blocks of prompts, of which keys and values alone are wanted. */
+function blocksGraph(
+  config: ModelConfig,
+  weights: DecodedWeights,
+  threads: number,
+  adapter: AdapterShape | undefined,
+  keyValues: KeyValueType,
+): Graph {
+  const widened = (matrix: QuantizedMatrix) => isWidened(matrix, threads);
+  return inPlaceDecoderGraph(config, { ...weights, widened }, adapter, keyValues, () => {});
+}
+
+/** Binds scales, for all runs. */
+function bindScales(bindings: Bindings, config: ModelConfig, { keys, values }: KeyValueScales): void {
+  const shape = [config.num_key_value_heads, config.head_dim];
+  keys.forEach((data, layer) => {
+    bindings.bindInput(`keyScales${layer}`, { shape, data });
+    bindings.bindInput(`valueScales${layer}`, { shape, data: values[layer]! });
+  });
+}
+
+/** Measures the scales that a runner was bound to, by reading tokens with an adapter that changes nothing. */
+async function measure(
+  runner: BlockRunner,
+  config: ModelConfig,
+  scales: KeyValueScales,
+  tokens: readonly number[],
+  adapter?: AdapterShape,
+): Promise<void> {
+  const { length } = tokens;
+  const zeros = [...(adapter?.shapes ?? [])].map(([name, shape]): [string, Tensor] => [
+    name,
+    { shape: [...shape], data: new Float32Array(elementCount(shape)) },
+  ]);
+  const arrays = () => scales.keys.map(({ length: channels }) => keyValueArray("int8", channels * length));
+  const past: Past = { keys: arrays(), values: arrays(), capacity: length, lengths: [0] };
+  const block = { tokens: [tokens], past, length, adapter: new Map(zeros) };
+  await measureScales(config, scales, length, async () => {
+    await runner.run(block, false);
+    return past;
+  });
+}

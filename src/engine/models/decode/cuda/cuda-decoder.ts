@@ -1,0 +1,68 @@
+import { createBoundSession } from "../../../onnx/bound-session.ts";
+import type { HalfType } from "../../../onnx/card-memory.ts";
+import type { CudaMemory } from "../../../onnx/cuda-memory.ts";
+import { modelBytes } from "../../../onnx/model-bytes.ts";
+import type { RuntimeFunctions } from "../../../onnx/runtime-functions.ts";
+import type { ModelConfig } from "../../config/model-config.ts";
+import type { WeightSources } from "../../weights/weight-sources.ts";
+import type { CachedDecoder, DecoderOptions } from "../cached-decoder.ts";
+import { decodedWeights } from "../decoding-model.ts";
+import { cardMemory } from "../key-value-memory.ts";
+import { createCudaAdapters } from "./cuda-adapters.ts";
+import { type CudaBlockRunner, createCudaBlockRunner } from "./cuda-block-runner.ts";
+import { cudaDecoderGraph } from "./cuda-decoder-graph.ts";
+import { createCudaRecordings } from "./cuda-recordings.ts";
+
+/**
+ * A decoder of half precision on an NVIDIA card, whose memory has the weights, and keys and values: the new ones are
+ * written there by attention itself. A step fetches only what is wanted of its rows. Steps that are alike are recorded (a
+ * CUDA graph), and asked for as a whole from then on.
+ */
+export async function createCudaDecoder(
+  runtime: RuntimeFunctions,
+  config: ModelConfig,
+  sources: WeightSources,
+  { threads, adapter, precision }: DecoderOptions & { precision: HalfType },
+  card: CudaMemory,
+): Promise<CachedDecoder> {
+  const { folder } = sources;
+  const weights = await decodedWeights(sources, "float32", "cuda");
+  const graph = cudaDecoderGraph(config, weights, precision, adapter);
+  const session = createBoundSession(runtime, modelBytes(graph, { device: "cuda", precision }), {
+    threads,
+    device: "cuda",
+    records: true,
+    ...(folder !== undefined && { weightsFolder: folder }),
+  });
+  const keyValues = cardMemory(card, precision);
+  const adapters = adapter && createCudaAdapters(card, adapter);
+  const shared = { card, config, recordings: createCudaRecordings() };
+  const runners = new Map<string, CudaBlockRunner>();
+
+  return {
+    config,
+    capacityStep: 256,
+    rowStep: 8,
+    isSplitInvariant: false,
+    readsBlocksApart: false,
+    isSparse: false,
+    reads: { ofPrompt: 2048, atOnce: 8192, scores: Number.POSITIVE_INFINITY },
+    keyValues,
+    async run({ tokens, past, adapter: matrices, inverseTemperatures, wanted = ["logits"], ...run }) {
+      const length = run.length ?? Math.max(...tokens.map((row) => row.length));
+      const name = [length === 1 ? "step" : "read", ...wanted.toSorted()].join();
+      const runner = runners.get(name) ?? createCudaBlockRunner(session.bindings(), shared, name, wanted);
+      runners.set(name, runner);
+      // The operator reads several new tokens of several rows only where nothing came before.
+      const isRowByRow = length > 1 && past.lengths.some((seen) => seen > 0);
+      const placed = matrices && adapters?.get(matrices);
+      return runner.run({ tokens, past, length, adapter: placed, inverseTemperatures }, isRowByRow);
+    },
+    async close() {
+      session.close();
+      for (const runner of runners.values()) runner.close();
+      adapters?.close();
+      keyValues.close();
+    },
+  };
+}

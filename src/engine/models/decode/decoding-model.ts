@@ -1,0 +1,91 @@
+import type { FloatValue, Graph } from "../../onnx/graph.ts";
+import { type Activations, quantizedProducts } from "../../onnx/quantized-products.ts";
+import type { Target } from "../../onnx/target.ts";
+import type { ModelConfig } from "../config/model-config.ts";
+import {
+  type DecoderAdapter,
+  type DecoderModel,
+  finalNorm,
+  languageModelHead,
+} from "../graph/decoder-blocks.ts";
+import { decoderLayer } from "../graph/decoder-layer.ts";
+import { rotaryTables } from "../graph/rotary-tables.ts";
+import type { Tensor } from "../weights/safetensors.ts";
+import type { StoredTensor, WeightSources } from "../weights/weight-sources.ts";
+
+/** Shapes of a LoRA adapter's matrices by their names (`….lora_A.weight` [rank, in], `….lora_B.weight` [out, rank]). */
+export interface AdapterShape {
+  /** alpha / rank. */
+  scale: number;
+  shapes: ReadonlyMap<string, readonly number[]>;
+}
+
+/** The weights that a decoding graph is made of. */
+export type DecodedWeights = Pick<WeightSources, "tensors" | "quantized"> &
+  Pick<DecoderModel, "products" | "widened">;
+
+/** A model's weights to decode with, on the processor as rows are rounded or not. */
+export async function decodedWeights(
+  { tensors, quantized }: WeightSources,
+  activations: Activations = "float32",
+  device: Target["device"] = "cpu",
+): Promise<DecodedWeights> {
+  if (!quantized) return { tensors };
+  if (device !== "cpu") return { tensors, quantized, products: "floats" };
+  return { tensors, quantized, products: await quantizedProducts(activations) };
+}
+
+const dataTypes = { F32: "float32", F16: "float16", BF16: "bfloat16" } as const;
+
+/** A model to decode with: its weights as constants, an adapter's matrices as inputs of their names. */
+export function decodingModel(
+  graph: Graph,
+  config: ModelConfig,
+  { tensors, quantized, products, widened }: DecodedWeights,
+  adapter?: AdapterShape,
+  tables = rotaryTables(graph, config),
+): DecoderModel {
+  const constant = (tensor: Tensor | StoredTensor): FloatValue =>
+    "file" in tensor
+      ? graph.stored(tensor.file, tensor.offset, tensor.shape, dataTypes[tensor.dtype])
+      : graph.floats(tensor.data, tensor.shape);
+  return {
+    config,
+    weights: new Map([...tensors].map(([name, tensor]) => [name, constant(tensor)])),
+    ...(quantized && { frozen: quantized }),
+    ...(products && { products }),
+    ...(widened && { widened }),
+    tables,
+    inference: true,
+    ...(adapter && { adapter: adapterInputs(graph, adapter) }),
+  };
+}
+
+/**
+ * Logits of the rows that `select` gives, from embeddings of all [rows, hidden]. Of the last layer's other rows only keys and values are made.
+ * `attend` does the attention of a layer's normed rows.
+ */
+export function decodedLogits(
+  model: DecoderModel,
+  embedded: FloatValue,
+  attend: (layer: number, normed: FloatValue) => FloatValue,
+  select: (rows: FloatValue) => FloatValue,
+): FloatValue {
+  const last = model.config.num_hidden_layers - 1;
+  let hidden = embedded;
+  for (let layer = 0; layer <= last; layer++) {
+    const ofLayer = (normed: FloatValue) => attend(layer, normed);
+    hidden = decoderLayer(model, layer, hidden, ofLayer, layer === last ? select : undefined);
+  }
+  return languageModelHead(model, finalNorm(model, hidden));
+}
+
+function adapterInputs(graph: Graph, { scale, shapes }: AdapterShape): DecoderAdapter {
+  const modules = [...shapes.keys()].filter((name) => name.endsWith(".lora_A.weight"));
+  const input = (name: string) => graph.input(name, "float32", shapes.get(name)!);
+  const pairs = modules.map((first) => {
+    const module = first.slice(0, -".lora_A.weight".length);
+    return [module, { a: input(first), b: input(`${module}.lora_B.weight`) }] as const;
+  });
+  return { scale, pairs: new Map(pairs) };
+}

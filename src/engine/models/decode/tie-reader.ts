@@ -1,0 +1,44 @@
+import type { Bindings } from "../../onnx/bound-session.ts";
+import type { ModelConfig } from "../config/model-config.ts";
+import { routedLayers, tiesName } from "../graph/expert-choice.ts";
+import type { DecoderRun } from "./cached-decoder.ts";
+
+/** Reads what the routers of a decoding graph chose narrowly (`choiceTold`). */
+export interface TieReader {
+  /** Binds memory for runs of so many rows, each of so many tokens with what it is padded with. */
+  bind(rows: number, length: number): void;
+  /** The ties of the rows of the last run, by places among their tokens. */
+  read(tokens: DecoderRun["tokens"]): number[][];
+}
+
+/** A reader with memory of its own, bound in `bindings`. */
+export function createTieReader(bindings: Pick<Bindings, "bindOutput">, config: ModelConfig): TieReader {
+  /** Of which a row's last token alone goes through the experts. */
+  const lastLayer = config.num_hidden_layers - 1;
+  const experts = new Map(routedLayers(config).map((layer) => [layer, new BigInt64Array()]));
+  let bound = 0;
+  return {
+    bind(rows, length) {
+      bound = length;
+      for (const [layer, { length: room }] of experts) {
+        const count = layer === lastLayer ? rows : rows * length;
+        if (room < count) experts.set(layer, new BigInt64Array(count));
+        const data = experts.get(layer)!.subarray(0, count);
+        bindings.bindOutput(tiesName(layer), { shape: [count, 1], data });
+      }
+    },
+    read(tokens) {
+      if (experts.size === 0) return tokens.map(() => []);
+      return tokens.map((row, index) => {
+        const tieOf = (place: number, layer: number, chosen: BigInt64Array) => {
+          if (layer === lastLayer && place < row.length - 1) return [];
+          const expert = Number(chosen[layer === lastLayer ? index : index * bound + place]);
+          return expert < 0 ? [] : [place, layer, expert];
+        };
+        return row.flatMap((_, place) =>
+          [...experts].flatMap(([layer, chosen]) => tieOf(place, layer, chosen)),
+        );
+      });
+    },
+  };
+}

@@ -1,0 +1,202 @@
+import { type Dimension, product } from "../../onnx/dimensions.ts";
+import { add, mul, softCap } from "../../onnx/elementwise.ts";
+import { type FrozenMatrix, frozenLinear, gatherFrozen } from "../../onnx/frozen-matrix.ts";
+import { type FloatValue, graphError, type IntValue, type Value } from "../../onnx/graph.ts";
+import { gather } from "../../onnx/indexing.ts";
+import { gemm, linear } from "../../onnx/linear-algebra.ts";
+import type { QuantizedMatrix } from "../../onnx/quantized-matrix.ts";
+import { type QuantizedProducts, quantizedLinear } from "../../onnx/quantized-product.ts";
+import { fusedRmsNorm, rmsNorm } from "../../onnx/rms-norm.ts";
+import { rotaryEmbedding } from "../../onnx/rotary-embedding.ts";
+import { columns, reshape } from "../../onnx/shaping.ts";
+import { families } from "../config/families.ts";
+import type { ModelConfig } from "../config/model-config.ts";
+import { fusedModule, outputSize } from "../weights/model-weights.ts";
+import type { ChooseExperts } from "./expert-choice.ts";
+import type { LayerRotations } from "./rotary-tables.ts";
+
+/** A decoder inside a graph: its weights by Hugging Face's names, and its tables of rotations. */
+export interface DecoderModel {
+  config: ModelConfig;
+  weights: ReadonlyMap<string, FloatValue>;
+  /** Matrices that are frozen, in few bits or (not for inference) half precision; they are not among the weights. */
+  frozen?: ReadonlyMap<string, FrozenMatrix>;
+  /** How quantized matrices are multiplied in inference. Default "halves". */
+  products?: QuantizedProducts;
+  /** In inference, the quantized matrices that are widened while they are multiplied, which is fastest for many rows. Default: none. */
+  widened?: (matrix: QuantizedMatrix) => boolean;
+  tables: LayerRotations;
+  /** How a mixture's routers choose. Default: those that are likeliest. */
+  choose?: ChooseExperts;
+  adapter?: DecoderAdapter;
+  /** For inference: the runtime's fused operators, which have no gradients. Default false. */
+  inference?: boolean;
+  /** Whether a training graph may use what the runtime does right, or at all, in float32 on the CPU alone; default false. */
+  onProcessor?: boolean;
+}
+
+/** LoRA (arXiv 2106.09685): modules with a pair get scale · (x Aᵀ) Bᵀ added to their output. */
+export interface DecoderAdapter {
+  /** alpha / rank. */
+  scale: number;
+  /** By module, such as "model.layers.0.self_attn.q_proj": A is [rank, in], B is [out, rank]. */
+  pairs: ReadonlyMap<string, { a: FloatValue; b: FloatValue }>;
+}
+
+/**
+ * What attention works on, rotated by position, token by token: queries [rows, heads · head size], keys and values
+ * [rows, kv heads · head size].
+ */
+export interface AttentionInputs {
+  queries: FloatValue;
+  keys: FloatValue;
+  values: FloatValue;
+}
+
+/** A weight by its whole name; throws ONNX_GRAPH_INVALID if there is none. */
+export function weightOf(model: DecoderModel, name: string): FloatValue {
+  const weight = model.weights.get(name);
+  if (!weight) throw graphError(`there is no weight ${name}`);
+  return weight;
+}
+
+/** Embeddings [rows, hidden] of tokens [rows]. */
+export function embedTokens(model: DecoderModel, tokens: IntValue | Value<"int32">): FloatValue {
+  const { model_type, hidden_size } = model.config;
+  const name = "model.embed_tokens.weight";
+  const frozen = model.frozen?.get(name);
+  const embedded = frozen ? gatherFrozen(frozen, tokens) : gather(weightOf(model, name), tokens);
+  return families[model_type].gemmaScaling ? mul(embedded, Math.sqrt(hidden_size)) : embedded;
+}
+
+/** What attention works on, from normed rows [rows, hidden] at positions [rows]. */
+export function attentionInputs(
+  model: DecoderModel,
+  layer: number,
+  normed: FloatValue,
+  positions: IntValue,
+): AttentionInputs {
+  const parent = `model.layers.${layer}.self_attn`;
+  const [q, k, v] = projections(model, normed, parent, attentionModules);
+  const rotated = (projected: FloatValue, name: string) =>
+    rotate(model, layer, queryKeyNorm(model, projected, `${parent}.${name}`), positions);
+  return { queries: rotated(q!, "q_norm"), keys: rotated(k!, "k_norm"), values: v! };
+}
+
+/** The linear maps that make queries, keys and values. */
+export const attentionModules = ["q_proj", "k_proj", "v_proj"] as const;
+
+/** The name of linear maps of the same input whose weights (and biases) lie one below the other as one. */
+export function joinedName(modules: readonly string[]): string {
+  return modules.join("+");
+}
+
+/** Linear maps of the same rows, with one product where the model has their weights in one. */
+export function projections(
+  model: DecoderModel,
+  x: FloatValue,
+  parent: string,
+  modules: readonly string[],
+): FloatValue[] {
+  const names = modules.map((module) => `${parent}.${module}`);
+  const all = joinedProjection(model, x, parent, modules);
+  if (!all) return names.map((name) => projection(model, x, name));
+  let end = 0;
+  return modules.map((module, at) => {
+    const start = end;
+    end += outputSize(model.config, module);
+    return adapted(model, x, names[at]!, columns(all, start, end));
+  });
+}
+
+/**
+ * The outputs of linear maps beside each other, where their weights are one: joined ones without what adapters add, those
+ * that the family has as one with it. Undefined where they aren't.
+ */
+export function joinedProjection(
+  model: DecoderModel,
+  x: FloatValue,
+  parent: string,
+  modules: readonly string[],
+): FloatValue | undefined {
+  const name = `${parent}.${fusedModule(model.config, modules[0]!) ?? joinedName(modules)}`;
+  const isThere = model.weights.has(`${name}.weight`) || model.frozen?.has(`${name}.weight`);
+  return isThere ? projection(model, x, name) : undefined;
+}
+
+/** A linear map with its bias and its adapter, if it has them. */
+export function projection(model: DecoderModel, x: FloatValue, module: string): FloatValue {
+  const bias = model.weights.get(`${module}.bias`);
+  return adapted(model, x, module, multiply(model, x, `${module}.weight`, bias));
+}
+
+/** The product of rows with a weight, by the way that its numbers are kept in. */
+function multiply(model: DecoderModel, x: FloatValue, name: string, bias?: FloatValue): FloatValue {
+  const frozen = model.frozen?.get(name);
+  if (!frozen) return linear(x, weightOf(model, name), bias);
+  if (!model.inference || !("bits" in frozen) || model.widened?.(frozen))
+    return frozenLinear(x, frozen, bias);
+  return quantizedLinear(x, frozen, model.products ?? "halves", bias);
+}
+
+/** The output of a linear map with what its adapter adds. */
+function adapted(model: DecoderModel, x: FloatValue, module: string, output: FloatValue): FloatValue {
+  const pair = model.adapter?.pairs.get(module);
+  if (!model.adapter || !pair) return output;
+  // Factors other than 1: with 1, the runtime multiplies a single row by another kernel, with other last bits.
+  const first = model.adapter.scale === 2 ? 4 : 2;
+  const inner = gemm(x, pair.a, { transposeB: true, alpha: first });
+  return gemm(inner, pair.b, { transposeB: true, alpha: model.adapter.scale / first, plus: output });
+}
+
+/** Each row is a sequence of its own to the runtime's operator, which wants sequences no longer than its tables. */
+function rotate(model: DecoderModel, layer: number, x: FloatValue, positions: IntValue): FloatValue {
+  const tables = model.tables(layer);
+  if (!tables) return x;
+  const [rows, width] = x.shape;
+  const apart = reshape(x, [rows!, 1, width!]);
+  const places = reshape(positions, [rows!, 1]);
+  return reshape(rotaryEmbedding(apart, places, tables, model.config.head_dim), x.shape);
+}
+
+/** The norm that a family has of queries or keys […, heads · head size] before their rotation: each head's by itself, all together, or none. */
+export function queryKeyNorm(model: DecoderModel, x: FloatValue, module: string): FloatValue {
+  const { model_type, head_dim: size } = model.config;
+  const kind = families[model_type].queryKeyNorm;
+  if (kind === "none") return x;
+  if (kind === "together") return norm(model, x, module);
+  const heads: Dimension = product([...x.shape.slice(0, -1), Number(x.shape.at(-1)) / size]);
+  return reshape(norm(model, reshape(x, [heads, size]), module), x.shape);
+}
+
+/** RMSNorm of the last axis by a module's weight. */
+export function norm(model: DecoderModel, x: FloatValue, module: string): FloatValue {
+  const { model_type, rms_norm_eps } = model.config;
+  const weight = weightOf(model, `${module}.weight`);
+  const scale = families[model_type].gemmaScaling ? add(weight, 1) : weight;
+  return model.inference
+    ? fusedRmsNorm(x, scale, rms_norm_eps)
+    : rmsNorm(x, scale, rms_norm_eps, model.onProcessor);
+}
+
+/** The final norm of rows [rows, hidden]. */
+export function finalNorm(model: DecoderModel, hidden: FloatValue): FloatValue {
+  return norm(model, hidden, "model.norm");
+}
+
+/** What makes logits of normed rows, [vocabulary, hidden]: a weight of its own, or that of the embeddings. */
+export function headWeight(model: DecoderModel): FloatValue | FrozenMatrix {
+  const name = headName(model.config);
+  return model.frozen?.get(name) ?? weightOf(model, name);
+}
+
+function headName({ tie_word_embeddings: isTied }: ModelConfig): string {
+  return isTied ? "model.embed_tokens.weight" : "lm_head.weight";
+}
+
+/** Logits [rows, vocabulary] of normed rows. */
+export function languageModelHead(model: DecoderModel, normed: FloatValue): FloatValue {
+  const logits = multiply(model, normed, headName(model.config));
+  const { final_logit_softcapping: cap } = model.config;
+  return cap === null ? logits : softCap(logits, cap);
+}

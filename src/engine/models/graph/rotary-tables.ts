@@ -1,0 +1,44 @@
+import type { Graph } from "../../onnx/graph.ts";
+import type { RotaryTables } from "../../onnx/rotary-embedding.ts";
+import { contextLength, type ModelConfig, rotatedSize } from "../config/model-config.ts";
+import { type RotaryScaling, rotaryFrequencies } from "../config/rotary-scaling.ts";
+
+/** The rotations of a layer; undefined if it has none. */
+export type LayerRotations = (layer: number) => RotaryTables | undefined;
+
+/**
+ * Cosines and sines of all positions, in float32 at each step, as `transformers` computes them; times a factor. They
+ * are made when a layer first asks for them.
+ */
+export function rotaryTables(graph: Graph, config: ModelConfig, factor = 1): LayerRotations {
+  const made = new Map<boolean, RotaryTables>();
+  return (layer) => {
+    if (config.no_rope_layers?.[layer] === 0) return undefined;
+    const local = config.layer_types[layer] === "sliding_attention" ? config.local_rope : null;
+    const { rope_theta, rope_scaling } = local ?? config;
+    const tables = made.get(local !== null) ?? tablesOf(graph, config, rope_theta, rope_scaling, factor);
+    made.set(local !== null, tables);
+    return tables;
+  };
+}
+
+function tablesOf(
+  graph: Graph,
+  config: ModelConfig,
+  theta: number,
+  scaling: RotaryScaling,
+  factor: number,
+): RotaryTables {
+  const { frequencies, scale } = rotaryFrequencies(rotatedSize(config), theta, scaling);
+  const half = frequencies.length;
+  const positions = contextLength(config);
+  const angles = Float32Array.from({ length: positions * half }, (_, at) => {
+    return Math.floor(at / half) * frequencies[at % half]!;
+  });
+  const table = (of: (angle: number) => number) =>
+    graph.floats(
+      angles.map((angle) => Math.fround(of(angle)) * scale * factor),
+      [positions, half],
+    );
+  return { cosines: table(Math.cos), sines: table(Math.sin) };
+}

@@ -1,0 +1,44 @@
+import { copyFile, mkdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { EverturnError } from "../../../base/errors/everturn-error.ts";
+import { isThere } from "../../../base/files/is-there.ts";
+import { readAdapter } from "../weights/adapter-folder.ts";
+import { writeWeights } from "../weights/checkpoint.ts";
+import type { FloatType } from "../weights/float-types.ts";
+import { exportGguf } from "../weights/gguf/export-gguf.ts";
+import { copyTokenizerFiles, writeAdapterPolicyFolder } from "../weights/policy-folder.ts";
+import { isAdapterFolder, openPolicyWeights } from "../weights/policy-weights.ts";
+
+const dtypeNames: Readonly<Record<FloatType, string>> = { F32: "float32", F16: "float16", BF16: "bfloat16" };
+
+/** How a policy is exported. */
+export interface ExportOptions {
+  dtype: FloatType;
+  /** Of an adapter: write the base model with the adapter inside, rather than the adapter. */
+  merge: boolean;
+  /** The folder of an adapter's base model; by default the one that its configuration names. */
+  base?: string;
+}
+
+/**
+ * Writes the policy in `folder` into a GGUF file (a target that ends in .gguf), or a folder of Hugging Face's files:
+ * the model, or, of an adapter that is not merged, PEFT's files. Throws what the formats throw.
+ */
+export async function exportModel(folder: string, target: string, options: ExportOptions): Promise<void> {
+  const asGguf = target.endsWith(".gguf");
+  if (isAdapterFolder(folder) && !options.merge) {
+    if (asGguf) throw new EverturnError("ADAPTER_NOT_MERGED", { folder });
+    const { config, tensors } = await readAdapter(folder);
+    return writeAdapterPolicyFolder(target, folder, config, tensors);
+  }
+  const weights = await openPolicyWeights(folder, options.base);
+  if (asGguf) return exportGguf(folder, weights, target, options.dtype);
+  await mkdir(target, { recursive: true });
+  await copyTokenizerFiles(folder, target);
+  const config = JSON.parse(await readFile(join(folder, "config.json"), "utf8"));
+  const typed = { ...config, torch_dtype: dtypeNames[options.dtype] };
+  await writeFile(join(target, "config.json"), `${JSON.stringify(typed, null, 2)}\n`);
+  const generation = join(folder, "generation_config.json");
+  if (isThere(generation)) await copyFile(generation, join(target, "generation_config.json"));
+  await writeWeights(target, weights, { dtype: options.dtype });
+}

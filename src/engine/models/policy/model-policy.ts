@@ -1,0 +1,188 @@
+import { copyFile, writeFile } from "node:fs/promises";
+import { isAbsolute, join } from "node:path";
+import { persistently } from "../../../base/files/persistently.ts";
+import type { ConfigurationProblem } from "../../../contracts/configuration-problem.ts";
+import { isObject, type JsonObject } from "../../../contracts/json.ts";
+import type { ModelOutline, PolicyFraming, PolicyTraits } from "../../../contracts/policy.ts";
+import type { TemplateSettings } from "../../tokens/fixed-template.ts";
+import { createFraming } from "../../tokens/framing.ts";
+import { templateFormat } from "../../tokens/template-format.ts";
+import { templateReport } from "../../tokens/template-report.ts";
+import { loadTokenizer } from "../../tokens/tokenizer.ts";
+import { parseModelConfig } from "../config/model-config-file.ts";
+import { writePolicyFolder } from "../weights/policy-folder.ts";
+import { quantizationOf } from "../weights/quantize.ts";
+import { lazyRandomWeights } from "../weights/random-weights.ts";
+import { storedQuantization } from "../weights/stored-quantization.ts";
+import { importModel } from "./import-model.ts";
+import { knownModelNames } from "./known-models.ts";
+import { modelOutline } from "./model-outline.ts";
+import { type ModelText, readModelText } from "./model-text.ts";
+import { stopTokenIds, writeStopTokens } from "./stop-tokens.ts";
+
+/**
+ * What policies of a model in Hugging Face's formats share, whoever samples from it: its configuration (model, chatTemplate,
+ * templateVariables, templateDate, stopTokens, tokenizer, architecture), version 0, and framing.
+ */
+export const modelPolicy = {
+  async initialize(folder: string, config: JsonObject, seed: number): Promise<void> {
+    const { model, chatTemplate, stopTokens } = config;
+    await (model === undefined
+      ? writeRandomModel(folder, config, seed)
+      : importModel(String(model), folder, quantizationOf(config.quantization)));
+    if (chatTemplate !== undefined)
+      await persistently(() => copyFile(String(chatTemplate), join(folder, "chat_template.jinja")));
+    await writeFixedTemplate(folder, templateSettings(config));
+    await writeStopTokens(folder, texts(stopTokens));
+  },
+
+  /** What is wrong with how a configuration says which model it is. */
+  check: modelProblems,
+
+  traits: ({ model, quantization }: JsonObject): PolicyTraits => {
+    const stored = model === undefined ? undefined : storedQuantization(String(model));
+    const quantized = quantizationOf(quantization) ?? stored;
+    return {
+      pretrained: model !== undefined,
+      restrictions: [],
+      ...(quantized && { quantization: quantized }),
+    };
+  },
+
+  async outline(config: JsonObject): Promise<ModelOutline | undefined> {
+    const { model, tokenizer } = config;
+    if (model !== undefined) return modelOutline(String(model), quantizationOf(config.quantization));
+    const { vocabularySize } = await loadTokenizer(String(tokenizer));
+    return { config: randomModelShape(config, vocabularySize), matrices: "float32" };
+  },
+
+  async framing(config: JsonObject, folder?: string): Promise<PolicyFraming | undefined> {
+    const text = await modelText(config, folder);
+    if (text !== undefined) stopTokenIds(text.tokenizer, texts(config.stopTokens));
+    if (text === undefined) return undefined;
+    const format = templateFormat(text.tokenizer);
+    return {
+      ...createFraming(text.tokenizer),
+      contextLength: text.contextLength,
+      templateDifferences: () => {
+        const { usable, exact, rows, reasons } = templateReport(text.tokenizer);
+        return usable && exact && rows === 1 ? [] : reasons;
+      },
+      ...(format === undefined ? {} : { format }),
+    };
+  },
+};
+
+/** What is wrong with how a configuration says which model it is. */
+function modelProblems(config: JsonObject): ConfigurationProblem[] {
+  const { model, tokenizer, architecture } = config;
+  const problem = quantizationProblem(config) ?? keyValuesProblem(config);
+  if (problem) return [problem];
+  if (model === undefined) {
+    const missing = tokenizer === undefined ? "tokenizer" : "architecture";
+    if (tokenizer !== undefined && architecture !== undefined) return shapeProblems(Object(architecture));
+    const help = "Name a pretrained model, or give tokenizer and architecture for one with random weights.";
+    return [{ key: missing, reason: "is missing, and there is no model", help }];
+  }
+  if (tokenizer !== undefined || architecture !== undefined) {
+    const key = tokenizer === undefined ? "architecture" : "tokenizer";
+    return [{ key, reason: "is there, but model brings its own", help: "Remove one of the two." }];
+  }
+  if (isAbsolute(String(model)) || knownModelNames.includes(String(model))) return [];
+  const help = `Write ./${model} for a file or folder; known names: ${knownModelNames.join(", ")}.`;
+  return [{ key: "model", reason: `is ${model}, which is no known model's name`, help }];
+}
+
+/** What is wrong with keeping the model's matrices in few bits. */
+function quantizationProblem(config: JsonObject): ConfigurationProblem | undefined {
+  const { quantization, activations, model } = config;
+  if (quantization === undefined) {
+    if (activations !== "int8") return undefined;
+    const help = "Remove it, or add quantization: int8 or int4.";
+    return { key: "activations", reason: "is int8, but there is no quantization", help };
+  }
+  const key = "quantization";
+  if (model === undefined) {
+    const help = "Remove it, or name a model: random weights have all to learn, and are trained as a whole.";
+    return { key, reason: `is ${quantization}, but there is no model`, help };
+  }
+  if (activations === "int8") return elsewhereProblem(config, "activations");
+  const { device = "cpu", precision = "float32" } = config;
+  if (device !== "cpu" || precision === "float32") return undefined;
+  const help = "Remove it, or precision; or add a device.";
+  return { key, reason: `is ${quantization}, which on the CPU is for float32`, help };
+}
+
+/** What is wrong with keeping keys and values in 8 bits. */
+function keyValuesProblem(config: JsonObject): ConfigurationProblem | undefined {
+  return config.keyValues === "int8" ? elsewhereProblem(config, "keyValues") : undefined;
+}
+
+/** What is wrong with a setting that is for float32 on the CPU. */
+function elsewhereProblem(config: JsonObject, key: string): ConfigurationProblem | undefined {
+  const { device = "cpu", precision = "float32" } = config;
+  if (device === "cpu" && precision === "float32") return undefined;
+  const help = "Remove it, or device and precision.";
+  return { key, reason: `is ${config[key]}, which is for float32 on the CPU`, help };
+}
+
+/** What is wrong with the shape of a model with random weights: heads that don't divide, say. */
+function shapeProblems(architecture: JsonObject): ConfigurationProblem[] {
+  try {
+    parseModelConfig(JSON.stringify({ model_type: "llama", vocab_size: 1, ...architecture }), "architecture");
+    return [];
+  } catch (error) {
+    if (!(error instanceof Error)) throw error;
+    return [{ key: "architecture", reason: "makes no model", help: error.message }];
+  }
+}
+
+/** A list of texts in a configuration that its schema holds; none if it is absent. */
+const texts = (list: unknown) => Object.values(list ?? []).map(String);
+
+/** What a configuration says to the model's chat template beside messages and tools. */
+export function templateSettings({ templateVariables, templateDate }: JsonObject): TemplateSettings {
+  return {
+    ...(isObject(templateVariables) ? { variables: templateVariables } : {}),
+    ...(templateDate === undefined ? {} : { date: String(templateDate) }),
+  };
+}
+
+/** A version's chat template has its settings in it: all that render it say the same. */
+async function writeFixedTemplate(folder: string, settings: TemplateSettings): Promise<void> {
+  if (Object.keys(settings).length === 0) return;
+  const { chatTemplate } = await loadTokenizer(folder, undefined, settings);
+  await persistently(() => writeFile(join(folder, "chat_template.jinja"), chatTemplate));
+}
+
+/** A version has its chat template beside its tokenizer. */
+async function modelText(config: JsonObject, folder: string | undefined): Promise<ModelText | undefined> {
+  const { model, tokenizer, chatTemplate, architecture } = config;
+  const settings = templateSettings(config);
+  if (folder !== undefined) return readModelText(folder, undefined, settings);
+  const template = chatTemplate === undefined ? undefined : String(chatTemplate);
+  if (model !== undefined) return readModelText(String(model), template, settings);
+  const contextLength = Number(Object(architecture).max_position_embeddings);
+  return { tokenizer: await loadTokenizer(String(tokenizer), template, settings), contextLength };
+}
+
+/** The config.json of a model with random weights. */
+function randomModelShape({ architecture }: JsonObject, vocabularySize: number): string {
+  return JSON.stringify({ model_type: "llama", ...Object(architecture), vocab_size: vocabularySize });
+}
+
+async function writeRandomModel(folder: string, config: JsonObject, seed: number): Promise<void> {
+  const tokenizerFolder = String(config.tokenizer);
+  const tokenizer = await loadTokenizer(tokenizerFolder);
+  const shape = randomModelShape(config, tokenizer.vocabularySize);
+  const model = parseModelConfig(shape, "policy.config.architecture");
+  const idOf = (name: string) => tokenizer.idOf(tokenizer.specialTokens[name] ?? "");
+  const end = tokenizer.endOfTurn.id;
+  const tokens = {
+    bos_token_id: idOf("bos_token") ?? null,
+    eos_token_id: end,
+    pad_token_id: idOf("pad_token") ?? end,
+  };
+  const weights = lazyRandomWeights(model, seed);
+  await writePolicyFolder(folder, { config: model, weights, tokens, tokenizer: tokenizerFolder });
+}

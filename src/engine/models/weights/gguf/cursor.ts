@@ -1,0 +1,71 @@
+import { readSync } from "node:fs";
+import { EverturnError } from "../../../../base/errors/everturn-error.ts";
+
+/** Bytes read from the file at once. */
+const windowBytes = 2 ** 20;
+
+/** Reads little-endian values of a file one after the other. */
+export interface Cursor {
+  readonly path: string;
+  /** The file's size. */
+  readonly size: number;
+  /** Where the next value begins. */
+  position(): number;
+  /** The next `length` bytes; `what` names them in errors. They are the caller's only until the next call. */
+  take(length: number, what: string): Buffer;
+}
+
+/** A cursor at the beginning of an open file of `size` bytes. `take` throws GGUF_INVALID past the end. */
+export function openCursor(path: string, descriptor: number, size: number): Cursor {
+  let window = Buffer.alloc(0);
+  let start = 0;
+  let position = 0;
+  const fill = (length: number) => {
+    window = Buffer.alloc(Math.min(size - position, Math.max(windowBytes, length)));
+    start = position;
+    for (let done = 0; done < window.length; ) {
+      const read = readSync(descriptor, window, done, window.length - done, start + done);
+      if (read === 0) throw invalidGguf(path, "it was cut while it was read");
+      done += read;
+    }
+  };
+  return {
+    path,
+    size,
+    position: () => position,
+    take(length, what) {
+      if (length > size - position) throw invalidGguf(path, `it ends inside ${what}, at byte ${size}`);
+      if (position + length > start + window.length) fill(length);
+      const bytes = window.subarray(position - start, position - start + length);
+      position += length;
+      return bytes;
+    },
+  };
+}
+
+/** A 32-bit unsigned number. */
+export function takeUint32(cursor: Cursor, what: string): number {
+  return cursor.take(4, what).readUInt32LE();
+}
+
+/** A 64-bit unsigned number, refused where a double can't hold it. */
+export function takeUint64(cursor: Cursor, what: string): number {
+  return safeNumber(cursor, cursor.take(8, what).readBigUInt64LE(), what);
+}
+
+/** A text: its length in 64 bits, then UTF-8. */
+export function takeString(cursor: Cursor, what: string): string {
+  return cursor.take(takeUint64(cursor, what), what).toString("utf8");
+}
+
+/** `value` as a number. Throws GGUF_INVALID if that would change it. */
+export function safeNumber(cursor: Cursor, value: bigint, what: string): number {
+  const number = Number(value);
+  if (!Number.isSafeInteger(number)) throw invalidGguf(cursor.path, `${what} is ${value}, which can't be`);
+  return number;
+}
+
+/** The error GGUF_INVALID. */
+export function invalidGguf(path: string, reason: string): EverturnError {
+  return new EverturnError("GGUF_INVALID", { path, reason });
+}

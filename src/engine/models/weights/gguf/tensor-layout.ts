@@ -1,0 +1,66 @@
+import { families } from "../../config/families.ts";
+import type { ModelConfig } from "../../config/model-config.ts";
+import type { HeldMatrix } from "../quantize.ts";
+import type { Tensor } from "../safetensors.ts";
+import { permutesHeads } from "./architectures.ts";
+
+/** Where a weight's values go on the way between GGUF and Hugging Face. */
+export type Direction = "from-gguf" | "to-gguf";
+
+/**
+ * A weight with Hugging Face's name, laid out for the other side. llama.cpp's converter changes two things: the rows
+ * of queries and keys of Llama and SmolLM3, whose rotated pairs stand side by side in GGUF and half a head apart in Hugging
+ * Face's files; and Gemma's norms, which hold 1 + weight.
+ */
+export function relayout(config: ModelConfig, name: string, tensor: Tensor, direction: Direction): Tensor {
+  if (families[config.model_type].gemmaScaling && name.endsWith("norm.weight")) {
+    const step = direction === "to-gguf" ? 1 : -1;
+    return { ...tensor, data: tensor.data.map((value) => value + step) };
+  }
+  const permuted = permutedHeads(config, name);
+  const data = permuted && permuteRows(tensor.data, tensor.shape[0]!, permuted, direction);
+  return data ? { ...tensor, data } : tensor;
+}
+
+/** A quantized matrix of a GGUF file, laid out for Hugging Face's side. */
+export function relayoutQuantized(config: ModelConfig, name: string, matrix: HeldMatrix): HeldMatrix {
+  const heads = permutedHeads(config, name);
+  if (heads === undefined) return matrix;
+  const permute = <Data extends Float32Array | Uint8Array>(data: Data) =>
+    permuteRows(data, matrix.shape[0]!, heads, "from-gguf");
+  const { values, scales, minimums } = matrix;
+  return {
+    ...matrix,
+    values: permute(values),
+    scales: permute(scales),
+    ...(minimums && { minimums: permute(minimums) }),
+  };
+}
+
+/** The heads of a weight whose rows lie in another order on the other side. */
+function permutedHeads(
+  { model_type: family, num_attention_heads: heads, num_key_value_heads: groups }: ModelConfig,
+  name: string,
+): number | undefined {
+  if (!permutesHeads(family)) return undefined;
+  if (name.includes(".q_proj.")) return heads;
+  return name.includes(".k_proj.") ? groups : undefined;
+}
+
+function permuteRows<Data extends Float32Array | Uint8Array>(
+  data: Data,
+  rows: number,
+  heads: number,
+  direction: Direction,
+): Data {
+  const width = data.length / rows;
+  const half = rows / heads / 2;
+  const permuted = data.slice();
+  for (let row = 0; row < rows; row++) {
+    const at = row % (2 * half);
+    const paired = row - at + (at % half) * 2 + Math.floor(at / half);
+    const [to, from] = direction === "from-gguf" ? [row, paired] : [paired, row];
+    permuted.set(data.subarray(from * width, (from + 1) * width), to * width);
+  }
+  return permuted as Data;
+}

@@ -1,0 +1,92 @@
+import { copyFile, cp, mkdir, readdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { persistently } from "../../../base/files/persistently.ts";
+import type { ModelConfig } from "../config/model-config.ts";
+import { formatModelConfig, type SpecialTokenIds } from "../config/model-config-file.ts";
+import type { AdapterConfig } from "./adapter-config.ts";
+import { adapterConfigFile, adapterWeightsFile, writeAdapter } from "./adapter-folder.ts";
+import { writeWeights } from "./checkpoint.ts";
+import { isWeightsFile } from "./located-tensors.ts";
+import type { LazyTensor, Tensor } from "./safetensors.ts";
+
+/** The files a tokenizer may have; only the first two are always there. */
+const tokenizerFiles = [
+  "tokenizer.json",
+  "tokenizer_config.json",
+  "chat_template.jinja",
+  "special_tokens_map.json",
+];
+
+/**
+ * Writes a policy as `transformers` loads it: config.json, generation_config.json, weights, and the files of the
+ * tokenizer in folder `tokenizer`. The weights come last: a folder that has them is whole.
+ */
+export async function writePolicyFolder(
+  folder: string,
+  policy: {
+    config: ModelConfig;
+    weights: ReadonlyMap<string, Tensor | LazyTensor>;
+    tokens: SpecialTokenIds;
+    tokenizer: string;
+  },
+): Promise<void> {
+  await persistently(() => mkdir(folder, { recursive: true }));
+  await copyTokenizerFiles(policy.tokenizer, folder);
+  await writeConfigFiles(folder, policy.config, policy.tokens);
+  await writeWeights(folder, policy.weights);
+}
+
+/** Writes the next version of the policy in `previous`: the same files with other weights. */
+export async function writeNextPolicyFolder(
+  folder: string,
+  previous: string,
+  weights: ReadonlyMap<string, Tensor>,
+): Promise<void> {
+  await persistently(() => mkdir(folder, { recursive: true }));
+  await copyFiles(previous, folder, (name) => !isModelFile(name));
+  await writeWeights(folder, weights);
+}
+
+/**
+ * Writes a version of the policy in `previous` that is a LoRA adapter in PEFT's format: the same files, without
+ * weights. `config.base` says where those are.
+ */
+export async function writeAdapterPolicyFolder(
+  folder: string,
+  previous: string,
+  config: AdapterConfig,
+  tensors: ReadonlyMap<string, Tensor>,
+): Promise<void> {
+  await persistently(() => mkdir(folder, { recursive: true }));
+  await copyFiles(previous, folder, (name) => !isModelFile(name));
+  await writeAdapter(folder, config, tensors);
+}
+
+/** Writes config.json, and generation_config.json: samples at temperature 1. */
+export async function writeConfigFiles(
+  folder: string,
+  config: ModelConfig,
+  tokens: SpecialTokenIds,
+): Promise<void> {
+  await persistently(() => writeFile(join(folder, "config.json"), formatModelConfig(config, tokens)));
+  const generation = JSON.stringify({ do_sample: true, temperature: 1, ...tokens }, null, 2);
+  await persistently(() => writeFile(join(folder, "generation_config.json"), `${generation}\n`));
+}
+
+/** Copies the files of a tokenizer. */
+export async function copyTokenizerFiles(from: string, to: string): Promise<void> {
+  await copyFiles(from, to, (name) => tokenizerFiles.includes(name));
+}
+
+function isModelFile(name: string): boolean {
+  return isWeightsFile(name) || name === adapterConfigFile || name === adapterWeightsFile;
+}
+
+async function copyFiles(from: string, to: string, wanted: (name: string) => boolean): Promise<void> {
+  for (const entry of await persistently(() => readdir(from, { withFileTypes: true }))) {
+    const [source, target] = [join(from, entry.name), join(to, entry.name)];
+    if (entry.isFile() && wanted(entry.name)) await persistently(() => copyFile(source, target));
+    if (entry.isDirectory() && entry.name === "additional_chat_templates")
+      await persistently(() => cp(source, target, { recursive: true }));
+  }
+}

@@ -1,0 +1,109 @@
+import { basename } from "node:path";
+import { type FrozenMatrix, frozenBytes, type HalfMatrix } from "../../onnx/frozen-matrix.ts";
+import type { QuantizedMatrix } from "../../onnx/quantized-matrix.ts";
+import { readPlainWeights, readWeights } from "./checkpoint.ts";
+import type { FloatType } from "./float-types.ts";
+import { locateTensors } from "./located-tensors.ts";
+import { isQuantizedPart, takeQuantized } from "./quantized-tensors.ts";
+import type { Tensor } from "./safetensors.ts";
+import type { StoredType } from "./safetensors-header.ts";
+
+/** A tensor that stays in a file of its folder; the offset counts bytes. */
+export interface StoredTensor {
+  readonly dtype: FloatType;
+  readonly shape: readonly number[];
+  readonly file: string;
+  readonly offset: number;
+}
+
+/** Weights by name, in memory or in the files of a folder; matrices that are quantized apart from the others. */
+export interface WeightSources {
+  readonly folder?: string;
+  readonly tensors: ReadonlyMap<string, Tensor | StoredTensor>;
+  readonly quantized?: ReadonlyMap<string, QuantizedMatrix>;
+}
+
+/** Matrices of a model that are never trained, quantized or of half precision. */
+export interface FrozenBase {
+  /** Where those lie that are not in memory. */
+  readonly folder?: string;
+  readonly frozen: ReadonlyMap<string, FrozenMatrix>;
+}
+
+/** What all tensors of a model's folder are stored as; F32 where they differ. Throws what `readWeights` throws. */
+export async function storedType(folder: string): Promise<FloatType> {
+  const types = new Set((await storedTensors(folder)).map(([, { dtype }]) => dtype));
+  const [only] = types;
+  return types.size === 1 && only !== undefined && only !== "U8" ? only : "F32";
+}
+
+/** Models below this many bytes are read: so their weights can be joined, and the model is one piece. */
+const smallModel = 64 * 2 ** 20;
+
+/**
+ * The weights of a model's folder, to make a session of: those of a large or a quantized model stay in their files, where
+ * ONNX Runtime maps them into memory. Throws what `readWeights` throws.
+ */
+export async function weightSources(folder: string): Promise<WeightSources> {
+  const stored = new Map(await storedTensors(folder));
+  const bytes = sizeOf(stored.values());
+  const quantized = takeQuantized(stored);
+  const tensors = new Map<string, StoredTensor>();
+  for (const [name, { dtype, ...place }] of stored)
+    if (dtype !== "U8") tensors.set(name, { ...place, dtype });
+  if (quantized.size > 0) return { folder, tensors, quantized };
+  return bytes < smallModel ? { tensors: await readWeights(folder) } : { folder, tensors };
+}
+
+/** A tensor of a file, perhaps of a quantized matrix. */
+interface FileTensor extends Omit<StoredTensor, "dtype"> {
+  readonly dtype: StoredType;
+  readonly bytes: number;
+}
+
+async function storedTensors(folder: string): Promise<[string, FileTensor][]> {
+  return Array.from(await locateTensors(folder), ([name, { dtype, shape, path, begin, end }]) => [
+    name,
+    { dtype, shape, file: basename(path), offset: begin, bytes: end - begin },
+  ]);
+}
+
+function sizeOf(tensors: Iterable<FileTensor>): number {
+  return Array.from(tensors, ({ bytes }) => bytes).reduce((total, bytes) => total + bytes, 0);
+}
+
+/** Bytes of the weights in a folder whose matrices are quantized; undefined for others. */
+export async function quantizedBytes(folder: string): Promise<number | undefined> {
+  const stored = new Map(await storedTensors(folder));
+  return [...stored.keys()].some(isQuantizedPart) ? sizeOf(stored.values()) : undefined;
+}
+
+/** A base of half precision below so many bytes is faster as float32, and small. */
+export const smallBase = 512 * 2 ** 20;
+
+/**
+ * The weights of a model's folder, for an adapter to be trained over: in memory, but for quantized matrices, which stay in
+ * their files, and those of half precision, if they have `mappedFrom` bytes together. Throws what `readWeights` throws.
+ */
+export async function readFrozenWeights(
+  folder: string,
+  mappedFrom = smallBase,
+): Promise<{ weights: Map<string, Tensor>; base?: FrozenBase }> {
+  const stored = new Map(await storedTensors(folder));
+  const quantized = takeQuantized(stored);
+  const halves = halfMatrices(stored);
+  const bytes = [...halves.values()].reduce((total, matrix) => total + frozenBytes(matrix), 0);
+  const frozen = new Map<string, FrozenMatrix>([...quantized, ...(bytes >= mappedFrom ? halves : [])]);
+  if (frozen.size === 0) return { weights: await readWeights(folder) };
+  const weights = await readPlainWeights(folder, (name) => frozen.has(name));
+  return { weights, base: { folder, frozen } };
+}
+
+function halfMatrices(stored: ReadonlyMap<string, FileTensor>): Map<string, HalfMatrix> {
+  const halves = new Map<string, HalfMatrix>();
+  for (const [name, { dtype, shape, file, offset }] of stored) {
+    if ((dtype !== "F16" && dtype !== "BF16") || shape.length !== 2) continue;
+    halves.set(name, { shape, type: dtype === "F16" ? "float16" : "bfloat16", values: { file, offset } });
+  }
+  return halves;
+}

@@ -1,0 +1,32 @@
+import { EverturnError } from "../../base/errors/everturn-error.ts";
+import { createCudaSession } from "./cuda-session.ts";
+import { deviceError } from "./device-error.ts";
+import { createNodeSession } from "./node-session.ts";
+import { requireDevice } from "./require-device.ts";
+import { runtimeFunctions } from "./runtime-functions.ts";
+import type { Session, SessionOptions } from "./session.ts";
+
+/**
+ * Makes an ONNX Runtime session of a model's bytes. Throws DEVICE_UNAVAILABLE if the device can't be used here,
+ * with what is missing, and ONNX_SESSION_FAILED if the runtime refuses the model.
+ */
+export async function createSession(model: Uint8Array, options: SessionOptions = {}): Promise<Session> {
+  const device = options.device ?? "cpu";
+  requireDevice(device);
+  try {
+    return device === "cuda" ? await openCuda(model, options) : await createNodeSession(model, options);
+  } catch (cause) {
+    throw await deviceError(device, cause);
+  }
+}
+
+/** onnxruntime-node can't leave outputs on an NVIDIA card; the runtime's C API can. */
+async function openCuda(model: Uint8Array, options: SessionOptions): Promise<Session> {
+  const runtime = await runtimeFunctions();
+  if (runtime) return createCudaSession(runtime, model, options);
+  const obstacle = {
+    reason: "ONNX Runtime's C API can't be called",
+    hint: "Install koffi with its prebuilt package.",
+  };
+  throw new EverturnError("DEVICE_UNAVAILABLE", { device: "cuda", ...obstacle });
+}

@@ -1,0 +1,12 @@
+import { EverturnError, isEverturnError } from "../../base/errors/everturn-error.ts";
+import { messageOf } from "../../base/errors/message-of.ts";
+import type { Device } from "../devices/device.ts";
+import { probeDevice } from "./probe-device.ts";
+import { sessionError } from "./run-error.ts";
+
+/** What a model could not be made ready for: DEVICE_UNAVAILABLE if the device can do no sum either, else what was thrown. */
+export async function deviceError(device: Device, cause: unknown): Promise<EverturnError> {
+  const obstacle = device === "cpu" ? undefined : await probeDevice(device);
+  if (obstacle) return new EverturnError("DEVICE_UNAVAILABLE", { device, ...obstacle }, { cause });
+  return isEverturnError(cause) ? cause : sessionError(messageOf(cause), cause);
+}

@@ -1,0 +1,121 @@
+import { messageOf } from "../../base/errors/message-of.ts";
+import type { Device } from "../devices/device.ts";
+import type { CardArray } from "./card-memory.ts";
+import { disabledOptimizers } from "./disabled-optimizers.ts";
+import { elementCount } from "./element-count.ts";
+import { elementTypes } from "./element-types.ts";
+import { runError, sessionError } from "./run-error.ts";
+import { errorsOnly, made, madeAside, type Pointer, type RuntimeFunctions } from "./runtime-functions.ts";
+
+/** How a session of the runtime's C API is made. */
+export interface RuntimeSessionOptions {
+  /** Threads an operator may use. */
+  threads: number;
+  /** Where the model runs; default "cpu". */
+  device?: Device;
+  /** Whether runs on a card may be recorded, to be asked for as a whole; default false. */
+  records?: boolean;
+  /** The folder of the files that `graph.stored` names; they are mapped into memory. */
+  weightsFolder?: string;
+  /** Whether what the runtime keeps between runs is one memory for all such sessions; default false. */
+  sharesMemory?: boolean;
+}
+
+/** Memory that a run reads or writes in place. */
+export interface BoundTensor {
+  readonly shape: readonly number[];
+  readonly data: Float32Array | BigInt64Array | Int32Array | Int8Array | Uint8Array | CardArray;
+}
+
+/** ORT_ENABLE_ALL. */
+const allOptimizations = 99;
+
+/** How the CUDA provider is asked for: memory grows by what is asked for, not by powers of two. */
+const cudaOptions = { device_id: "0", arena_extend_strategy: "kSameAsRequested" };
+
+/** A session of a model's bytes. Throws ONNX_SESSION_FAILED if the runtime refuses the model. */
+export function runtimeSession(
+  runtime: RuntimeFunctions,
+  model: Uint8Array,
+  options: RuntimeSessionOptions,
+): Pointer {
+  const settings = made(runtime.CreateSessionOptions);
+  try {
+    configure(runtime, settings, options);
+    return made(runtime.CreateSessionFromArray, runtime.environment, model, model.byteLength, settings);
+  } catch (cause) {
+    throw sessionError(messageOf(cause), cause);
+  } finally {
+    runtime.ReleaseSessionOptions(settings);
+  }
+}
+
+/** The same, made in another thread while this one goes on, as that of a large model takes seconds; a card's in this one. */
+export async function runtimeSessionAside(
+  runtime: RuntimeFunctions,
+  model: Uint8Array,
+  options: RuntimeSessionOptions,
+): Promise<Pointer> {
+  const { device = "cpu" } = options;
+  if (device !== "cpu") return runtimeSession(runtime, model, options);
+  const settings = made(runtime.CreateSessionOptions);
+  try {
+    configure(runtime, settings, options);
+    const { environment, CreateSessionFromArray: create } = runtime;
+    return await madeAside(create, environment, model, model.byteLength, settings);
+  } catch (cause) {
+    throw sessionError(messageOf(cause), cause);
+  } finally {
+    runtime.ReleaseSessionOptions(settings);
+  }
+}
+
+function configure(
+  runtime: RuntimeFunctions,
+  settings: Pointer,
+  { threads, device = "cpu", records = false, weightsFolder, sharesMemory = false }: RuntimeSessionOptions,
+): void {
+  runtime.SetIntraOpNumThreads(settings, threads);
+  runtime.SetSessionGraphOptimizationLevel(settings, allOptimizations);
+  runtime.SetSessionLogSeverityLevel(settings, errorsOnly);
+  runtime.DisableMemPattern(settings);
+  const key = "optimization.disable_specified_optimizers";
+  runtime.AddSessionConfigEntry(settings, key, disabledOptimizers);
+  if (weightsFolder !== undefined) {
+    const key = "session.model_external_initializers_file_folder_path";
+    runtime.AddSessionConfigEntry(settings, key, weightsFolder);
+  }
+  if (device === "cuda") appendCuda(runtime, settings, records);
+  if (device === "webgpu") runtime.SessionOptionsAppendExecutionProvider(settings, "WebGPU", [], [], 0);
+  if (sharesMemory) runtime.AddSessionConfigEntry(settings, "session.use_env_allocators", "1");
+}
+
+function appendCuda(runtime: RuntimeFunctions, settings: Pointer, records: boolean): void {
+  const options = made(runtime.CreateCUDAProviderOptions);
+  const wanted = { ...cudaOptions, enable_cuda_graph: records ? "1" : "0" };
+  const [keys, values] = [Object.keys(wanted), Object.values(wanted)];
+  runtime.UpdateCUDAProviderOptions(options, keys, values, keys.length);
+  runtime.SessionOptionsAppendExecutionProvider_CUDA_V2(settings, options);
+  runtime.ReleaseCUDAProviderOptions(options);
+}
+
+/** A value of the runtime's over a tensor's own memory, which must outlive it; to be released. */
+export function valueOver(runtime: RuntimeFunctions, name: string, { shape, data }: BoundTensor): Pointer {
+  if (elementCount(shape) !== data.length) {
+    throw runError(`${name} of shape [${shape.join(", ")}] was given ${data.length} numbers`);
+  }
+  const sizes = BigInt64Array.from(shape, BigInt);
+  const create = runtime.CreateTensorWithDataAsOrtValue;
+  const isOnCard = "type" in data;
+  const memory = isOnCard ? runtime.cardMemory[data.buffer.card] : runtime.memory;
+  const place = isOnCard ? data.buffer.address + BigInt(data.byteOffset) : data;
+  return made(create, memory, place, data.byteLength, sizes, shape.length, typeOf(data));
+}
+
+function typeOf(data: BoundTensor["data"]): number {
+  if ("type" in data) return elementTypes[data.type];
+  if (data instanceof Float32Array) return elementTypes.float32;
+  if (data instanceof Uint8Array) return elementTypes.bool;
+  if (data instanceof Int8Array) return elementTypes.int8;
+  return data instanceof Int32Array ? elementTypes.int32 : elementTypes.int64;
+}

@@ -1,0 +1,87 @@
+import { resolve } from "node:path";
+import type { ModelConfig } from "../models/config/model-config.ts";
+import type { CachedDecoder, DecoderOptions } from "../models/decode/cached-decoder.ts";
+import { createCachedDecoder } from "../models/decode/create-cached-decoder.ts";
+import type { AdapterShape } from "../models/decode/decoding-model.ts";
+import { samplingThreads } from "../models/decode/usual-threads.ts";
+import { readAdapter } from "../models/weights/adapter-folder.ts";
+import { isAdapterFolder } from "../models/weights/policy-weights.ts";
+import type { Tensor } from "../models/weights/safetensors.ts";
+import { weightSources } from "../models/weights/weight-sources.ts";
+
+/** A decoder on loan, with the adapter to feed to it. */
+export interface DecoderLease {
+  model: CachedDecoder;
+  /** The folder of its weights; of an adapter those of its base. */
+  weights: string;
+  adapter?: ReadonlyMap<string, Tensor>;
+  /** Gives it back; the last to do so closes it. */
+  release(): Promise<void>;
+}
+
+/** Decoders for the folders of versions. Adapters of one shape on one base share a decoder. */
+export interface Decoders {
+  open(folder: string): Promise<DecoderLease>;
+  /** How many there are. */
+  count(): number;
+  /** Whether one that there is serves a folder, and the base of an adapter. */
+  lookUp(folder: string): Promise<{ isServed: boolean; base?: string }>;
+}
+
+/** No decoder yet. Adapters are for the weights in `base`, or those that they name. */
+export function createDecoders(
+  config: ModelConfig,
+  { threads, ...options }: Omit<DecoderOptions, "adapter" | "threads"> & { threads?: number | undefined },
+  base?: string,
+): Decoders {
+  const shared = new Map<string, { model: Promise<CachedDecoder>; users: number }>();
+
+  const keyOf = (base: string, adapter?: AdapterShape) =>
+    JSON.stringify([base, adapter && [adapter.scale, [...adapter.shapes]]]);
+
+  const lease = async (base: string, adapter?: AdapterShape, rank?: number) => {
+    const key = keyOf(base, adapter);
+    const make = async () =>
+      createCachedDecoder(config, await weightSources(base), {
+        ...options,
+        threads: threads ?? samplingThreads(config, rank),
+        ...(adapter && { adapter }),
+      });
+    const entry = shared.get(key) ?? { model: make(), users: 0 };
+    shared.set(key, entry);
+    entry.users++;
+    const release = async () => {
+      entry.users--;
+      if (entry.users > 0) return;
+      shared.delete(key);
+      await (await entry.model).close();
+    };
+    try {
+      return { model: await entry.model, weights: base, release };
+    } catch (error) {
+      shared.delete(key);
+      throw error;
+    }
+  };
+
+  return {
+    async open(folder) {
+      if (!isAdapterFolder(folder)) return lease(folder);
+      const { shape, rank, tensors, ...adapter } = await readAdapterVersion(folder, base);
+      return { ...(await lease(adapter.base, shape, rank)), adapter: tensors };
+    },
+    count: () => shared.size,
+    async lookUp(folder) {
+      if (!isAdapterFolder(folder)) return { isServed: shared.has(keyOf(folder)) };
+      const { shape, ...adapter } = await readAdapterVersion(folder, base);
+      return { isServed: shared.has(keyOf(adapter.base, shape)), base: adapter.base };
+    },
+  };
+}
+
+async function readAdapterVersion(folder: string, base: string | undefined) {
+  const { config, tensors } = await readAdapter(folder);
+  const shapes = new Map([...tensors].map(([name, { shape }]) => [name, shape]));
+  const shape: AdapterShape = { scale: config.alpha / config.rank, shapes };
+  return { base: base ?? resolve(folder, config.base), shape, rank: config.rank, tensors };
+}

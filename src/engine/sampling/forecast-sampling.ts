@@ -1,0 +1,48 @@
+import type { ModelOutline, SamplingForecast } from "../../contracts/policy.ts";
+import type { ModelConfig } from "../models/config/model-config.ts";
+import { parseModelConfig } from "../models/config/model-config-file.ts";
+import type { KeyValueType } from "../models/decode/key-values.ts";
+import { modelWeightShapes } from "../models/weights/model-weights.ts";
+import { blockFormat, quantizationOf } from "../models/weights/quantize.ts";
+import { widensBlocks } from "../models/weights/widened-blocks.ts";
+import { elementCount } from "../onnx/element-count.ts";
+import { frozenBytes } from "../onnx/frozen-matrix.ts";
+import type { Activations } from "../onnx/quantized-products.ts";
+import { leastKeyValues, planMemory, usualKeyValueBytes, versionBytes } from "./memory-check.ts";
+
+/** How a sampler on the CPU is set up. */
+export interface SamplingAsked {
+  slots: number;
+  /** Bytes that keys and values may take; default: as many as a sampler takes. */
+  keyValueBytes?: number;
+  keyValues: KeyValueType;
+  activations: Activations;
+}
+
+/** What a sampler on the CPU will plan for a model, without its weights. Throws MODEL_CONFIG_UNSUPPORTED. */
+export function forecastSampling(
+  { config: text, matrices }: ModelOutline,
+  { slots, keyValueBytes, keyValues, activations }: SamplingAsked,
+): SamplingForecast {
+  const config = parseModelConfig(text, "config.json");
+  const quantization = quantizationOf(matrices);
+  const plan = planMemory(config, slots, {
+    keyValueBytes: keyValueBytes ?? usualKeyValueBytes(),
+    keyValues,
+    weights: versionBytes(config, {
+      fewBits: quantization && fewBitsBytes(config, quantization),
+      isWidened: widensBlocks(config, quantization, activations),
+    }),
+  });
+  const least = leastKeyValues(plan.keyValues, keyValueBytes !== undefined);
+  return { weights: plan.weights, keyValues: { least, most: plan.keyValues } };
+}
+
+/** Bytes of a model whose matrices are quantized. */
+function fewBitsBytes(config: ModelConfig, quantization: "int8" | "int4"): number {
+  const bytes = [...modelWeightShapes(config)].map(([name, shape]) => {
+    const format = blockFormat(name, shape, quantization);
+    return format ? frozenBytes({ shape, ...format }) : 4 * elementCount(shape);
+  });
+  return bytes.reduce((total, one) => total + one, 0);
+}

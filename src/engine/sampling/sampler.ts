@@ -1,0 +1,357 @@
+import { setImmediate } from "node:timers/promises";
+import { EverturnError } from "../../base/errors/everturn-error.ts";
+import { messageOf } from "../../base/errors/message-of.ts";
+import { availableMemory } from "../../base/processes/available-memory.ts";
+import { contextLength, type ModelConfig } from "../models/config/model-config.ts";
+import { keyValueTypeOf } from "../models/decode/key-values.ts";
+import { quantizedBytes } from "../models/weights/weight-sources.ts";
+import { widensForBlocks } from "../models/weights/widened-blocks.ts";
+import { cudaMemory } from "../onnx/cuda-memory.ts";
+import type { Activations } from "../onnx/quantized-products.ts";
+import type { Target } from "../onnx/target.ts";
+import { createUsage } from "../onnx/usage.ts";
+import { type Batch, createBatch } from "./batch.ts";
+import { createDecoders, type DecoderLease } from "./decoders.ts";
+import {
+  bytesAlone,
+  checkMemory,
+  fittingShare,
+  mebibytes,
+  planMemory,
+  usualKeyValueBytes,
+  usualKeyValues,
+  versionBytes,
+} from "./memory-check.ts";
+import { blockLength, createPrefixStore } from "./prefix-store.ts";
+import { createSequence, emptySample, type Sample, type SampleRequest, type Sequence } from "./sequence.ts";
+
+/** What a sampler is made of. */
+export interface SamplerOptions {
+  config: ModelConfig;
+  /** Sequences that decode together; others wait. */
+  slots: number;
+  /** Tokens that end a continuation. */
+  stopTokens: readonly number[];
+  /** The text of tokens, to find stop texts in. */
+  decode: (tokens: readonly number[]) => string;
+  /** Threads an operator may use; default: `samplingThreads`. */
+  threads?: number | undefined;
+  /**
+   * Bytes that keys and values may take, of sequences under way and of prompts kept; default 1 GiB, on the CPU an eighth of the
+   * machine's memory if that is more. Less, down to a quarter of what is asked or to 256 MiB, where no more is free beside the weights.
+   */
+  keyValueBytes?: number;
+  /** The folder of the weights that adapters are for; default what each of them names. */
+  base?: string;
+  /** Where the models run, and what their matrix products compute in; default float32 on the CPU. */
+  target?: Target;
+  /** What quantized matrices are multiplied by; default "float32". */
+  activations?: Activations;
+  /** Has keys and values kept in 8 bits, their scales measured as these tokens are read; default: in float32. */
+  roundedBy?: readonly number[];
+  /** Bytes that may be taken more where models run; default what the system says, or CUDA of a card. */
+  available?: () => number;
+}
+
+/** Samples continuations of many contexts at once, of several versions of the weights. */
+export interface Sampler {
+  /** Whether a version is ready. Asking for it counts as use. */
+  isLoaded(version: number): boolean;
+  /**
+   * Makes the version in a folder ready, weights or a LoRA adapter (adapters of the same base share its weights).
+   * Versions long unused are let go before, beyond three or where memory is short. Fails with SAMPLING_MEMORY_SHORT if
+   * the first version can't fit with its keys and values, or a later one beside those in use.
+   */
+  load(version: number, folder: string): Promise<void>;
+  /**
+   * Samples a continuation. A context that fills max_position_embeddings gives none, with finishReason "length".
+   * Fails with SAMPLER_FAILED if the sampler itself is at fault, with POLICY_VERSION_NOT_LOADED, TOKENS_INVALID for ids
+   * outside the vocabulary, or KEY_VALUE_MEMORY_TOO_SMALL for a request that can't fit by itself.
+   */
+  generate(request: SampleRequest): Promise<Sample>;
+  /** Fails what is under way and what comes later, waits for the run that is under way, and frees the models. */
+  close(): Promise<void>;
+}
+
+interface Version {
+  decoder: DecoderLease;
+  batch: Batch;
+  waiting: Sequence[];
+  open: Set<Sequence>;
+  /** When somebody last asked for it, or was served by it: milliseconds of the process. */
+  used: number;
+}
+
+/** Versions kept ready where memory is enough: the newest, and those that evaluations or late trajectories still ask for. */
+const versionsKept = 3;
+
+/** Milliseconds without use after which a version is let go for another: as after a step of training, whose rollouts are done. */
+const keptIdle = 10_000;
+
+/**
+ * Milliseconds for which whoever else has work in this thread waits, for the steps of a small model. A turn of the event
+ * loop costs as much as a step of the smallest.
+ */
+const othersWait = 4;
+
+/** Milliseconds without requests after which the memory of sequences' keys and values is given back, */
+const restAfter = 1000;
+
+/** and after which that of prompts that were kept for their next turn is. */
+const forgetAfter = 60_000;
+
+/**
+ * A sampler with continuous batching: between two steps, waiting requests join as long as there are slots and memory,
+ * and finished ones leave. What a request samples depends on its context, weights and key alone, not on who shares
+ * its batch, nor on what was kept of earlier prompts (on x64 its log-probabilities are equal to the last bit).
+ */
+export function createSampler(options: SamplerOptions): Sampler {
+  const { config, slots, threads, target, activations, roundedBy } = options;
+  const usual = (target?.device ?? "cpu") === "cpu" ? usualKeyValueBytes() : usualKeyValues;
+  const { base, keyValueBytes: most = usual } = options;
+  /** Less where less memory is free as the first version is loaded. */
+  let keyValueBytes = most;
+  const available = async () => {
+    if (options.available) return options.available();
+    return target?.device === "cuda" ? (await cudaMemory()).available() : availableMemory();
+  };
+  const stopTokens = new Set(options.stopTokens);
+  const decoders = createDecoders(
+    config,
+    {
+      threads,
+      ...(target && { target }),
+      ...(activations && { activations }),
+      ...(roundedBy && { roundedBy }),
+    },
+    base,
+  );
+  const store = createPrefixStore();
+  /** By recency of use, the latest last. */
+  const versions = new Map<number, Version>();
+  const loading = new Map<number, Promise<void>>();
+  /** Decoders that there were at once. */
+  let mostDecoders = 0;
+  let arrivals = 0;
+  /** What is being done with requests, until none is left. */
+  let working: Promise<void> | undefined;
+  let resting: NodeJS.Timeout | undefined;
+  const usage = createUsage(closedError);
+
+  const touch = (number: number): Version | undefined => {
+    const version = versions.get(number);
+    if (!version) return undefined;
+    version.used = performance.now();
+    versions.delete(number);
+    versions.set(number, version);
+    return version;
+  };
+
+  /** Lets versions go that nobody uses, the least recent first, until there is room for one more. */
+  const makeRoom = async (folder: string) => {
+    const { isServed, base: adapted } = await decoders.lookUp(folder);
+    const weightsFolder = adapted ?? folder;
+    const isOnProcessor = (target?.device ?? "cpu") === "cpu";
+    const plan = planMemory(config, slots, {
+      keyValueBytes: most,
+      keyValues: keyValueTypeOf(config, target, roundedBy !== undefined),
+      weights: versionBytes(config, {
+        ...(target?.device && { device: target.device }),
+        fewBits: await quantizedBytes(weightsFolder),
+        isWidened: isOnProcessor && widensForBlocks(config, weightsFolder, activations),
+      }),
+    });
+    if (mostDecoders === 0) {
+      const share = fittingShare(plan, await available(), options.keyValueBytes !== undefined);
+      keyValueBytes = share < 1 ? share * Math.min(most, plan.keyValues) : most;
+    }
+    const fresh = isServed ? 0 : 1;
+    /** What decoders held that were closed counts as there, since the runtime's allocator keeps some of it. */
+    const needed = () => ({
+      weights: Math.max(0, decoders.count() + fresh - mostDecoders) * plan.weights,
+      keyValues: 0,
+    });
+    const letGo = async (number: number, { decoder }: Version) => {
+      versions.delete(number);
+      store.forget(originOf(number));
+      await decoder.release();
+    };
+    const letGoIdle = async (isUnwanted: (version: Version) => boolean) => {
+      for (const [number, version] of [...versions])
+        if (isIdle(version) && isUnwanted(version)) await letGo(number, version);
+    };
+    // An adapter's decoder has its base's weights too: the base alone is not held beside it unless it is in use.
+    if (adapted !== undefined)
+      await letGoIdle(({ decoder }) => decoder.adapter === undefined && decoder.weights === adapted);
+    if (!isServed) await letGoIdle(({ used }) => performance.now() - used > keptIdle);
+    const isShort = async () => mostDecoders > 0 && needed().weights > (await available());
+    while (versions.size >= versionsKept || (await isShort())) {
+      const idle = [...versions].find(([, version]) => isIdle(version));
+      if (!idle) break;
+      await letGo(...idle);
+    }
+    if (await isShort()) checkMemory(needed(), await available());
+  };
+
+  const create = async (number: number, folder: string) => {
+    await makeRoom(folder);
+    const decoder = await decoders.open(folder);
+    const { model, adapter } = decoder;
+    const batch = createBatch({ model, store, origin: originOf(number), ...(adapter && { adapter }) });
+    versions.set(number, { decoder, batch, waiting: [], open: new Set(), used: performance.now() });
+    mostDecoders = Math.max(mostDecoders, decoders.count());
+  };
+
+  const sum = (of: (batch: Batch) => number) =>
+    [...versions.values()].reduce((total, { batch }) => total + of(batch), 0);
+
+  /** Lets those that wait join as long as there are slots and memory, first come first served. */
+  const join = (version: Version) => {
+    const { batch } = version;
+    const waiting = version.waiting.filter(({ done }) => !done);
+    const free = slots - sum(({ size }) => size());
+    const others = sum(({ needs }) => needs(blockLength)) - batch.needs(blockLength);
+    const joining: Sequence[] = [];
+    for (const sequence of waiting.slice(0, Math.max(0, free))) {
+      if (others + batch.needs(blockLength, [...joining, sequence]) > keyValueBytes) break;
+      joining.push(sequence);
+    }
+    version.waiting = waiting.slice(joining.length);
+    batch.join(joining.filter((sequence) => sequence.begin()));
+  };
+
+  /** Has the youngest give way where the next step needs more memory than there is; it waits to join again. */
+  const makeMemory = () => {
+    while (sum(({ needs }) => needs(0)) > keyValueBytes) {
+      const [last] = [...versions.values()]
+        .flatMap(({ batch, waiting }) => batch.youngest().map((sequence) => ({ batch, waiting, sequence })))
+        .sort((a, b) => b.sequence.arrival - a.sequence.arrival);
+      if (!last) break;
+      last.batch.leave(last.sequence);
+      last.waiting.unshift(last.sequence);
+    }
+    if (sum(({ bytes }) => bytes()) > keyValueBytes) for (const { batch } of versions.values()) batch.trim();
+    store.limit(keyValueBytes - sum(({ bytes }) => bytes()));
+  };
+
+  const work = async () => {
+    clearTimeout(resting);
+    let waited = Number.NEGATIVE_INFINITY;
+    for (;;) {
+      if (performance.now() - waited > othersWait) {
+        await setImmediate();
+        waited = performance.now();
+      }
+      const busy = [...versions.values()].filter((version) => version.open.size > 0);
+      if (busy.length === 0) break;
+      for (const version of busy) {
+        try {
+          if (version.waiting.length > 0) join(version);
+          makeMemory();
+          await version.batch.step();
+        } catch (error) {
+          for (const sequence of [...version.open]) sequence.fail(failureOf(error));
+        }
+      }
+    }
+    working = undefined;
+    resting = setTimeout(() => {
+      for (const { batch } of versions.values()) batch.rest();
+      resting = setTimeout(() => store.limit(0), forgetAfter - restAfter).unref();
+    }, restAfter).unref();
+  };
+
+  const sample = async (request: SampleRequest): Promise<Sample> => {
+    const { tokens, sampling, signal } = request;
+    const limit = Math.min(sampling.maxTokens, contextLength(config) - tokens.length);
+    checkTokens(tokens, config.vocab_size);
+    signal?.throwIfAborted();
+    if (limit < 1) return emptySample();
+    const version = touch(request.version);
+    if (!version) throw new EverturnError("POLICY_VERSION_NOT_LOADED", { version: request.version });
+    const needed = bytesAlone(version.decoder.model, tokens.length, tokens.length + limit);
+    if (needed > keyValueBytes) {
+      const sizes = { needed: mebibytes(needed), available: mebibytes(keyValueBytes) };
+      throw new EverturnError("KEY_VALUE_MEMORY_TOO_SMALL", sizes);
+    }
+    return new Promise((finish, fail) => {
+      const settled = (sequence: Sequence) => {
+        version.used = performance.now();
+        version.open.delete(sequence);
+      };
+      const limits = { arrival: arrivals++, limit, stopTokens, decode: options.decode };
+      const sequence = createSequence(request, limits, { settled, finish, fail });
+      version.open.add(sequence);
+      version.waiting.push(sequence);
+      working ??= work();
+    });
+  };
+
+  /** When nothing is being loaded any more. */
+  const free = async () => {
+    await working;
+    clearTimeout(resting);
+    for (const { decoder } of versions.values()) await decoder.release();
+    versions.clear();
+  };
+
+  return {
+    isLoaded: (number) => touch(number) !== undefined,
+    async load(number, folder) {
+      usage.check();
+      if (touch(number)) return;
+      // One after the other, as each takes what memory the others have left.
+      const last = [...loading.values()].at(-1)?.catch(() => {});
+      const make = async () => {
+        await last;
+        await create(number, folder).finally(() => loading.delete(number));
+      };
+      const pending = loading.get(number) ?? usage.during(make);
+      loading.set(number, pending);
+      await pending;
+    },
+    async generate(request) {
+      try {
+        usage.check();
+        return await sample(request);
+      } finally {
+        request.constraint?.dispose();
+      }
+    },
+    close() {
+      const closed = usage.end(free);
+      for (const { open } of versions.values()) {
+        for (const sequence of [...open]) sequence.fail(closedError());
+      }
+      return closed;
+    },
+  };
+}
+
+/** Names a version's weights in the store. */
+function originOf(version: number): string {
+  return `version ${version}`;
+}
+
+function isIdle({ open }: Version): boolean {
+  return open.size === 0;
+}
+
+function closedError(): EverturnError {
+  return new EverturnError("POLICY_CLOSED", {});
+}
+
+/** What a request is told when not it, but the sampler was at fault. */
+function failureOf(cause: unknown): EverturnError {
+  if (cause instanceof EverturnError) return cause;
+  const reason = messageOf(cause);
+  return new EverturnError("SAMPLER_FAILED", { reason }, { cause });
+}
+
+function checkTokens(tokens: readonly number[], vocabulary: number): void {
+  if (tokens.length === 0) throw new EverturnError("TOKENS_INVALID", { reason: "is empty" });
+  const wrong = tokens.find((token) => !Number.isInteger(token) || token < 0 || token >= vocabulary);
+  if (wrong === undefined) return;
+  const reason = `holds the id ${wrong}, but the vocabulary ends at ${vocabulary - 1}`;
+  throw new EverturnError("TOKENS_INVALID", { reason });
+}

@@ -1,0 +1,79 @@
+import { EverturnError } from "../../base/errors/everturn-error.ts";
+import { messageOf } from "../../base/errors/message-of.ts";
+import { compileTemplate, type Template } from "../../chat/jinja/template.ts";
+import type { JsonObject } from "../../contracts/json.ts";
+import type { Message, ToolDefinition } from "../../contracts/message.ts";
+import { strftime } from "./strftime.ts";
+
+/** A message as a template reads it. Of calls some want an object of arguments, others a text of them. */
+export interface ShownMessage extends Omit<Message, "tool_calls"> {
+  tool_calls?: {
+    type: "function";
+    id?: string;
+    function: { name: string; arguments: JsonObject | string };
+  }[];
+}
+
+/** Renders a chat as the model reads it; `generate` adds the text that opens the next action. */
+export type ChatTemplate = (
+  messages: readonly object[],
+  tools: readonly ToolDefinition[],
+  generate: boolean,
+) => string;
+
+/**
+ * Compiles a Hugging Face chat template (Jinja), which sees `specialTokens` (bos_token, …) as variables. Tools are given as OpenAI function definitions, as transformers
+ * gives them. Fails with CHAT_TEMPLATE_FAILED when it doesn't parse, or refuses the messages.
+ */
+export function compileChatTemplate(
+  source: string,
+  specialTokens: Readonly<Record<string, string>> = {},
+): ChatTemplate {
+  const template = compiledTemplate(source);
+  return (messages, tools, generate) =>
+    attempt(() =>
+      template.render({
+        ...specialTokens,
+        messages,
+        tools: tools.length === 0 ? null : tools.map((tool) => ({ type: "function", function: tool })),
+        documents: null,
+        add_generation_prompt: generate,
+      }),
+    );
+}
+
+/** What templates are told that it is now, so that a chat is rendered alike whenever it is rendered. */
+const now = new Date("2026-01-01T12:00:00Z");
+
+/** A Jinja template that can be rendered. Fails with CHAT_TEMPLATE_FAILED when it doesn't parse. */
+export function compiledTemplate(source: string): Template {
+  return attempt(() => compileTemplate(source, (form) => strftime(now, form)));
+}
+
+/** Keeps what a template made of the chats that it was shown last: for chats that come again, turn after turn. */
+export function remembered(render: ChatTemplate): ChatTemplate {
+  const texts = new Map<string, string>();
+  return (...chat) => {
+    const key = JSON.stringify(chat);
+    const text = texts.get(key) ?? render(...chat);
+    texts.delete(key);
+    texts.set(key, text); // the newest last
+    for (const oldest of texts.keys()) {
+      if (texts.size <= mostRemembered) break;
+      texts.delete(oldest);
+    }
+    return text;
+  };
+}
+
+const mostRemembered = 64;
+
+function attempt<Result>(action: () => Result): Result {
+  try {
+    return action();
+  } catch (cause) {
+    if (cause instanceof EverturnError) throw cause;
+    const reason = messageOf(cause);
+    throw new EverturnError("CHAT_TEMPLATE_FAILED", { reason }, { cause });
+  }
+}

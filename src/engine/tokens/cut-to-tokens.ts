@@ -1,0 +1,42 @@
+import type { CutText, TokenLimit } from "../../contracts/policy.ts";
+import { anyOf } from "./control-text.ts";
+import type { Tokenizer } from "./tokenizer.ts";
+
+/**
+ * A text within a limit of tokens, as it is encoded by itself, control tokens in it being text: between two tokens and two
+ * characters its end, its start or its middle is cut, and a line says how many tokens were where they were. The line counts,
+ * too. What was cut is 0 where the text fits.
+ */
+export function cutToTokens(
+  { encode, decode, control }: Pick<Tokenizer, "encode" | "decode" | "control">,
+  text: string,
+  { tokens: most, cut }: TokenLimit,
+): CutText {
+  const known = anyOf(control.all);
+  const encoded = (part: string) => {
+    const found = [...part.matchAll(known)];
+    return encode(
+      part,
+      found.map(({ 0: token, index }) => ({ start: index, end: index + token.length })),
+    );
+  };
+  const all = encoded(text.toWellFormed());
+  if (all.length <= most) return { text, cut: 0 };
+  /** The text with so many of its tokens. */
+  const keeping = (keep: number) => {
+    const before = cut === "start" ? 0 : cut === "end" ? keep : Math.ceil(keep / 2);
+    const lines = [
+      decode(all.slice(0, before)).replace(/\ufffd+$/, ""), // bytes of a character that is cut in two
+      `[${all.length - keep} tokens cut]`,
+      decode(all.slice(all.length - (keep - before))).replace(/^\ufffd+/, ""),
+    ];
+    return lines.filter((line) => line !== "").join("\n");
+  };
+  let keep = most;
+  let part = keeping(keep);
+  for (let over = encoded(part).length - most; over > 0 && keep > 0; over = encoded(part).length - most) {
+    keep = Math.max(0, keep - over);
+    part = keeping(keep);
+  }
+  return { text: part, cut: all.length - keep };
+}

@@ -1,0 +1,66 @@
+import { EverturnError } from "../../base/errors/everturn-error.ts";
+import type { ShownMessage } from "./chat-template.ts";
+import { type ControlTokens, type FollowUp, followUp, type ShownTemplate } from "./follow-up.ts";
+import { shownCalls, shownText, type WayOfCalling, waysOfCalling } from "./ways-of-calling.ts";
+
+/** What a template writes after an action when `messages` follow, and how it had to be shown what tools answered. */
+export interface ShownFollowUp extends FollowUp {
+  calling?: WayOfCalling;
+}
+
+/**
+ * What a chat template writes after an action when `messages` follow, in the first way of showing it calls in which it writes all of them. `earlier` calls were made before it. Undefined if it does in none; throws the template's own refusal where each way was refused.
+ */
+export function shownFollowUp(
+  template: ShownTemplate,
+  control: ControlTokens,
+  messages: readonly ShownMessage[],
+  earlier = 0,
+): ShownFollowUp | undefined {
+  if (messages[0]?.role !== "tool")
+    return firstFound(shownText(messages), ({ chat, next, tools }) =>
+      followUp(template, control, chat, next, tools),
+    );
+  const inWay = (shown: readonly ShownMessage[], calling: WayOfCalling, by: ShownTemplate) => {
+    const { chat, next, tools } = shownCalls(shown, calling, earlier);
+    return followUp(by, control, chat, next, tools);
+  };
+  const remembering = { render: template.again, again: template.again };
+  /** Messages that are found in a text whatever else it says: a tool's answer may be empty, or a part of a header. */
+  const marked = messages.map((message, at) => ({ ...message, content: `EVERTURN_MESSAGE_${at}` }));
+  return firstFound(waysOfCalling, (calling) => {
+    const text = inWay(marked, calling, remembering)?.text;
+    const isWhole = text !== undefined && inOrder(text, marked);
+    const found = isWhole ? inWay(messages, calling, template) : undefined;
+    return found && { ...found, calling };
+  });
+}
+
+/** What is found for the first of `choices` that isn't refused; throws the first refusal where nothing is found. */
+function firstFound<Choice, Found>(
+  choices: readonly Choice[],
+  find: (choice: Choice) => Found | undefined,
+): Found | undefined {
+  let refusal: unknown;
+  for (const choice of choices) {
+    try {
+      const found = find(choice);
+      if (found !== undefined) return found;
+    } catch (error) {
+      if (!(error instanceof EverturnError)) throw error;
+      refusal ??= error;
+    }
+  }
+  if (refusal !== undefined) throw refusal;
+  return undefined;
+}
+
+/** Whether the messages stand in `text` one after another. */
+function inOrder(text: string, messages: readonly ShownMessage[]): boolean {
+  let from = 0;
+  return messages.every(({ content }) => {
+    const at = text.indexOf(content, from);
+    from = at + content.length;
+    return at >= 0;
+  });
+}

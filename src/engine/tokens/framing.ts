@@ -1,0 +1,130 @@
+import { EverturnError } from "../../base/errors/everturn-error.ts";
+import type { Message, ToolDefinition } from "../../contracts/message.ts";
+import type { CutText, MaskedTokens, TokenizedText, TokenLimit } from "../../contracts/policy.ts";
+import { compileChatTemplate, remembered, type ShownMessage } from "./chat-template.ts";
+import { hideControl, type Span } from "./control-text.ts";
+import { cutToTokens } from "./cut-to-tokens.ts";
+import { placeholder } from "./follow-up.ts";
+import { shownFollowUp } from "./follow-up-shown.ts";
+import type { Tokenizer } from "./tokenizer.ts";
+
+/** Turns messages into tokens, so that a trajectory only ever grows: prompt, action, observation, action, … */
+export type Framing = {
+  framePrompt(messages: Message[], tools: ToolDefinition[]): TokenizedText;
+  frameObservation(messages: readonly ShownMessage[], callsBefore?: number): TokenizedText;
+  frameDemonstration(messages: Message[], tools: ToolDefinition[]): MaskedTokens;
+  cutText(text: string, limit: TokenLimit): CutText;
+};
+
+/**
+ * Framing by a tokenizer's chat template:
+ * - the prompt is the rendered chat up to where the first action begins;
+ * - an observation is what the template writes between its end of turn (an action has one that was sampled, or another
+ *   token that ends an action in its place, so it isn't included) and the next action, whatever messages stand between;
+ * - a demonstration is a prompt, actions (mask 1, end-of-turn token included) and observations (mask 0),
+ *   made of the same pieces, and so equal token by token to a trajectory with those texts.
+ *
+ * Fails with CHAT_TEMPLATE_UNUSABLE when the template doesn't end an assistant's message with a token, or rewrites
+ * earlier messages.
+ */
+export function createFraming(tokenizer: Tokenizer): Framing {
+  const render = compileChatTemplate(tokenizer.chatTemplate, tokenizer.specialTokens);
+  const template = { render, again: remembered(render) };
+  const hide = hideControl([...tokenizer.control.all, placeholder]); // what a tool says is no place to cut at
+  const tokenize = (text: string, written: readonly Span[] = []): TokenizedText => ({
+    text,
+    tokens: tokenizer.encode(text, written),
+  });
+
+  /** Tokens of a text where it goes on after another: SentencePiece puts a space before one that stands alone. */
+  const continued = (before: TokenizedText, text: string, written: readonly Span[] = []): TokenizedText => {
+    const { length } = before.text;
+    const moved = written.map(({ start, end }) => ({ start: start + length, end: end + length }));
+    const whole = tokenizer.encode(before.text + text, moved);
+    const goesOn = before.tokens.every((token, at) => token === whole[at]);
+    return goesOn ? { text, tokens: whole.slice(before.tokens.length) } : tokenize(text, written);
+  };
+
+  /** A chat as it is rendered, up to where the next action begins. */
+  const rendered = (messages: readonly ShownMessage[], tools: readonly ToolDefinition[]) => {
+    const hidden = hide(messages, tools);
+    return hidden.shown(render(hidden.messages, hidden.tools, true));
+  };
+
+  const framePrompt = (messages: Message[], tools: ToolDefinition[]) => {
+    const { text, written } = rendered(messages, tools);
+    return tokenize(text, written);
+  };
+
+  let counts: boolean | undefined;
+  /** Whether the template numbers calls, so that what it writes of an answer depends on how many came before. */
+  const countsCalls = () => {
+    const [first, second] = [0, 1].map((earlier) =>
+      shownFollowUp(template, tokenizer.control, [answer], earlier),
+    );
+    return first?.text !== second?.text;
+  };
+
+  const frameObservation = (messages: readonly ShownMessage[], callsBefore = 0) => {
+    const hidden = hide(messages, []);
+    const answers = messages.filter(({ role }) => role === "tool").length;
+    const earlier = answers === 0 ? 0 : Math.max(0, callsBefore - answers);
+    if (earlier > 0) counts ??= countsCalls();
+    const found = shownFollowUp(template, tokenizer.control, hidden.messages, counts ? earlier : 0);
+    if (found === undefined) throw endless();
+    const { text, written } = hidden.shown(found.text);
+    return continued(tokenize(found.end), text, written);
+  };
+
+  /** Of a chat that is rendered as `text`, up to an action as `before`: the action, which goes on after `preceding`. */
+  const frameAction = (text: string, before: string, preceding: TokenizedText, end: string) => {
+    if (!text.startsWith(before)) throw unusable("it writes earlier messages differently later on");
+    const stop = text.lastIndexOf(end);
+    const action = stop < before.length ? text.trimEnd() : text.slice(0, stop);
+    return continued(preceding, action.slice(before.length) + end);
+  };
+
+  const frameDemonstration = (messages: Message[], tools: ToolDefinition[]) => {
+    const tokens: number[] = [];
+    const mask: number[] = [];
+    const append = (piece: TokenizedText, loss: 0 | 1) => {
+      for (const token of piece.tokens) {
+        tokens.push(token);
+        mask.push(loss);
+      }
+    };
+    let start = 0;
+    messages.forEach((message, index) => {
+      if (message.role !== "assistant") return;
+      const hidden = hide(messages.slice(0, index + 1), tools);
+      const before = render(hidden.messages.slice(0, index), hidden.tools, true);
+      const opening =
+        start === 0
+          ? framePrompt(messages.slice(0, index), tools)
+          : frameObservation(messages.slice(start, index));
+      append(opening, 0);
+      const preceding = tokenize(opening.text);
+      const text = render(hidden.messages, hidden.tools, false);
+      const end = message.tool_calls?.length ? tokenizer.endOfCalls : tokenizer.endOfTurn;
+      append(frameAction(text, before, preceding, end.text), 1);
+      start = index + 1;
+    });
+    if (start === 0) throw new EverturnError("DEMONSTRATION_WITHOUT_ACTION", { messages: messages.length });
+    return { tokens, mask };
+  };
+
+  const cutText = (text: string, limit: TokenLimit) => cutToTokens(tokenizer, text, limit);
+  return { framePrompt, frameObservation, frameDemonstration, cutText };
+}
+
+const answer: ShownMessage = { role: "tool", name: "tool", content: "?" };
+
+function endless(): EverturnError {
+  return unusable(
+    "an assistant's message doesn't end with a token that ends a turn, or what follows it is left out",
+  );
+}
+
+function unusable(reason: string): EverturnError {
+  return new EverturnError("CHAT_TEMPLATE_UNUSABLE", { reason });
+}

@@ -1,0 +1,23 @@
+import { join } from "node:path";
+import { isThere } from "../../base/files/is-there.ts";
+import { invalidTokenizer, readJsonFile } from "./json-file.ts";
+
+/**
+ * The ids that a model's config.json and generation_config.json name in eos_token_id, a number or a list of them; none
+ * where a file is missing or silent. Throws TOKENIZER_INVALID for anything else.
+ */
+export async function readNamedEnds(folder: string): Promise<number[]> {
+  const ids = new Set<number>();
+  for (const name of ["config.json", "generation_config.json"]) {
+    if (!isThere(join(folder, name))) continue;
+    const { eos_token_id: named } = await readJsonFile(folder, name);
+    if (named === undefined || named === null) continue;
+    for (const id of Array.isArray(named) ? named : [named]) {
+      if (!Number.isInteger(id)) {
+        throw invalidTokenizer(folder, `${name}: eos_token_id holds ${JSON.stringify(id)}, which is no id`);
+      }
+      ids.add(id);
+    }
+  }
+  return [...ids];
+}

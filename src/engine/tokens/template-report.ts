@@ -1,0 +1,128 @@
+import { EverturnError } from "../../base/errors/everturn-error.ts";
+import type { FormatName } from "../../contracts/format-name.ts";
+import { byteTokenizer } from "./byte-tokenizer.ts";
+import { type ChatTemplate, compileChatTemplate, type ShownMessage } from "./chat-template.ts";
+import { type ConversationRows, conversationRows } from "./conversation-rows.ts";
+import { type ShownFollowUp, shownFollowUp } from "./follow-up-shown.ts";
+import { createFraming } from "./framing.ts";
+import { guessedControl } from "./guessed-control.ts";
+import { probeConversations, probeTools } from "./probe-conversations.ts";
+import { templateFormat } from "./template-format.ts";
+import { templateVariables } from "./template-variables.ts";
+import type { Tokenizer } from "./tokenizer.ts";
+import type { WayOfCalling } from "./ways-of-calling.ts";
+
+/** What a chat template allows. */
+export interface TemplateReport {
+  /** Whether trajectories with tools can be framed by it. */
+  usable: boolean;
+  /** Whether what is put together turn by turn is the template's own rendering, token by token. */
+  exact: boolean;
+  /** The most sequences that it makes of one of the conversations that it was tried with: one if it keeps what it has written. */
+  rows: number;
+  /** The action format in which it writes calls, if it does in one that is known. */
+  format?: FormatName;
+  /** How it is shown calls, one in a turn and several. */
+  calling: { one?: WayOfCalling; several?: WayOfCalling };
+  /** The token that ends an action, and one that calls tools. */
+  ends: { text: string; calls: string };
+  /** The variables that it reads beside messages and tools, and that are not set: `templateVariables` of a policy sets them. */
+  variables: string[];
+  /** Why it is not usable or not exact, and what is to be known of it. */
+  reasons: string[];
+  /** The conversations, in the pieces in which a trajectory has them: a prompt, then actions and observations in turn. */
+  conversations: ConversationRows[];
+}
+
+/** Tries a tokenizer's chat template with conversations that call tools. Throws what is no fault of the template. */
+export function templateReport(tokenizer: Tokenizer): TemplateReport {
+  const ends = { text: tokenizer.endOfTurn.text, calls: tokenizer.endOfCalls.text };
+  const variables = unlessRefused(() => templateVariables(tokenizer.chatTemplate)) ?? [];
+  const refused = { usable: false, exact: false, rows: 0, calling: {}, ends, variables, conversations: [] };
+  try {
+    const render = compileChatTemplate(tokenizer.chatTemplate, tokenizer.specialTokens);
+    const [one, several] = [callsShown(render, tokenizer, 1), severalShown(render, tokenizer)];
+    if (one === undefined)
+      return {
+        ...refused,
+        reasons: ["it doesn't write what a tool answered after an action that ends with a control token"],
+      };
+    const framing = createFraming(tokenizer);
+    const system = takesSystem(render);
+    const way = (calls: number) => (calls === 1 ? one : several)?.calling ?? "user";
+    const conversations = probeConversations(way, system).map((messages) =>
+      conversationRows(render, tokenizer, framing, messages, probeTools),
+    );
+    const rows = Math.max(...conversations.map((conversation) => conversation.rows));
+    const differences = conversations.flatMap((conversation) => conversation.differences);
+    const format = templateFormat(tokenizer);
+    return {
+      ...{ usable: true, exact: differences.length === 0, rows, ends, variables, conversations },
+      ...(format && { format }),
+      calling: {
+        ...(one.calling && { one: one.calling }),
+        ...(several?.calling && { several: several.calling }),
+      },
+      reasons: [
+        ...(system ? [] : ["it refuses a system message"]),
+        ...notes[way(1)],
+        ...rewritten(rows, one),
+        ...differences,
+      ],
+    };
+  } catch (error) {
+    if (!(error instanceof EverturnError)) throw error;
+    return { ...refused, reasons: [error.message] };
+  }
+}
+
+/** The same of a template without its vocabulary: what looks like a control token is taken for one. */
+export function bareTemplateReport(template: string): TemplateReport {
+  const control = ["<bos_token>", ...guessedControl(template), "<eos_token>"];
+  const report = templateReport(byteTokenizer(control, template));
+  return {
+    ...report,
+    reasons: [...report.reasons, "its control tokens are guessed: a model's folder says which they are"],
+  };
+}
+
+const notes: Record<WayOfCalling, string[]> = {
+  calls: [],
+  "written-calls": ["it wants the arguments of calls as text"],
+  text: ["it doesn't write calls: they are part of an action's text"],
+  user: ["it knows no messages of tools: what they answer is a message of the user"],
+};
+
+function rewritten(rows: number, { rewritesEnd }: ShownFollowUp): string[] {
+  if (rows > 1)
+    return ["it writes earlier messages differently later on; a trajectory keeps them as they were"];
+  return rewritesEnd
+    ? ["it writes an action's end differently later on; a trajectory keeps it as it was"]
+    : [];
+}
+
+function callsShown(render: ChatTemplate, { control }: Tokenizer, calls: number): ShownFollowUp | undefined {
+  const answers = Array.from(
+    { length: calls },
+    (_, at): ShownMessage => ({ role: "tool", name: "search", content: `found ${at}` }),
+  );
+  return shownFollowUp({ render, again: render }, control, answers);
+}
+
+function severalShown(render: ChatTemplate, tokenizer: Tokenizer): ShownFollowUp | undefined {
+  return unlessRefused(() => callsShown(render, tokenizer, 2));
+}
+
+function takesSystem(render: ChatTemplate): boolean {
+  const chat = [{ role: "system", content: "a" } as const, { role: "user", content: "b" } as const];
+  return unlessRefused(() => render(chat, probeTools, true)) !== undefined;
+}
+
+function unlessRefused<Result>(action: () => Result): Result | undefined {
+  try {
+    return action();
+  } catch (error) {
+    if (error instanceof EverturnError) return undefined;
+    throw error;
+  }
+}

@@ -1,7 +1,0 @@
-import type { Plan } from "../contracts/plan.ts";
-import { EverturnError } from "../errors/everturn-error.ts";
-
-/** That a plan's trainer has not what its examples need. */
-export function trainerLacks({ trainer: { name } }: Plan, method: string): EverturnError {
-  return new EverturnError("TRAINER_LACKS", { name, method });
-}

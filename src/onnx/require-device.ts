@@ -1,9 +1,0 @@
-import type { Device } from "../devices/device.ts";
-import { openDevice } from "../devices/open-device.ts";
-import { EverturnError } from "../errors/everturn-error.ts";
-
-/** Loads the libraries that a device needs. Throws DEVICE_UNAVAILABLE with what is missing. */
-export function requireDevice(device: Device): void {
-  const missing = openDevice(device);
-  if (missing) throw new EverturnError("DEVICE_UNAVAILABLE", { device, ...missing });
-}

@@ -1,0 +1,66 @@
+import type { MaskedTokens } from "../../contracts/policy.ts";
+import { loadPolicy } from "../../plugin/registry/registry.ts";
+import type { OpenRun } from "../../run/folder/open-runs.ts";
+import { inPart } from "../../run/store/tree-part.ts";
+import { policyPart } from "../../run/versions/version-parts.ts";
+import type { DemonstratedChat } from "../pipeline/read/demonstrated-chat.ts";
+import { checkExampleFile, exampleFile } from "../pipeline/read/example-files.ts";
+import { frameChat, readExamples } from "../pipeline/read/examples.ts";
+import { offeredTools } from "../pipeline/resolve/tool-definitions.ts";
+import { type ExampleRows, exampleRows } from "./example-rows.ts";
+
+/** Chats as the policy of a run frames them. To frame thousands takes seconds: only those that are asked for become tokens, once. */
+export interface FramedChats {
+  readonly length: number;
+  /** Those at `indices`, in their order. */
+  at(indices: readonly number[]): Promise<MaskedTokens[]>;
+}
+
+/** The examples of a run. */
+export interface FramedExamples {
+  learned: FramedChats;
+  /** In the same order; empty of demonstrations. */
+  rejected: FramedChats;
+  /** The rows that are trained on, and those that are held out. */
+  rows: ExampleRows;
+}
+
+/** Reads the examples that the steps of a run train on. Throws WRONG_CONFIGURATION, EXAMPLES_CHANGED. */
+export async function framedExamples(run: OpenRun): Promise<FramedExamples> {
+  checkExampleFile(run.plan, exampleFile(run.plan));
+  const { learned, rejected } = await readExamples(run.plan);
+  return {
+    learned: framedChats(run, learned),
+    rejected: framedChats(run, rejected),
+    rows: exampleRows(run.plan, learned.length),
+  };
+}
+
+/** Chats that become tokens when they are asked for. */
+export function framedChats({ plan, store }: OpenRun, chats: readonly DemonstratedChat[]): FramedChats {
+  const framed = new Map<number, MaskedTokens>();
+
+  async function frame(indices: readonly number[]): Promise<void> {
+    await inPart(store, policyPart(plan, 0), async (folder) => {
+      const policy = await (await loadPolicy(plan.policy)).open(folder, plan.policy.config);
+      const tools = offeredTools(plan);
+      try {
+        for (const index of indices) {
+          const chat = chats[index];
+          if (chat !== undefined) framed.set(index, frameChat(policy, chat, tools));
+        }
+      } finally {
+        await policy.close();
+      }
+    });
+  }
+
+  return {
+    length: chats.length,
+    at: async (indices) => {
+      const missing = [...new Set(indices)].filter((index) => !framed.has(index));
+      if (missing.length > 0) await frame(missing);
+      return indices.flatMap((index) => framed.get(index) ?? []);
+    },
+  };
+}

@@ -1,0 +1,121 @@
+import pipelineSchema from "../../../schemas/pipeline.schema.json" with { type: "json" };
+import { EverturnError } from "../../base/errors/everturn-error.ts";
+import { checkValue } from "../../base/validation/check-value.ts";
+import { problemsOf } from "../../base/validation/findings.ts";
+import { child, type Pointer } from "../../base/validation/pointer.ts";
+import { type Problem, refusal } from "../../base/validation/problem.ts";
+import { placeOf } from "../../base/validation/source-document.ts";
+import type { Pipeline } from "../../contracts/generated/pipeline.ts";
+import type { JsonValue } from "../../contracts/json.ts";
+import type { Plan, PlanChange, ResolvedPlugin } from "../../contracts/plan.ts";
+import { crossChecks } from "./check/cross-checks.ts";
+import { differences } from "./check/setting-differences.ts";
+import { expandNames } from "./read/expand-names.ts";
+import { applyOverrides } from "./read/overrides.ts";
+import { planDocument } from "./read/plan-document.ts";
+import { rewardPlaces } from "./read/slots.ts";
+import { assemblePlan } from "./resolve/assemble-plan.ts";
+
+type Changed = PlanChange["changed"];
+
+/** What may change while a run is under way or when it has ended: how long it is, and how what runs it behaves. */
+const changeable: readonly RegExp[] = [
+  /^(steps|evaluation\.every|checkpoints\.every|retention\.singleRecords)$/,
+  /^rollout\.(concurrency|maxInfrastructureFailures|staleness)$/,
+  /^tools\.\d+\.(timeout|concurrency|rate|approval|approvalTimeout|retry\.\w+)$/,
+  /^hosts\./,
+];
+
+const changeableText =
+  "steps, evaluation.every, checkpoints.every, retention.singleRecords, rollout.concurrency, rollout.maxInfrastructureFailures, rollout.staleness of an asynchronous run, a tool's timeout, retry, concurrency, rate and approval, and hosts";
+
+/** Why the others may not, by the beginning of their names, the longest first. */
+const reasons: readonly [beginning: string, reason: string][] = [
+  ["rollout.batchSize", "the data cursor counts in it"],
+  ["rollout.groupSize", "the data cursor counts in it"],
+  ["evaluation.tasks", "evaluations on different tasks can't be compared"],
+  ["name", "it names the run"],
+  ["seed", "all that the run draws follows from it"],
+  ["policy", "the versions so far are of this policy"],
+  ["dataset", "the data cursor counts in these tasks"],
+  ["tools", "the trajectories so far had these tools"],
+  ["loops", "the trajectories so far were made with them"],
+  ["loop", "the trajectories so far were made with it"],
+  ["reward", "the rewards so far are its"],
+  ["trainer", "the optimizer's state is of these settings"],
+  ["warmStart", "the versions so far began with it"],
+  ["sft", "the versions so far were trained by it"],
+  ["dpo", "the versions so far were trained by it"],
+  ["trackers", "they have been told of what came before"],
+  ["rollout", "the trajectories of a step, some of which may be under way, are sampled alike"],
+];
+
+/**
+ * A plan with `path.to.key=value` overrides in the words of a pipeline, and what they change. `begun`: steps that have
+ * at least begun. Throws OVERRIDE_INVALID, and WRONG_CONFIGURATION with what is invalid, or would break the run.
+ */
+export function changePlan(
+  plan: Plan,
+  overrides: readonly string[],
+  begun: number,
+): { plan: Plan; changed: Changed } {
+  const before = planDocument(plan);
+  const document = expandNames(applyOverrides(before, overrides));
+  checkValue(pipelineSchema, before.value); // fills its defaults
+  const { errors, valid: pipeline } = checkValue<Pipeline>(pipelineSchema, document.value);
+  const plugins = pluginsOf(plan, before.value);
+  const invalid = [
+    ...problemsOf(errors, document, { base: "", whole: "the pipeline" }),
+    ...crossChecks(document, plugins),
+  ];
+  if (pipeline === undefined || invalid.length > 0) throw refusal(document.file, invalid);
+
+  const changed = differences(before.value, pipeline);
+  const refused = changed.flatMap(({ key, from, to }): Problem[] => {
+    const reason = reasonAgainst(key, from, to, begun);
+    if (reason === undefined) return [];
+    const place = placeOf(document, key.split(".").reduce(child, ""), "value");
+    const params = { at: place.text, key, reason, changeable: changeableText };
+    return [{ place, error: new EverturnError("PLAN_NOT_CHANGEABLE", params) }];
+  });
+  if (refused.length > 0) throw refusal(document.file, refused);
+  const { steps, tools, hosts, rollout, evaluation, checkpoints, retention } = assemblePlan(
+    plan.pipelineFile,
+    pipeline,
+    plugins,
+  );
+  return {
+    plan: { ...plan, steps, tools, ...(hosts && { hosts }), rollout, evaluation, checkpoints, retention },
+    changed,
+  };
+}
+
+function reasonAgainst(key: string, from: JsonValue | undefined, to: JsonValue | undefined, begun: number) {
+  if (!changeable.some((pattern) => pattern.test(key))) {
+    return reasons.find(([beginning]) => key.startsWith(beginning))?.[1] ?? "the run's records depend on it";
+  }
+  if (key === "steps" && Number(to) < begun) return `step ${begun} has begun`;
+  if (key === "rollout.staleness" && (from === 0 || to === 0)) {
+    return "a run is synchronous or asynchronous from its beginning to its end";
+  }
+  return undefined;
+}
+
+/** The plugins of a plan by their pointers in `pipeline`, the plan in the words of one. */
+function pluginsOf(plan: Plan, pipeline: unknown): Map<Pointer, ResolvedPlugin> {
+  const { policy, dataset, tools, loop, loops = {}, rewards, trainer, trackers = [] } = plan;
+  const places = rewardPlaces(pipeline);
+  const uses: [Pointer, ResolvedPlugin][] = [
+    ["/policy", policy],
+    ...(dataset.train === undefined ? [] : [["/dataset/train", dataset.train] as [Pointer, ResolvedPlugin]]),
+    ["/dataset/validation", dataset.validation],
+    ["/loop", loop],
+    ...Object.entries(loops).map(([name, one]): [Pointer, ResolvedPlugin] => [child("/loops", name), one]),
+    ...rewards.map((reward, index): [Pointer, ResolvedPlugin] => [places[index] ?? "", reward]),
+    ["/trainer", trainer],
+    ...(trainer.loss === undefined ? [] : [["/trainer/loss", trainer.loss] as [Pointer, ResolvedPlugin]]),
+    ...tools.map((tool, index): [Pointer, ResolvedPlugin] => [child("/tools", index), tool]),
+    ...trackers.map((tracker, index): [Pointer, ResolvedPlugin] => [child("/trackers", index), tracker]),
+  ];
+  return new Map(uses);
+}

@@ -1,0 +1,51 @@
+import { EverturnError } from "../../../base/errors/everturn-error.ts";
+import { messageOf } from "../../../base/errors/message-of.ts";
+import type { Problem } from "../../../base/validation/problem.ts";
+import { readShown } from "../../../chat/images/message-images.ts";
+import { shownPrompt } from "../../../chat/images/shown-images.ts";
+import type { Plan } from "../../../contracts/plan.ts";
+import { loadPolicy } from "../../../plugin/registry/registry.ts";
+import { placeOfRow } from "../read/row-problems.ts";
+import { namedSets } from "../read/task-sets.ts";
+import type { RunData } from "./preflight.ts";
+
+/** So many tasks of a set have the files of their images read before a run. */
+const looked = 200;
+
+/**
+ * What is wrong with the images that prompts show: the policy reads none, a row has more or fewer than its prompt shows, or one of the first 200
+ * rows has one that can't be used. Of each set the first row that has it.
+ */
+export async function imageProblems(
+  { policy, dataset }: Pick<Plan, "policy" | "dataset">,
+  { train = [], validation = [], taskFile = [] }: RunData,
+): Promise<Problem[]> {
+  const sets = namedSets({ train, validation, taskFile });
+  const traits = (await loadPolicy(policy)).traits?.(structuredClone(policy.config));
+  const problems: Problem[] = [];
+  for (const [set, tasks] of sets) {
+    for (const [index, task] of tasks.entries()) {
+      const place = placeOfRow(task, set);
+      const params = { at: place.text, tasks: `a task of ${set}` };
+      try {
+        const shown = shownPrompt(task);
+        if (shown === undefined) continue;
+        if (traits?.readsImages !== true) {
+          problems.push({
+            place,
+            error: new EverturnError("IMAGES_NOT_READ", { ...params, policy: policy.name }),
+          });
+          break;
+        }
+        if (index < looked) await readShown(shown, dataset.images);
+      } catch (error) {
+        problems.push({
+          place,
+          error: new EverturnError("IMAGE_UNUSABLE", { ...params, reason: messageOf(error) }),
+        });
+        break;
+      }
+    }
+  }
+  return problems;
+}

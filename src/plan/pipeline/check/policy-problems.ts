@@ -1,0 +1,42 @@
+import type { Pointer } from "../../../base/validation/pointer.ts";
+import type { Problem } from "../../../base/validation/problem.ts";
+import { placeOf, type SourceDocument } from "../../../base/validation/source-document.ts";
+import type { Plan } from "../../../contracts/plan.ts";
+import type { PolicyFraming } from "../../../contracts/policy.ts";
+import { loadPolicy } from "../../../plugin/registry/registry.ts";
+import { wrongCombination } from "../read/wrong-combination.ts";
+
+/** What a plan asks of its policy that the policy can't do: to be trained, to draw at the rollout's temperature, to count tokens. */
+export async function policyProblems(
+  { policy, rollout, tools, steps, warmStart }: Plan,
+  framing: PolicyFraming | undefined,
+  document: SourceDocument,
+): Promise<Problem[]> {
+  const traits = (await loadPolicy(policy)).traits?.(structuredClone(policy.config));
+  const { untrainable, temperatures } = traits ?? {};
+  const problem = (at: Pointer, reason: string, hint: string): Problem => {
+    const place = placeOf(document, at, "value");
+    return wrongCombination(place, at, reason, hint);
+  };
+  if (framing !== undefined && framing.cutText === undefined) {
+    const limited = [
+      ...(rollout.observations.tokens === undefined ? [] : ["/rollout/observations/tokens"]),
+      ...tools.flatMap(({ observations }, at) =>
+        observations?.tokens === undefined ? [] : [`/tools/${at}/observations/tokens`],
+      ),
+    ];
+    const reason = `is there, but nobody says what ${policy.name}'s tokens are`;
+    if (limited.length > 0) return limited.map((at) => problem(at, reason, "Say characters in its place."));
+  }
+  if (untrainable !== undefined) {
+    const reason = (what: string) => `${what}, but ${policy.name} can't be trained: ${untrainable}`;
+    const hint =
+      "Set steps to 0 and leave out warmStart to evaluate it, or name a policy that can be trained.";
+    if (steps > 0) return [problem("/steps", reason(`is ${steps}`), hint)];
+    if (warmStart !== undefined) return [problem("/warmStart", reason("is there"), hint)];
+  } else if (temperatures !== undefined && !temperatures.includes(rollout.temperature)) {
+    const reason = `is ${rollout.temperature}, but ${policy.name} draws actions at ${temperatures.join(" or ")} alone`;
+    return [problem("/rollout/temperature", reason, `Set it to ${temperatures.at(-1)}.`)];
+  }
+  return [];
+}

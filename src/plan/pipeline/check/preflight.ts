@@ -1,0 +1,151 @@
+import { messageOf } from "../../../base/errors/message-of.ts";
+import type { Problem } from "../../../base/validation/problem.ts";
+import type { Task } from "../../../contracts/generated/task.ts";
+import type { Message, ToolDefinition } from "../../../contracts/message.ts";
+import type { Plan, ResolvedPlugin } from "../../../contracts/plan.ts";
+import type { PolicyFraming } from "../../../contracts/policy.ts";
+import { loadPolicy } from "../../../plugin/registry/registry.ts";
+import { countRows } from "../read/count-rows.ts";
+import type { DemonstratedChat } from "../read/demonstrated-chat.ts";
+import { type Examples, frameChat } from "../read/examples.ts";
+import { placeOfRow, rowProblems } from "../read/row-problems.ts";
+import { offeredTools, toolDefinitions, toolsOfTasks } from "../resolve/tool-definitions.ts";
+import { demonstratedActions } from "./demonstrated-actions.ts";
+import { demonstratedCallProblems } from "./demonstrated-calls.ts";
+import { taskLoopProblems } from "./task-loops.ts";
+import { unscoredTaskProblems } from "./unscored-tasks.ts";
+
+/** The rows that a run reads; undefined where they are not looked at. */
+export interface RunData {
+  train?: readonly Task[] | undefined;
+  validation?: readonly Task[] | undefined;
+  demonstrations?: readonly DemonstratedChat[] | undefined;
+  examples?: Examples | undefined;
+  /** Of an evaluation on other tasks than the pipeline's. */
+  taskFile?: readonly Task[];
+}
+
+/** What was found out about a run's rows before it begins. */
+export interface Preflight {
+  problems: Problem[];
+  /** Absent if the policy can't say yet how it frames text: nothing was counted. */
+  counted?: {
+    /** Tokens that a trajectory may have. */
+    room: number;
+    rows: { name: string; rows: number; counted: number; longest: number }[];
+    /** The first task's prompt, as the policy reads it. */
+    prompt?: { at: string; text: string; tokens: number };
+  };
+}
+
+/** How a policy frames text, without its weights; `folder`: of a version, where there is one. */
+export async function policyFraming(
+  policy: ResolvedPlugin,
+  folder?: string,
+): Promise<PolicyFraming | undefined> {
+  const plugin = await loadPolicy(policy);
+  return plugin.framing?.(structuredClone(policy.config), folder);
+}
+
+/**
+ * Looks for what would only fail in the middle of a run: tasks that leave no room for an action, demonstrations longer
+ * than the policy's context or with an action that a rollout would cut, rows that its chat template refuses, demonstrated calls
+ * that the tools would refuse, tasks that no reward scores. Of
+ * large data sets the longest rows are counted.
+ */
+export function preflight(plan: Plan, data: RunData, framing: PolicyFraming | undefined): Preflight {
+  const { train = [], validation = [], demonstrations = [], taskFile = [] } = data;
+  const { learned = [], rejected = [] } = data.examples ?? {};
+  const tools = offeredTools(plan);
+  const offeredTo = toolsOfTasks(plan);
+  const unframed = [
+    ...demonstratedCallProblems([...demonstrations, ...learned], tools),
+    ...taskLoopProblems(plan, { train, validation, taskFile }),
+    ...unscoredTaskProblems(plan.rewards, { train, validation, taskFile }),
+  ];
+  if (framing === undefined) return { problems: unframed };
+  const { contextLength } = framing;
+  const limit = plan.rollout.limits?.tokens ?? Number.POSITIVE_INFINITY;
+  const context = `the policy's context of ${contextLength} tokens`;
+  const within = limit < contextLength ? `rollout.limits.tokens (${limit})` : context;
+  const room = Math.min(contextLength, limit);
+  const added = templateBytes(framing, toolDefinitions(plan), train[0] ?? taskFile[0] ?? validation[0]);
+
+  function check<Row extends object>(
+    part: { name: string; rows: string; need: string; room: number },
+    rows: readonly Row[],
+    messages: (row: Row) => Message[],
+    frame: (messages: Message[], row: Row) => number,
+  ) {
+    const count = countRows({
+      ...{ rows, room: part.room, reason: messageOf },
+      bytes: (row) => added + messageBytes(messages(row)),
+      frame: (row) => frame(messages(row), row),
+    });
+    const { counted, longest } = count;
+    return { problems: rowProblems(count, part), name: part.name, rows: rows.length, counted, longest };
+  }
+
+  const actions = demonstratedActions(plan.rollout.maxActionTokens);
+  /** What is imitated must be what a rollout could write; an answer that is rejected may be anything. */
+  const checkChats = (name: string, rows: string, chats: readonly DemonstratedChat[], isImitated = true) =>
+    check(
+      { name, rows, need: `no room in ${context}`, room: contextLength },
+      chats,
+      (chat) => chat.messages,
+      (_, chat) => {
+        const { tokens, mask } = frameChat(framing, chat, tools);
+        if (isImitated && tokens.length <= contextLength) actions.see(chat, mask);
+        return tokens.length;
+      },
+    );
+  const prompt = (task: Task) => framing.framePrompt(task.prompt, offeredTo(task));
+  const most = plan.rollout.prompts?.tokens ?? Number.POSITIVE_INFINITY;
+  const need =
+    most < room ? `more than rollout.prompts.tokens (${most})` : `no room for an action in ${within}`;
+  const checkTasks = (name: string, tasks: readonly Task[]) =>
+    check(
+      { name, rows: "tasks", need, room: Math.min(room - 1, most) },
+      tasks,
+      (task) => task.prompt,
+      (_, task) => prompt(task).tokens.length,
+    );
+  const checked = [
+    checkTasks("dataset.train", train),
+    checkTasks("dataset.validation", validation),
+    checkTasks("the task file", taskFile),
+    checkChats("warmStart.demonstrations", "demonstrations", demonstrations),
+    plan.dpo === undefined
+      ? checkChats("sft.demonstrations", "demonstrations", learned)
+      : checkChats("dpo.preferences", "chosen answers", learned),
+    checkChats("dpo.preferences, rejected", "rejected answers", rejected, false),
+  ].filter(({ rows }) => rows > 0);
+  const problems = [...unframed, ...checked.flatMap((part) => part.problems), ...actions.problems()];
+  const rows = checked.map(({ problems: _, ...count }) => count);
+  const [first] = [...train.slice(0, 1), ...validation];
+  if (first === undefined || problems.length > 0) return { problems, counted: { room, rows } };
+  const { text, tokens } = prompt(first);
+  const at = placeOfRow(first, train.length > 0 ? "dataset.train" : "dataset.validation").text;
+  return { problems, counted: { room, rows, prompt: { at, text, tokens: tokens.length } } };
+}
+
+/** Bytes of a message beside its content: who speaks, and what sets it apart. */
+const bytesOfMessage = 64;
+
+function messageBytes(messages: readonly Message[]): number {
+  const texts = messages.map(({ content, tool_calls: calls }) =>
+    calls === undefined ? content : content + JSON.stringify(calls),
+  );
+  return texts.reduce((total, text) => total + Buffer.byteLength(text) + bytesOfMessage, 0);
+}
+
+/** Bytes that the template adds to the messages themselves, such as the tools; 0 if it refuses the task. */
+function templateBytes(framing: PolicyFraming, tools: ToolDefinition[], task: Task | undefined): number {
+  if (task === undefined) return 0;
+  try {
+    const { text } = framing.framePrompt(task.prompt, tools);
+    return Math.max(0, Buffer.byteLength(text) - messageBytes(task.prompt));
+  } catch {
+    return 0; // the row is refused when it is counted
+  }
+}

@@ -1,0 +1,43 @@
+import { availableMemory } from "../../../base/processes/available-memory.ts";
+import type { Plan } from "../../../contracts/plan.ts";
+import type { SamplingForecast } from "../../../contracts/policy.ts";
+import type { UpdateForecast } from "../../../contracts/trainer.ts";
+import type { Preflight } from "../check/preflight.ts";
+import { forecastMemory } from "./forecast-memory.ts";
+
+/**
+ * Says where sampling, or an update even on what is no longer than the longest prompt or example, can't be had with the memory that is free now, or that the trainer is given: it would end
+ * with SAMPLING_MEMORY_SHORT, or, after the rollouts, with TRAINING_MEMORY_SHORT. Nothing where nobody can say.
+ */
+export async function memoryNotes(plan: Plan, preflight: Preflight): Promise<string[]> {
+  const trained = preflight.counted?.rows.filter(({ name }) => isTrainedOn(plan, name)) ?? [];
+  const longest = Math.max(0, ...trained.map((row) => row.longest));
+  const { sampling, updates } = await forecastMemory(plan, preflight, longest === 0 ? [] : [longest + 1]);
+  return [...(sampling ? samplingNote(sampling) : []), ...updates.flatMap(updateNote)];
+}
+
+function samplingNote({ weights, keyValues }: SamplingForecast): string[] {
+  if (weights + keyValues.least <= availableMemory()) return [];
+  return [
+    `memory: sampling would hold ${megabytes(weights)} MB of weights and at least ${megabytes(keyValues.least)} of keys and values, more than there is now: ` +
+      "it would fail with SAMPLING_MEMORY_SHORT",
+  ];
+}
+
+function updateNote({ of, count, tokens, usual, least }: UpdateForecast): string[] {
+  if (usual !== undefined) return [];
+  return [
+    `memory: an update on ${count} ${of} of ${tokens.toLocaleString("en")} tokens, about as long as the longest prompt, would hold ${megabytes(least.bytes)} MB at least, more than there is for it now: ` +
+      "it would fail with TRAINING_MEMORY_SHORT. everturn explain says what takes how much",
+  ];
+}
+
+function megabytes(bytes: number): string {
+  return Math.ceil(bytes / 1e6).toLocaleString("en");
+}
+
+/** Whether rows are what updates are made of, or begin with. */
+function isTrainedOn({ sft, dpo }: Plan, name: string): boolean {
+  if (dpo) return name === "dpo.preferences";
+  return name === (sft ? "sft.demonstrations" : "dataset.train");
+}

@@ -1,0 +1,110 @@
+import { dirname, resolve } from "node:path";
+import pipelineSchema from "../../../schemas/pipeline.schema.json" with { type: "json" };
+import { checkValue } from "../../base/validation/check-value.ts";
+import { problemsOf } from "../../base/validation/findings.ts";
+import { checkFolder } from "../../base/validation/path-error.ts";
+import { refusal } from "../../base/validation/problem.ts";
+import type { Pipeline } from "../../contracts/generated/pipeline.ts";
+import type { Plan } from "../../contracts/plan.ts";
+import { crossChecks } from "./check/cross-checks.ts";
+import { exampleProblems } from "./check/example-problems.ts";
+import { imageProblems } from "./check/image-problems.ts";
+import { leftOutNotes } from "./check/left-out-notes.ts";
+import { loadParts } from "./check/load-parts.ts";
+import { mixProblems } from "./check/mix-problems.ts";
+import { withoutOverlong } from "./check/overlong-prompts.ts";
+import { policyProblems } from "./check/policy-problems.ts";
+import { type Preflight, preflight, type RunData } from "./check/preflight.ts";
+import { refusedTaskProblems } from "./check/refused-tasks.ts";
+import { taskLoopNotes } from "./check/task-loops.ts";
+import { checkTemplate } from "./check/template-check.ts";
+import { deepFreeze } from "./read/deep-freeze.ts";
+import { withExampleDigests } from "./read/example-files.ts";
+import { expandNames } from "./read/expand-names.ts";
+import { applyOverrides } from "./read/overrides.ts";
+import { readExtended } from "./read/read-extended.ts";
+import { assemblePlan } from "./resolve/assemble-plan.ts";
+import { formatProblems, withFormat } from "./resolve/resolve-format.ts";
+import { resolvePlugins } from "./resolve/resolve-plugins.ts";
+import { resolveTraining, type UnresolvedPlan } from "./resolve/resolve-training.ts";
+
+/** What may be said beside the pipeline file. */
+export interface LoadOptions {
+  /** `path.to.key=value`, the value being YAML. Applied in order before anything is checked. */
+  readonly overrides?: readonly string[];
+  /** Folders of plugins to look in beside the usual ones. */
+  readonly pluginFolders?: readonly string[];
+}
+
+/** A pipeline that may run. */
+export interface CheckedPipeline {
+  plan: Plan;
+  preflight: Preflight;
+  /** Its rows. */
+  data: RunData;
+  /** What a person should know of it. */
+  notes: string[];
+}
+
+/** A plan whose epochs over so many examples have become whole steps. */
+function withSteps(plan: UnresolvedPlan, rows: number): UnresolvedPlan {
+  const { epochs, heldOut = 0, batchSize = 1, updates = 1 } = plan.dpo ?? plan.sft ?? {};
+  if (epochs === undefined) return plan;
+  return { ...plan, steps: Math.ceil((epochs * (rows - heldOut)) / (batchSize * updates)) };
+}
+
+/** The plan of the pipeline in `file`; throws what `checkPipeline` does. */
+export async function loadPlan(file: string, options: LoadOptions = {}): Promise<Plan> {
+  return (await checkPipeline(file, options)).plan;
+}
+
+/**
+ * Makes a plan of the pipeline in `file`: checked against its schema and its plugins' schemas, defaults filled, paths
+ * absolute, plugins, tasks and demonstrations loaded once and their tokens counted (`preflight`), frozen. Throws
+ * PIPELINE_NOT_FOUND, OVERRIDE_INVALID, PATH_UNUSABLE, or WRONG_CONFIGURATION, whose `problems` are all that is wrong,
+ * each with its place.
+ */
+export async function checkPipeline(file: string, options: LoadOptions = {}): Promise<CheckedPipeline> {
+  const path = resolve(file);
+  const folder = dirname(path);
+  for (const plugins of options.pluginFolders ?? []) checkFolder(plugins);
+  const written = readExtended(path); // its names are expanded, so that an override may say more of a plugin that is only named
+  const document = expandNames(applyOverrides(written, options.overrides ?? []));
+
+  const { errors, valid: pipeline } = checkValue<Pipeline>(pipelineSchema, document.value, folder);
+  const own = problemsOf(errors, document, { base: "", whole: "the pipeline" });
+  const resolved = await resolvePlugins(document, folder, options.pluginFolders ?? []);
+  const crossed = [...exampleProblems(document), ...crossChecks(document, resolved.plugins)];
+  const problems = [...own, ...resolved.problems, ...crossed];
+  if (pipeline === undefined || problems.length > 0) throw refusal(document.file, problems);
+
+  const assembled = assemblePlan(path, pipeline, resolved.plugins);
+  const { problems: unloadable, data: read, framing } = await loadParts(assembled, document);
+  if (unloadable.length > 0) throw refusal(document.file, unloadable);
+  const counted =
+    pipeline.steps !== undefined ? assembled : withSteps(assembled, read.examples?.learned.length ?? 0);
+  const resolvedPlan = withFormat(await resolveTraining(counted), framing);
+  const overlong = withoutOverlong(resolvedPlan, read, framing);
+  const plan = deepFreeze(withExampleDigests(overlong.plan));
+  const { data } = overlong;
+  const found = preflight(plan, data, framing);
+  const demonstrations = [...(data.demonstrations ?? []), ...(data.examples?.learned ?? [])];
+  const unfit = await formatProblems(plan, { demonstrations, framing }, document);
+  const template = checkTemplate(plan, framing, document);
+  const refused = [
+    ...unfit,
+    ...template.problems,
+    ...(await policyProblems(plan, framing, document)),
+    ...mixProblems(plan, data.train ?? [], document),
+    ...found.problems,
+    ...(await refusedTaskProblems(plan.tools, data)),
+    ...(await imageProblems(plan, data)),
+  ];
+  if (refused.length > 0) throw refusal(document.file, refused);
+  return {
+    plan,
+    preflight: found,
+    data,
+    notes: [...template.notes, ...leftOutNotes(read), ...overlong.notes, ...taskLoopNotes(plan, data)],
+  };
+}

@@ -1,0 +1,49 @@
+import pipelineSchema from "../../../schemas/pipeline.schema.json" with { type: "json" };
+import { checkValue } from "../../base/validation/check-value.ts";
+import { problemsOf } from "../../base/validation/findings.ts";
+import { valueAt } from "../../base/validation/pointer.ts";
+import { refusal } from "../../base/validation/problem.ts";
+import type { SourceDocument } from "../../base/validation/source-document.ts";
+import type { Pipeline } from "../../contracts/generated/pipeline.ts";
+import type { ResolvedReward } from "../../contracts/plan.ts";
+import { crossChecks } from "./check/cross-checks.ts";
+import { expandNames } from "./read/expand-names.ts";
+import { applyOverrides } from "./read/overrides.ts";
+import { resolvedRewards } from "./resolve/assemble-plan.ts";
+import { resolvePlugins } from "./resolve/resolve-plugins.ts";
+
+const { definitions, properties } = pipelineSchema;
+const schema = {
+  type: "object",
+  additionalProperties: false,
+  required: ["reward"],
+  properties: { reward: properties.reward },
+  definitions,
+};
+
+/** `reward:` of a pipeline alone, said as YAML: `reward-x`, `{ plugin: …, config: … }`, a list. Throws OVERRIDE_INVALID. */
+export function rewardDocument(text: string): SourceDocument {
+  const nothing = { file: "--reward", source: "", value: {}, offsets: new Map() };
+  return applyOverrides(nothing, [`reward=${text}`]);
+}
+
+/**
+ * The rewards of a pipeline in `folder`, whatever else it says: found, checked, defaults filled in. Throws
+ * WRONG_CONFIGURATION with all that is wrong with them.
+ */
+export async function loadRewards(
+  pipeline: SourceDocument,
+  folder: string,
+  pluginFolders: readonly string[] = [],
+): Promise<ResolvedReward[]> {
+  const document = expandNames({ ...pipeline, value: { reward: valueAt(pipeline.value, "/reward") } });
+  const { errors, valid } = checkValue<Pick<Pipeline, "reward">>(schema, document.value, folder);
+  const { plugins, problems } = await resolvePlugins(document, folder, pluginFolders);
+  const all = [
+    ...problemsOf(errors, document, { base: "", whole: "the pipeline" }),
+    ...problems,
+    ...crossChecks(document, plugins),
+  ];
+  if (valid === undefined || all.length > 0) throw refusal(document.file, all);
+  return resolvedRewards(plugins, valid.reward);
+}

@@ -1,0 +1,59 @@
+import { EverturnError } from "../../../base/errors/everturn-error.ts";
+import { valueText } from "../../../base/validation/wording.ts";
+import type { DemonstratedCall, Demonstration } from "../../../contracts/generated/demonstration.ts";
+import { isObject, type JsonObject } from "../../../contracts/json.ts";
+import type { Message } from "../../../contracts/message.ts";
+
+/** A conversation to imitate, as chat templates read it. */
+export interface DemonstratedChat {
+  messages: Message[];
+  /** So many at its beginning were given: they carry no loss. */
+  given?: number;
+}
+
+/**
+ * The messages of a row in the form of OpenAI's chat completions as chat templates read them: arguments as a mapping,
+ * text parts joined, no content as empty text, a tool's message under its tool's name. `at` is the row's place.
+ * Throws WRONG_VALUE.
+ */
+export function demonstratedChat(row: Demonstration, at: string): DemonstratedChat {
+  const names = new Map<string, string>();
+  const messages = row.messages.map((message, index): Message => {
+    const calls = (message.tool_calls ?? []).map((call, number) => {
+      if (call.id !== undefined) names.set(call.id, call.function.name);
+      const where = `messages[${index}].tool_calls[${number}].function.arguments`;
+      return { name: call.function.name, arguments: argumentsOf(call, { at, where }) };
+    });
+    const name = message.name ?? names.get(message.tool_call_id ?? "");
+    const { role, content } = message;
+    return {
+      role: role === "developer" ? "system" : role,
+      content: Array.isArray(content) ? content.map(({ text }) => text).join("") : (content ?? ""),
+      ...(calls.length === 0
+        ? {}
+        : { tool_calls: calls.map((call) => ({ type: "function", function: call })) }),
+      ...(name === undefined ? {} : { name }),
+    };
+  });
+  return { messages };
+}
+
+function argumentsOf({ function: call }: DemonstratedCall, place: { at: string; where: string }): JsonObject {
+  if (typeof call.arguments !== "string") return call.arguments;
+  const value = parsed(call.arguments);
+  if (isObject(value)) return value;
+  throw new EverturnError("WRONG_VALUE", {
+    ...place,
+    actual: valueText(call.arguments),
+    expected: "must be the JSON text of a mapping",
+    hint: 'For example "{\\"expression\\": \\"1 + 1\\"}", or the mapping itself.',
+  });
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,47 @@
+import type { ToolDefinition } from "../../../contracts/message.ts";
+import type { MaskedTokens, PolicyFraming } from "../../../contracts/policy.ts";
+import type { DemonstratedChat } from "./demonstrated-chat.ts";
+import { readDemonstrations } from "./demonstrations.ts";
+import { readPreferences } from "./preferences.ts";
+
+/** What the steps of a run train on in place of trajectories. */
+export interface Examples {
+  /** Demonstrations, or the chosen answers of pairs. */
+  learned: DemonstratedChat[];
+  /** The other answers, in the same order; none of demonstrations. */
+  rejected: DemonstratedChat[];
+}
+
+/** Reads a plan's; none where it trains on trajectories. Throws WRONG_CONFIGURATION. */
+export async function readExamples({
+  sft,
+  dpo,
+}: {
+  sft?: { demonstrations: string };
+  dpo?: { preferences: string };
+}): Promise<Examples> {
+  if (dpo === undefined) {
+    return { learned: sft === undefined ? [] : await readDemonstrations(sft.demonstrations), rejected: [] };
+  }
+  const pairs = await readPreferences(dpo.preferences);
+  return { learned: pairs.map(({ chosen }) => chosen), rejected: pairs.map(({ rejected }) => rejected) };
+}
+
+/** A chat's tokens; the messages that were given carry no loss. Throws as `frameDemonstration` does. */
+export function frameChat(
+  policy: Pick<PolicyFraming, "frameDemonstration">,
+  { messages, given = 0 }: DemonstratedChat,
+  tools: ToolDefinition[],
+): MaskedTokens {
+  const { tokens, mask } = policy.frameDemonstration(messages, tools);
+  let actions = messages.slice(0, given).filter(({ role }) => role === "assistant").length;
+  if (actions === 0) return { tokens, mask };
+  return {
+    tokens,
+    mask: mask.map((marked, at) => {
+      if (marked === 0 || actions === 0) return marked;
+      if (mask[at + 1] !== 1) actions--; // the last token of an action that was given
+      return 0;
+    }),
+  };
+}

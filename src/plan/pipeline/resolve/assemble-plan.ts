@@ -1,0 +1,137 @@
+import { join } from "node:path";
+import { child, type Pointer } from "../../../base/validation/pointer.ts";
+import type {
+  LoopUse,
+  Pipeline,
+  Rewards,
+  RewardUse,
+  ToolUse,
+} from "../../../contracts/generated/pipeline.ts";
+import type { ResolvedLoop, ResolvedPlugin, ResolvedReward, ResolvedTool } from "../../../contracts/plan.ts";
+import { toolName } from "../../../plugin/registry/tool-functions.ts";
+import { parseDuration } from "../read/duration.ts";
+import { partName } from "../read/part-name.ts";
+import { callSettings, plainReward } from "./call-settings.ts";
+import { hostSettings } from "./host-settings.ts";
+import type { UnresolvedPlan } from "./resolve-training.ts";
+
+/** The plan of a valid pipeline whose plugins are all resolved. */
+export function assemblePlan(
+  pipelineFile: string,
+  pipeline: Pipeline,
+  plugins: ReadonlyMap<Pointer, ResolvedPlugin>,
+): UnresolvedPlan {
+  const at = (pointer: Pointer) => pluginAt(plugins, pointer);
+  const {
+    name,
+    seed,
+    steps = 0,
+    hosts,
+    warmStart,
+    sft,
+    dpo,
+    rollout,
+    evaluation,
+    checkpoints,
+    retention,
+  } = pipeline;
+  return structuredClone({
+    pipelineFile,
+    name,
+    seed,
+    steps,
+    policy: at("/policy"),
+    dataset: {
+      ...(pipeline.dataset.train === undefined ? {} : { train: at("/dataset/train") }),
+      validation: at("/dataset/validation"),
+      ...(pipeline.dataset.mix === undefined ? {} : { mix: pipeline.dataset.mix }),
+      ...(pipeline.dataset.images === undefined ? {} : { images: pipeline.dataset.images }),
+    },
+    tools: pipeline.tools.map((use, index) => resolvedTool(at(child("/tools", index)), use)),
+    hosts: Object.fromEntries(Object.entries(hosts).map(([host, limits]) => [host, hostSettings(limits)])),
+    loop: resolvedLoop(at("/loop"), pipeline.loop),
+    ...(pipeline.loops === undefined ? {} : { loops: resolvedLoops(plugins, pipeline.loops) }),
+    rewards: resolvedRewards(plugins, pipeline.reward),
+    trainer: {
+      ...at("/trainer"),
+      ...(pipeline.trainer.loss === undefined ? {} : { loss: at("/trainer/loss") }),
+    },
+    ...(warmStart === undefined ? {} : { warmStart }),
+    ...(sft === undefined ? {} : { sft }),
+    ...(dpo === undefined ? {} : { dpo }),
+    rollout,
+    evaluation,
+    checkpoints,
+    retention,
+    ...(pipeline.trackers.length === 0
+      ? {}
+      : { trackers: pipeline.trackers.map((_, index) => at(child("/trackers", index))) }),
+  });
+}
+
+function pluginAt(plugins: ReadonlyMap<Pointer, ResolvedPlugin>, pointer: Pointer): ResolvedPlugin {
+  const plugin = plugins.get(pointer);
+  if (plugin === undefined) throw new Error(`No plugin was resolved for ${pointer}.`);
+  return plugin;
+}
+
+function resolvedLoops(
+  plugins: ReadonlyMap<Pointer, ResolvedPlugin>,
+  loops: Record<string, LoopUse>,
+): Record<string, ResolvedLoop> {
+  return Object.fromEntries(
+    Object.entries(loops).map(([name, use]) => [
+      name,
+      resolvedLoop(pluginAt(plugins, child("/loops", name)), use),
+    ]),
+  );
+}
+
+function resolvedLoop(plugin: ResolvedPlugin, { tools }: LoopUse): ResolvedLoop {
+  const workflow = join(plugin.folder, plugin.manifest.workflow ?? "");
+  return { ...plugin, workflow, ...(tools === undefined ? {} : { tools }) };
+}
+
+/** The rewards of a valid pipeline. */
+export function resolvedRewards(
+  plugins: ReadonlyMap<Pointer, ResolvedPlugin>,
+  reward: Rewards,
+): ResolvedReward[] {
+  if (!Array.isArray(reward)) return [resolvedReward(pluginAt(plugins, "/reward"), reward)];
+  return reward.map((use, index) => {
+    const plugin = pluginAt(plugins, child("/reward", index));
+    return resolvedReward(plugin, { ...use, name: use.name ?? partName(plugin) });
+  });
+}
+
+function resolvedReward(plugin: ResolvedPlugin, use: RewardUse): ResolvedReward {
+  const { weight, name, dataSources } = use;
+  return {
+    ...plugin,
+    calls: callSettings(plugin.name, plugin.manifest.reward ?? plainReward, use),
+    weight,
+    ...(name === undefined ? {} : { part: name }),
+    ...(dataSources === undefined ? {} : { dataSources }),
+  };
+}
+
+function resolvedTool(plugin: ResolvedPlugin, use: ToolUse): ResolvedTool {
+  const { tool } = plugin.manifest;
+  if (tool === undefined) throw new Error(`The tool plugin ${plugin.name} has no tool block.`);
+  const { observations } = use;
+  return {
+    ...plugin,
+    ...callSettings(toolName(plugin), tool, use),
+    ...(observations === undefined ? {} : { observations }),
+    ...approvalOf(use, tool.person === true),
+  };
+}
+
+function approvalOf(
+  { approval, approvalTimeout, whom }: ToolUse,
+  isAnswered: boolean,
+): Pick<ResolvedTool, "approval"> {
+  if (approval === undefined && !isAnswered) return {};
+  const timeout = approvalTimeout === undefined ? {} : { timeout: parseDuration(approvalTimeout) };
+  return { approval: { ...timeout, ...(whom === undefined ? {} : { whom }) } };
+}

@@ -1,0 +1,43 @@
+import pluginSchema from "../../../../schemas/plugin.schema.json" with { type: "json" };
+import type { RewardUse, ToolUse } from "../../../contracts/generated/pipeline.ts";
+import type { RewardManifest, ToolManifest } from "../../../contracts/generated/plugin.ts";
+import type { CallSettings } from "../../../contracts/plan.ts";
+import { parseDuration } from "../read/duration.ts";
+
+type Called = Pick<ToolManifest, "retry" | "timeout" | "concurrency" | "rate" | "host">;
+
+/** How the plugin `name` is called: what the pipeline says goes before what the manifest says. */
+export function callSettings(name: string, block: Called, use: Partial<ToolUse | RewardUse>): CallSettings {
+  const retry = { ...block.retry, ...use.retry };
+  const concurrency = use.concurrency ?? block.concurrency;
+  const rate = use.rate ?? block.rate;
+  return {
+    retry: {
+      maximumAttempts: retry.maximumAttempts,
+      initialInterval: parseDuration(retry.initialInterval),
+      backoffCoefficient: retry.backoffCoefficient,
+      maximumInterval: parseDuration(retry.maximumInterval),
+    },
+    timeout: parseDuration(use.timeout ?? block.timeout),
+    ...(concurrency === undefined ? {} : { concurrency }),
+    ...(rate === undefined ? {} : { rate }),
+    host: use.host ?? block.host ?? name,
+  };
+}
+
+const { Retry, RewardManifest: Reward } = pluginSchema.definitions;
+const { maximumAttempts, initialInterval, backoffCoefficient, maximumInterval } = Retry.properties;
+
+/** What is in force of a manifest without a reward block: the schema's defaults. */
+export const plainReward: RewardManifest = {
+  pure: Reward.properties.pure.default,
+  group: Reward.properties.group.default,
+  snapshots: Reward.properties.snapshots.default,
+  retry: {
+    maximumAttempts: maximumAttempts.default,
+    initialInterval: initialInterval.default,
+    backoffCoefficient: backoffCoefficient.default,
+    maximumInterval: maximumInterval.default,
+  },
+  timeout: Reward.properties.timeout.default,
+};

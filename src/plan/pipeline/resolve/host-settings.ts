@@ -1,0 +1,31 @@
+import pipelineSchema from "../../../../schemas/pipeline.schema.json" with { type: "json" };
+import type { Host } from "../../../contracts/generated/pipeline.ts";
+import type { HostSettings, Plan } from "../../../contracts/plan.ts";
+import { parseDuration } from "../read/duration.ts";
+
+const { failures, pause, longestPause, patience } = pipelineSchema.definitions.Host.properties;
+
+/** A host of the pipeline, times in milliseconds. */
+export function hostSettings({ concurrency, rate, ...host }: Host): HostSettings {
+  return {
+    ...(concurrency === undefined ? {} : { concurrency }),
+    ...(rate === undefined ? {} : { rate }),
+    failures: host.failures,
+    pause: parseDuration(host.pause),
+    longestPause: parseDuration(host.longestPause),
+    patience: parseDuration(host.patience),
+  };
+}
+
+/** What the plan says of a host; the schema's defaults if it says nothing. */
+export function settingsOfHost({ hosts }: Pick<Plan, "hosts">, name: string): HostSettings {
+  return (
+    hosts[name] ??
+    hostSettings({
+      failures: failures.default,
+      pause: pause.default,
+      longestPause: longestPause.default,
+      patience: patience.default,
+    })
+  );
+}

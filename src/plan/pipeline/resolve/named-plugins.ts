@@ -1,0 +1,36 @@
+import { dirname, resolve } from "node:path";
+import { discoverPlugins } from "../../../plugin/registry/discover.ts";
+import { checkManifest } from "../../../plugin/registry/manifest.ts";
+import type { NamedPlugin } from "../read/composed-schema.ts";
+import { readExtended } from "../read/read-extended.ts";
+import { slotsOf } from "../read/slots.ts";
+import { resolvePlugins } from "./resolve-plugins.ts";
+
+/**
+ * The plugins that pipelines in `folder` may name, as far as their manifests can be used, and those that `pipeline` names
+ * by a path. Throws what reading it throws.
+ */
+export async function namedPlugins(options: {
+  folder: string;
+  pipeline?: string | undefined;
+  pluginFolders: readonly string[];
+}): Promise<NamedPlugin[]> {
+  const { pipeline, pluginFolders } = options;
+  const folder = pipeline === undefined ? options.folder : dirname(resolve(pipeline));
+  const found = discoverPlugins(folder, pluginFolders).flatMap(({ folder: home }): NamedPlugin[] => {
+    const { manifest } = checkManifest(home);
+    return manifest === undefined ? [] : [{ reference: manifest.name, manifest }];
+  });
+  if (pipeline === undefined) return found;
+  const document = readExtended(resolve(pipeline));
+  const { plugins } = await resolvePlugins(document, folder, pluginFolders);
+  const references = new Map(slotsOf(document.value).map(({ pointer, reference }) => [pointer, reference]));
+  const used = [...plugins].map(([pointer, { name, manifest }]) => ({
+    reference: references.get(pointer) ?? name,
+    manifest,
+  }));
+  const all = new Map(
+    [...found, ...used].map((plugin) => [`${plugin.manifest.kind} ${plugin.reference}`, plugin]),
+  );
+  return [...all.values()];
+}

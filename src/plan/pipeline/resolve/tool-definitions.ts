@@ -1,0 +1,34 @@
+import type { Task } from "../../../contracts/generated/task.ts";
+import type { ToolDefinition } from "../../../contracts/message.ts";
+import type { Plan, ResolvedLoop } from "../../../contracts/plan.ts";
+import { loopOfTask, planLoops } from "../../../contracts/plan-loops.ts";
+import { toolFunctions } from "../../../plugin/registry/tool-functions.ts";
+
+/** The functions that the policy may call in the tasks of a loop: by default of the plan's own. */
+export function offeredTools(
+  plan: Plan,
+  { tools: named }: Pick<ResolvedLoop, "tools"> = plan.loop,
+): ToolDefinition[] {
+  return plan.tools.flatMap((tool) => {
+    const isForLoops = tool.manifest.tool?.forLoops === true;
+    const functions = toolFunctions(tool).filter(({ name }) => named?.includes(name) ?? !isForLoops);
+    return functions.map(toolDefinition);
+  });
+}
+
+/** The functions that the policy may call in a task of the plan. */
+export function toolsOfTasks(plan: Plan): (task: Task) => ToolDefinition[] {
+  const own = offeredTools(plan);
+  const offered = new Map(planLoops(plan).map((loop) => [loop, offeredTools(plan, loop)]));
+  return (task) => offered.get(loopOfTask(plan, task) ?? plan.loop) ?? own;
+}
+
+/** The functions of a plan's tools as chat templates and agent loops know them, those for loops among them. */
+export function toolDefinitions(plan: Plan): ToolDefinition[] {
+  return plan.tools.flatMap((tool) => toolFunctions(tool).map(toolDefinition));
+}
+
+/** A function as chat templates know it: they go through its properties, also where it takes no arguments. */
+export function toolDefinition({ name, description, parameters }: ToolDefinition): ToolDefinition {
+  return { name, description, parameters: { ...parameters, properties: parameters.properties ?? {} } };
+}

@@ -1,0 +1,81 @@
+import { rowPlace } from "../../base/validation/json-lines.ts";
+import type { Task } from "../../contracts/generated/task.ts";
+
+/** The least, the middle and the largest of some numbers. */
+export interface Spread {
+  least: number;
+  median: number;
+  most: number;
+}
+
+/** What there is in a set of tasks. */
+export interface TaskSummary {
+  rows: number;
+  /** Rows of each data source, the most first. */
+  sources: [source: string, rows: number][];
+  /** Rows of each loop that they ask for by `agent_name`, the most first. */
+  agents: [name: string, rows: number][];
+  /** Of the texts of a prompt, in characters. */
+  characters: Spread;
+  /** Different ground truths, and the commonest with their rows. */
+  groundTruths: { different: number; commonest: [text: string, rows: number][] };
+  /** Columns beside those that every task has, and how many rows have each. */
+  columns: [name: string, rows: number][];
+  /** Rows whose prompt an earlier row has, as `file:line` where it is known, else by number from 1. */
+  repeated: string[];
+}
+
+/** So many of the commonest ground truths are told. */
+const told = 3;
+
+const always = new Set(["data_source", "prompt", "reward_model"]);
+
+/** Describes tasks for a person. */
+export function describeTasks(tasks: readonly Task[]): TaskSummary {
+  const lengths = tasks.map(({ prompt }) => prompt.reduce((sum, { content }) => sum + content.length, 0));
+  const truths = counts(tasks.map((task) => task.reward_model.ground_truth));
+  const seen = new Set<string>();
+  const repeated = tasks.flatMap((task, index) => {
+    const prompt = promptOf(task);
+    if (seen.has(prompt)) return [placeText(task, index)];
+    seen.add(prompt);
+    return [];
+  });
+  return {
+    rows: tasks.length,
+    sources: counts(tasks.map((task) => task.data_source)),
+    agents: counts(tasks.flatMap(({ agent_name: agent }) => agent ?? [])),
+    characters: spreadOf(lengths),
+    groundTruths: { different: truths.length, commonest: truths.slice(0, told) },
+    columns: counts(tasks.flatMap((task) => Object.keys(task).filter((name) => !always.has(name)))),
+    repeated,
+  };
+}
+
+/** The spread of numbers; 0 of none. */
+export function spreadOf(numbers: readonly number[]): Spread {
+  const sorted = numbers.toSorted((one, other) => one - other);
+  const at = (index: number) => sorted.at(index) ?? 0;
+  return { least: at(0), median: at(Math.floor((sorted.length - 1) / 2)), most: at(-1) };
+}
+
+/** The rows of `held` whose prompt is also one of `trained`: what is measured on them is not held out. */
+export function sharedTasks(trained: readonly Task[], held: readonly Task[]): string[] {
+  const prompts = new Set(trained.map(promptOf));
+  return held.flatMap((task, index) => (prompts.has(promptOf(task)) ? [placeText(task, index)] : []));
+}
+
+const promptOf = ({ prompt }: Task): string =>
+  JSON.stringify(prompt.map(({ role, content }) => [role, content]));
+
+/** Where a row stands: `file:line` where it is known, else its number from 1. */
+export function placeText(task: object, index: number): string {
+  const place = rowPlace(task);
+  return place === undefined ? `row ${index + 1}` : `${place.file}:${place.line}`;
+}
+
+function counts(values: readonly string[]): [string, number][] {
+  const found = new Map<string, number>();
+  for (const value of values) found.set(value, (found.get(value) ?? 0) + 1);
+  return [...found].sort(([, one], [, other]) => other - one);
+}

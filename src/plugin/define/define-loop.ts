@@ -1,0 +1,17 @@
+import type { ConfigOf, DefinedLoop, ObjectSchema } from "../../contracts/definitions.ts";
+import type { AgentLoop } from "../../contracts/loop.ts";
+import { marked } from "./mark.ts";
+
+/**
+ * An agent loop in one file: its default export, `loop: ./loops/ask-twice.ts`. The file is bundled into the run's workflow
+ * code, so it imports nothing of Node's.
+ */
+export function defineLoop<const Config extends ObjectSchema | undefined = undefined>(
+  definition: DefinedLoop<Config, ConfigOf<Config>>,
+): AgentLoop;
+export function defineLoop({ name, ...definition }: { name?: string; turn: AgentLoop }): AgentLoop {
+  const loop: AgentLoop = (context) => definition.turn(context);
+  // A function's own name can't be assigned.
+  if (name !== undefined) Object.defineProperty(loop, "name", { value: name, enumerable: true });
+  return marked("loop", Object.assign(loop, definition));
+}

@@ -1,0 +1,159 @@
+import { createRequire } from "node:module";
+import { basename, dirname, extname } from "node:path";
+import type ts from "typescript";
+import type { JsonObject, JsonValue } from "../../contracts/json.ts";
+import type { PluginSource } from "../../contracts/plan.ts";
+import type { Finding, Inspection } from "./inspection.ts";
+import type { FileReference } from "./reference.ts";
+import { described, NoJsonType, typeSchema } from "./type-schema.ts";
+
+type TypeScript = typeof ts;
+
+/** A parameter of a function, and its argument's schema. */
+interface Parameter {
+  name: string;
+  schema: JsonObject;
+  isOptional: boolean;
+  isRest: boolean;
+  /** Of `({ a, b }: …)`: what the object holds are the arguments. */
+  isPattern: boolean;
+}
+
+/** The tool that a plain function is, by its types and what is written above it. */
+export function inferFunction({ path, name }: FileReference): Inspection["found"] {
+  const typescript = typescriptOf(path);
+  if ("reason" in typescript) return { finding: typescript };
+  const { ts } = typescript;
+  const options = compilerOptions(ts, path);
+  const program = ts.createProgram([path], options, hostOf(ts, options));
+  const checker = program.getTypeChecker();
+  const source = program.getSourceFile(path);
+  const module = source && checker.getSymbolAtLocation(source);
+  const exported = module && checker.getExportsOfModule(module).find((one) => one.name === name);
+  if (source === undefined || exported === undefined) {
+    return { finding: { reason: `its export “${name}” has no type`, hint: "Write `export function …`." } };
+  }
+  const alias = exported.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(exported) : exported;
+  const node = alias.valueDeclaration ?? source;
+  const at = (place: ts.Node, reason: string, hint: string): { finding: Finding } => {
+    const file = place.getSourceFile();
+    const { line, character } = file.getLineAndCharacterOfPosition(place.getStart());
+    return { finding: { file: file.fileName, line: line + 1, column: character + 1, reason, hint } };
+  };
+  const called = name === "default" ? basename(path, extname(path)) : name;
+  const [signature, second] = checker.getTypeOfSymbolAtLocation(alias, node).getCallSignatures();
+  if (signature === undefined || second !== undefined || signature.typeParameters !== undefined) {
+    const has = signature?.typeParameters ? "type parameters" : "several signatures";
+    const reason = signature === undefined ? `${called} is a class` : `the function ${called} has ${has}`;
+    return at(node, reason, "Write one signature with plain types: a tool has one schema.");
+  }
+  const { description } = described({ ts, checker }, alias);
+  if (description === undefined) {
+    const hint = "Write /** … */ above it: it is what the policy is told of the tool.";
+    return at(node, `the function ${called} has no description`, hint);
+  }
+  const parameters: Parameter[] = [];
+  for (const symbol of signature.parameters) {
+    const declared = symbol.valueDeclaration;
+    try {
+      parameters.push(parameterOf(ts, checker, symbol, node));
+    } catch (thrown) {
+      if (!(thrown instanceof NoJsonType)) throw thrown;
+      const reason = `the parameter “${symbol.name}” of ${called} can't be an argument of a tool: ${thrown.message}`;
+      return at(declared ?? node, reason, "Take text, numbers, true or false, lists or objects of these.");
+    }
+  }
+  const [first, other] = parameters;
+  const isOne = first?.isPattern === true && other === undefined;
+  const said = { name: called, description, parameters: isOne ? first.schema : objectOf(parameters) };
+  const positions: PluginSource["positions"] = isOne
+    ? "object"
+    : parameters.map((one) => (one.isRest ? `...${one.name}` : one.name));
+  return { definition: { kind: "tool", said, functions: ["execute"], schemas: {}, positions } };
+}
+
+function objectOf(parameters: readonly Parameter[]): JsonObject {
+  const required = parameters.flatMap(({ name, isOptional, isRest }) => (isOptional || isRest ? [] : [name]));
+  return {
+    type: "object",
+    additionalProperties: false,
+    ...(required.length > 0 && { required }),
+    properties: Object.fromEntries(parameters.map(({ name, schema }) => [name, schema])),
+  };
+}
+
+function parameterOf(ts: TypeScript, checker: ts.TypeChecker, symbol: ts.Symbol, node: ts.Node): Parameter {
+  const declared = symbol.valueDeclaration;
+  const schema = typeSchema({ ts, checker }, checker.getTypeOfSymbolAtLocation(symbol, node), node);
+  if (declared === undefined || !ts.isParameter(declared)) throw new NoJsonType("it has no declaration");
+  const usual = declared.initializer === undefined ? undefined : literalOf(ts, declared.initializer);
+  return {
+    name: symbol.name,
+    schema: {
+      ...schema,
+      ...described({ ts, checker }, symbol),
+      ...(usual !== undefined && { default: usual }),
+    },
+    isOptional: checker.isOptionalParameter(declared),
+    isRest: declared.dotDotDotToken !== undefined,
+    isPattern: ts.isObjectBindingPattern(declared.name),
+  };
+}
+
+/** A default that is written out. */
+function literalOf(ts: TypeScript, node: ts.Expression): JsonValue | undefined {
+  try {
+    const value: JsonValue = JSON.parse(node.getText().replace(/^'([^"\\]*)'$/, '"$1"'));
+    return value;
+  } catch {
+    return ts.isNumericLiteral(node) ? Number(node.text) : undefined;
+  }
+}
+
+/**
+ * The options of the project's tsconfig.json, if it has one; null is told apart from what is always there. Types of browsers are not
+ * read unless it names them: they are most of the compiler's work, and none of theirs is an argument of a tool.
+ */
+function compilerOptions(ts: TypeScript, path: string): ts.CompilerOptions {
+  const file = ts.findConfigFile(dirname(path), ts.sys.fileExists);
+  const read = file === undefined ? {} : ts.readConfigFile(file, ts.sys.readFile).config;
+  const { options } = ts.parseJsonConfigFileContent(read ?? {}, ts.sys, dirname(file ?? path));
+  const standard = { target: ts.ScriptTarget.ES2023, lib: ["lib.esnext.d.ts"], types: [] };
+  const usual = { module: ts.ModuleKind.NodeNext, ...standard };
+  const own = { noEmit: true, skipLibCheck: true, strictNullChecks: true, allowJs: true };
+  return { ...usual, ...options, ...own, allowImportingTsExtensions: true };
+}
+
+/** Reads the language's own declarations without what is written above them: a quarter of the work, and nobody is told of it. */
+function hostOf(ts: TypeScript, options: ts.CompilerOptions): ts.CompilerHost {
+  const host = ts.createCompilerHost(options);
+  if (!("JSDocParsingMode" in ts)) return host; // before TypeScript 5.3
+  const own = dirname(host.getDefaultLibFileName(options));
+  const withoutComments = ts.JSDocParsingMode.ParseNone;
+  return {
+    ...host,
+    getSourceFile(file, version, ...others) {
+      const isOwn = dirname(file) === own && typeof version === "object";
+      const how = isOwn ? { ...version, jsDocParsingMode: withoutComments } : version;
+      return host.getSourceFile(file, how, ...others);
+    },
+  };
+}
+
+/** The TypeScript of the project in which a file is. */
+function typescriptOf(path: string): { ts: TypeScript } | Finding {
+  const require = createRequire(path);
+  try {
+    const found: TypeScript = require("typescript");
+    if (typeof found.createProgram === "function") return { ts: found };
+    return {
+      reason: `a plain function's schema is inferred by TypeScript, but ${found.version} has no compiler to ask`,
+      hint: "Install typescript@6 (`npm install --save-dev typescript@6`), or write defineTool({ … }).",
+    };
+  } catch {
+    return {
+      reason: "a plain function's schema is inferred by TypeScript, and the project of the file has none",
+      hint: "Install it (`npm install --save-dev typescript@6`), or write defineTool({ … }).",
+    };
+  }
+}

@@ -1,0 +1,52 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { Worker } from "node:worker_threads";
+import { messageOf } from "../../base/errors/message-of.ts";
+import { ownModule } from "../../base/processes/own-module.ts";
+import type { Inspection, InspectionStart } from "./inspection.ts";
+
+/** Milliseconds that loading a module may take, and of them those that it may compute. */
+const usual = { time: 60_000, work: 15_000 };
+
+/** Milliseconds between two looks at how long it has computed. */
+const interval = 500;
+
+/**
+ * Loads a module in a thread of its own, and says what it defines: whatever it does there, this thread goes on.
+ */
+export async function inspect(start: InspectionStart, limit = usual): Promise<Inspection> {
+  const worker = new Worker(ownModule("src/plugin/define/inspection-thread"), {
+    workerData: start,
+    execArgv: [],
+  });
+  const ended = Promise.withResolvers<Inspection>();
+  const exited = Promise.withResolvers<void>();
+  const refuse = (reason: string, hint: string) =>
+    ended.resolve({ found: { finding: { reason, hint } }, files: [start.path] });
+  const tooLong = (text: string, most: number) => {
+    const hint = "Do the work where it is needed, in a function, and leave nothing to be awaited.";
+    refuse(`loading it ${text} for more than ${most / 1000} s`, hint);
+  };
+  const timer = setTimeout(() => tooLong("went on", limit.time), limit.time);
+  const looking = setInterval(async () => {
+    if ((await computed(worker)) > limit.work) tooLong("computed", limit.work);
+  }, interval);
+  worker.on("message", (inspection: Inspection) => ended.resolve(inspection));
+  worker.on("error", (error) => refuse(`loading it failed: ${messageOf(error)}`, "Correct it."));
+  worker.on("exit", (code) => {
+    refuse(`it ended its thread while it was loaded, with exit code ${code}`, "Leave out process.exit().");
+    exited.resolve();
+  });
+  const inspection = await ended.promise;
+  clearTimeout(timer);
+  clearInterval(looking);
+  await Promise.race([exited.promise, sleep(1000, undefined, { ref: false })]); // it ends by itself
+  await worker.terminate();
+  return inspection;
+}
+
+/** Milliseconds that a thread has computed; 0 where Node can't tell (before 24.6), and of one that has ended. */
+async function computed(worker: Worker): Promise<number> {
+  if (typeof worker.cpuUsage !== "function") return 0;
+  const { user, system } = await worker.cpuUsage().catch(() => ({ user: 0, system: 0 }));
+  return (user + system) / 1000;
+}

@@ -1,0 +1,53 @@
+import { registerHooks } from "node:module";
+import { join, sep } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { parentPort, workerData } from "node:worker_threads";
+import { messageOf } from "../../base/errors/message-of.ts";
+import { isSystemError } from "../../base/errors/system-error.ts";
+import { everturnFolder } from "../../base/processes/own-module.ts";
+import { definitionOf } from "./definition-of.ts";
+import type { Finding, Inspection, InspectionStart } from "./inspection.ts";
+import { placeOfThrown } from "./place-of-thrown.ts";
+
+// The thread that loads a module of the user's and says what it defines.
+
+const start: InspectionStart = workerData;
+const own = ["src", "schemas"].map((folder) => join(everturnFolder, folder) + sep);
+const files = new Set<string>();
+
+registerHooks({
+  load(url, context, next) {
+    if (url.startsWith("file:") && !url.includes("/node_modules/")) {
+      const file = fileURLToPath(url);
+      if (!own.some((folder) => file.startsWith(folder))) files.add(file);
+    }
+    return next(url, context);
+  },
+});
+
+async function look(): Promise<Inspection["found"]> {
+  try {
+    return definitionOf(await import(pathToFileURL(start.path).href), start);
+  } catch (thrown) {
+    return { finding: { ...placeOfThrown(thrown), ...told(thrown) } };
+  }
+}
+
+function told(thrown: unknown): Pick<Finding, "reason" | "hint"> {
+  const name = thrown instanceof Error ? thrown.name : "Error";
+  const reason = `it can't be loaded: ${name}: ${messageOf(thrown).replace(/\.$/, "")}`;
+  return { reason, hint: hintOf(thrown) };
+}
+
+function hintOf(thrown: unknown): string {
+  if (isSystemError(thrown, "ERR_MODULE_NOT_FOUND"))
+    return "Install it in the project of the file, or correct the import.";
+  // What Node says of `import` and `export` in a file that it takes for CommonJS.
+  if (thrown instanceof SyntaxError && /outside a module|^Unexpected token 'export'/.test(thrown.message))
+    return "Its package.json makes it CommonJS: `npm pkg set type=module` in the project, or name the file .mts.";
+  return "It is loaded to learn what it defines, when the plan is made.";
+}
+
+const found = await look();
+parentPort?.postMessage({ found, files: [...files] } satisfies Inspection);
+process.exit(); // what the module has begun is not waited for

@@ -1,0 +1,46 @@
+import { isObject, type JsonValue } from "../../contracts/json.ts";
+import type { AgentCall } from "../../contracts/session.ts";
+
+/**
+ * What a call of a function is known by: its leading arguments that JSON can say, the one alone if it is an object; and the id of the
+ * action's call, where what an agent's library hands on after them has it.
+ */
+export function callOf(given: unknown[]): Omit<AgentCall, "name"> {
+  const from = given.findIndex((one, index) => index > 0 && callIdIn(one) !== undefined);
+  const callId = from < 0 ? undefined : callIdIn(given[from]);
+  const leading: JsonValue[] = [];
+  for (const one of given.slice(0, from < 0 ? undefined : from)) {
+    if (one !== undefined && !isPlainJson(one)) break;
+    leading.push(one ?? null);
+  }
+  const [first] = leading;
+  const isOne = leading.length === 1 && isObject(first);
+  return {
+    arguments: isOne && first !== undefined ? first : leading,
+    ...(callId === undefined ? {} : { callId }),
+  };
+}
+
+/** The AI SDK has `toolCallId`, Mastra `agent.toolCallId`, LangChain.js `toolCall.id`, the agents SDK `toolCall.callId`. */
+function callIdIn(options: unknown): string | undefined {
+  const { toolCallId, agent, toolCall }: CallOptions = Object(options);
+  const { toolCallId: ofAgent }: CallOptions = Object(agent);
+  const { callId, id }: { callId?: unknown; id?: unknown } = Object(toolCall);
+  return [toolCallId, ofAgent, callId, id].find((one) => typeof one === "string");
+}
+
+interface CallOptions {
+  toolCallId?: unknown;
+  agent?: unknown;
+  toolCall?: unknown;
+}
+
+/** Whether JSON says all of a value: text, finite numbers, true, false, null, lists and plain objects; what is undefined is absent there. */
+export function isPlainJson(value: unknown): value is JsonValue | undefined {
+  if (value === null || value === undefined) return true;
+  if (typeof value === "number") return Number.isFinite(value);
+  if (typeof value !== "object") return typeof value === "string" || typeof value === "boolean";
+  if (Array.isArray(value)) return value.every(isPlainJson);
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return (prototype === Object.prototype || prototype === null) && Object.values(value).every(isPlainJson);
+}

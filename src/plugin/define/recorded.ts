@@ -1,0 +1,119 @@
+import { AsyncLocalStorage } from "node:async_hooks";
+import type { AgentCall, AgentCallOutcome } from "../../contracts/session.ts";
+import { callOf, isPlainJson } from "./recorded-arguments.ts";
+import { withCalls } from "./recorded-tool.ts";
+
+type Work<Given extends unknown[], Result> = (...given: Given) => Result;
+
+const underWay = new AsyncLocalStorage<string>();
+
+/**
+ * The idempotency key of the recorded call that this code is part of: the same each time that the call is made again. Undefined outside of
+ * one, and outside of a trajectory.
+ */
+export function idempotencyKey(): string | undefined {
+  return underWay.getStore();
+}
+
+/**
+ * A function of an agent whose results are kept: an agent that is started again is given what the same call gave before, and does not
+ * make it again. Arguments and results are what JSON can say; a result comes back as JSON has it. Arguments from the first on that is
+ * more (a signal, a client) are handed on and tell no call from another. Outside of a trajectory nothing is changed.
+ */
+export function recorded<Given extends unknown[], Result>(
+  name: string,
+  work: Work<Given, Result>,
+): Work<Given, Promise<Awaited<Result>>>;
+/** A tool of the AI SDK, LangChain.js, Mastra, OpenAI's agents SDK or `runTools` whose results are kept, as those of a function. */
+export function recorded<Tool extends object>(name: string, tool: Tool): Tool;
+export function recorded(name: string, what: unknown): unknown {
+  if (isWork(what)) return recordedWork(name, what, callOf);
+  const tool = withCalls(what, (work, read) => recordedWork(name, work, read));
+  if (tool !== undefined) return tool;
+  throw new TypeError(
+    `recorded(${JSON.stringify(name)}, …) takes a function, or a tool of the AI SDK, LangChain.js, Mastra or OpenAI's libraries.`,
+  );
+}
+
+function isWork(value: unknown): value is Work<unknown[], unknown> {
+  return typeof value === "function";
+}
+
+function recordedWork(
+  name: string,
+  work: Work<unknown[], unknown>,
+  read: (given: unknown[]) => Omit<AgentCall, "name">,
+): Work<unknown[], unknown> {
+  return function (this: unknown, ...given) {
+    const session = sessionOf(process.env);
+    if (session === undefined) return work.apply(this, given);
+    return recordedCall(session, { name, ...read(given) }, () => work.apply(this, given));
+  };
+}
+
+async function recordedCall(session: Session, call: AgentCall, make: () => unknown): Promise<unknown> {
+  const { name, arguments: given, callId } = call;
+  const begun: Begun = await session.post("recorded_calls", { name, arguments: given, call_id: callId });
+  if (begun.recorded !== null) return outcomeOf(begun.recorded);
+  let result: unknown;
+  try {
+    result = await underWay.run(begun.idempotency_key, async () => lastOf(await make()));
+    if (!isPlainJson(result))
+      throw new TypeError(`${name} gave what JSON can't say, so it can't be recorded.`);
+  } catch (error) {
+    const told = { id: begun.id, error: error instanceof Error ? error.message : String(error) };
+    await session.post("recorded_results", told).catch(() => {}); // what it threw says more
+    throw error;
+  }
+  const ended: { recorded: AgentCallOutcome } = await session.post("recorded_results", {
+    id: begun.id,
+    ...(result === undefined ? {} : { result }),
+  });
+  return outcomeOf(ended.recorded);
+}
+
+function outcomeOf(outcome: AgentCallOutcome): unknown {
+  if ("error" in outcome) throw new Error(outcome.error);
+  return outcome.result;
+}
+
+/** Of several results in a row, as a generator of the AI SDK gives them, the last one counts. */
+async function lastOf(result: unknown): Promise<unknown> {
+  if (!isSeries(result)) return result;
+  let last: unknown;
+  for await (const one of result) last = one;
+  return last;
+}
+
+function isSeries(value: unknown): value is AsyncIterable<unknown> {
+  return typeof value === "object" && value !== null && Symbol.asyncIterator in value;
+}
+
+interface Begun {
+  id: string;
+  idempotency_key: string;
+  recorded: AgentCallOutcome | null;
+}
+
+interface Session {
+  post(path: string, body: object): Promise<ReturnType<typeof JSON.parse>>;
+}
+
+/** The session of the trajectory whose agent this process is; undefined if it is none's. */
+function sessionOf(environment: Record<string, string | undefined>): Session | undefined {
+  const { EVERTURN_TRAJECTORY, OPENAI_BASE_URL, OPENAI_API_KEY } = environment;
+  if (EVERTURN_TRAJECTORY === undefined || OPENAI_BASE_URL === undefined) return undefined;
+  return {
+    post: async (path, body) => {
+      const response = await fetch(`${OPENAI_BASE_URL}/${path}`, {
+        method: "POST",
+        headers: { authorization: `Bearer ${OPENAI_API_KEY}`, "content-type": "application/json" },
+        body: JSON.stringify(body),
+      });
+      const text = await response.text();
+      if (!response.ok)
+        throw new Error(`The session of ${EVERTURN_TRAJECTORY} refused a recorded call: ${text}`);
+      return JSON.parse(text);
+    },
+  };
+}

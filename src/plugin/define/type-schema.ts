@@ -1,0 +1,98 @@
+import type ts from "typescript";
+import type { JsonObject, JsonValue } from "../../contracts/json.ts";
+
+/** A type that no value of JSON has. */
+export class NoJsonType extends Error {}
+
+/** What types are made schemas with. */
+interface Inference {
+  ts: typeof ts;
+  checker: ts.TypeChecker;
+}
+
+/** A type as JSON Schema (draft-07). Throws NoJsonType. `place`: a node near which its parts are looked at. */
+export function typeSchema(inference: Inference, whole: ts.Type, place: ts.Node): JsonObject {
+  const { ts, checker } = inference;
+  return schemaOf(whole, []);
+
+  function schemaOf(type: ts.Type, around: readonly ts.Type[]): JsonObject {
+    if (around.includes(type)) throw refused(type, "refers to itself");
+    if (type.isUnion()) return unionSchema(type, around);
+    const plain = plainSchema(type);
+    if (plain !== undefined) return plain;
+    if (type.isIntersection()) {
+      const basic = type.types.map(plainSchema).find((one) => one !== undefined);
+      if (basic !== undefined) return basic; // a branded text or number
+    }
+    if (type.flags & (ts.TypeFlags.Object | ts.TypeFlags.Intersection)) return objectSchema(type, around);
+    throw refused(type, "is no value of JSON");
+  }
+
+  function plainSchema(type: ts.Type): JsonObject | undefined {
+    if (type.isStringLiteral() || type.isNumberLiteral()) return { const: type.value };
+    if (type.flags & ts.TypeFlags.BooleanLiteral) return { const: checker.typeToString(type) === "true" };
+    if (type.flags & ts.TypeFlags.StringLike) return { type: "string" };
+    if (type.flags & ts.TypeFlags.NumberLike) return { type: "number" };
+    if (type.flags & ts.TypeFlags.BooleanLike) return { type: "boolean" };
+    return type.flags & ts.TypeFlags.Null ? { type: "null" } : undefined;
+  }
+
+  function unionSchema(union: ts.UnionType, around: readonly ts.Type[]): JsonObject {
+    const given = union.types.filter((type) => !(type.flags & ts.TypeFlags.Undefined));
+    const schemas = given.map((type) => schemaOf(type, around));
+    const constants = schemas.flatMap((schema): JsonValue[] =>
+      "const" in schema ? [schema.const ?? null] : [],
+    );
+    const others = schemas.filter((schema) => !("const" in schema));
+    const isBoolean = constants.includes(true) && constants.includes(false);
+    const listed = constants.filter((one) => !isBoolean || typeof one !== "boolean");
+    const all = [
+      ...(listed.length === 0 ? [] : [{ enum: listed }]),
+      ...(isBoolean ? [{ type: "boolean" }] : []),
+      ...others,
+    ];
+    const [first] = all;
+    return all.length === 1 && first !== undefined ? first : { anyOf: all };
+  }
+
+  function objectSchema(type: ts.Type, around: readonly ts.Type[]): JsonObject {
+    const inside = [...around, type];
+    if (checker.isTupleType(type)) return tupleSchema(type, inside);
+    if (checker.isArrayType(type)) {
+      const item = type.getNumberIndexType();
+      return { type: "array", items: item === undefined ? {} : schemaOf(item, inside) };
+    }
+    if (type.getCallSignatures().length > 0) throw refused(type, "is a function");
+    const properties: Record<string, JsonObject> = {};
+    const required: string[] = [];
+    for (const property of checker.getPropertiesOfType(type)) {
+      const inner = checker.getTypeOfSymbolAtLocation(property, place);
+      if (inner.getCallSignatures().length > 0) throw refused(type, "has methods, which JSON has not");
+      properties[property.name] = { ...schemaOf(inner, inside), ...described(inference, property) };
+      if (!(property.flags & ts.SymbolFlags.Optional)) required.push(property.name);
+    }
+    const open = type.getStringIndexType();
+    return {
+      ...{ type: "object", additionalProperties: open === undefined ? false : schemaOf(open, inside) },
+      ...(required.length > 0 && { required }),
+      ...(Object.keys(properties).length > 0 && { properties }),
+    };
+  }
+
+  function tupleSchema(type: ts.Type, inside: readonly ts.Type[]): JsonObject {
+    const places = checker.getPropertiesOfType(type).filter(({ name }) => /^\d+$/.test(name));
+    const items = places.map((item) => schemaOf(checker.getTypeOfSymbolAtLocation(item, place), inside));
+    const minItems = places.filter(({ flags }) => !(flags & ts.SymbolFlags.Optional)).length;
+    return { type: "array", items, minItems, maxItems: items.length, additionalItems: false };
+  }
+
+  function refused(type: ts.Type, reason: string): NoJsonType {
+    return new NoJsonType(`its type ${checker.typeToString(type)} ${reason}`);
+  }
+}
+
+/** What is written above something. */
+export function described({ ts, checker }: Inference, symbol: ts.Symbol): { description?: string } {
+  const description = ts.displayPartsToString(symbol.getDocumentationComment(checker)).trim();
+  return description === "" ? {} : { description };
+}

@@ -1,0 +1,102 @@
+import type { JsonValue } from "../../contracts/json.ts";
+import type { GroupRewardPlugin, RewardPlugin } from "../../contracts/reward.ts";
+import type { ToolPlugin } from "../../contracts/tool.ts";
+import { checkedGroupScores, checkedRefusal, checkedScore, checkedSnapshot } from "./checked-answer.ts";
+import { checkedFunctions } from "./checked-functions.ts";
+import { checkedResponse } from "./checked-response.ts";
+import type { FunctionName, PluginFunctions, StateNumber } from "./protocol.ts";
+
+/** A call in a plugin's thread. */
+export interface ServedCall {
+  number: number;
+  signal: AbortSignal;
+  hold(handle: JsonValue): void;
+}
+
+type Answer<Name extends FunctionName> = PluginFunctions[Name]["answer"];
+
+/** What a plugin's thread does when it is asked to. */
+export type ServedFunctions = {
+  [Name in FunctionName]?: (
+    request: PluginFunctions[Name]["request"],
+    call: ServedCall,
+  ) => Promise<Answer<Name>> | Answer<Name>;
+};
+
+/**
+ * The functions of the tool plugin `name`, whose instances' states are kept in `states` by the call that made them. They
+ * throw PLUGIN_ANSWER_INVALID.
+ */
+export function servedTool(
+  name: string,
+  plugin: ToolPlugin<unknown>,
+  states: Map<StateNumber, unknown>,
+): ServedFunctions {
+  const { create, restore, snapshot, release, reap, probe, functions, refusal } = plugin;
+  const keep = ({ number }: ServedCall, state: unknown): StateNumber => {
+    states.set(number, state);
+    return number;
+  };
+  return {
+    execute: async ({ parameters, execution, state: number }, { signal }) => {
+      const state = number === undefined ? undefined : states.get(number);
+      return checkedResponse(name, await plugin.execute(parameters, { ...execution, signal }, state));
+    },
+    ...(create && {
+      create: async (creation, call) => {
+        const { signal, hold } = call;
+        return keep(call, await create.call(plugin, { ...creation, signal, hold }));
+      },
+    }),
+    ...(restore && {
+      restore: async ({ snapshot: bytes, creation }, call) => {
+        const { signal, hold } = call;
+        return keep(call, await restore.call(plugin, bytes, { ...creation, signal, hold }));
+      },
+    }),
+    ...(snapshot && {
+      snapshot: async ({ state }) => checkedSnapshot(name, await snapshot.call(plugin, states.get(state))),
+    }),
+    ...(release && {
+      release: async ({ state }) => {
+        await release.call(plugin, states.get(state));
+      },
+    }),
+    ...(reap && {
+      reap: async ({ handle, config }) => {
+        await reap.call(plugin, handle, config);
+      },
+    }),
+    ...(probe && {
+      probe: async ({ config }) => {
+        await probe.call(plugin, config);
+      },
+    }),
+    ...(refusal && {
+      refusal: async ({ tasks, config }) => {
+        const said: (string | undefined)[] = [];
+        for (const task of tasks) said.push(checkedRefusal(name, await refusal.call(plugin, task, config)));
+        return said;
+      },
+    }),
+    ...(functions && {
+      functions: async ({ config }) => checkedFunctions(name, await functions.call(plugin, config)),
+    }),
+  };
+}
+
+/** The function of the reward plugin `name`. It throws PLUGIN_ANSWER_INVALID. */
+export function servedReward(name: string, plugin: RewardPlugin): ServedFunctions {
+  return {
+    score: async (request, { signal }) =>
+      checkedScore(name, await plugin.score({ ...request, signal }), request.turns.length),
+  };
+}
+
+/** The function of the reward plugin of groups `name`. It throws PLUGIN_ANSWER_INVALID. */
+export function servedGroupReward(name: string, plugin: GroupRewardPlugin): ServedFunctions {
+  return {
+    scoreGroup: async (request, { signal }) =>
+      checkedGroupScores(name, await plugin.scoreGroup({ ...request, signal }), request.members.length),
+  };
+}

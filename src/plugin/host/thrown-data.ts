@@ -1,0 +1,40 @@
+import { everturnMarker, isEverturnError } from "../../base/errors/everturn-error.ts";
+import { messageOf } from "../../base/errors/message-of.ts";
+
+/** Something that was thrown, as it crosses between threads. */
+export interface ThrownData {
+  name: string;
+  message: string;
+  stack?: string;
+  cause?: ThrownData;
+  /** Of an error of the table. */
+  entry?: { code: string; params: Record<string, string | number>; retryable: boolean; help: string };
+}
+
+/** Causes deeper than this are left out. */
+const maximumDepth = 5;
+
+/** What is thrown, as data. */
+export function thrownData(thrown: unknown, depth = 0): ThrownData {
+  if (!(thrown instanceof Error)) return { name: "Error", message: messageOf(thrown) };
+  const { name, message, stack, cause } = thrown;
+  return {
+    name,
+    message,
+    ...(stack === undefined ? {} : { stack }),
+    ...(cause === undefined || depth === maximumDepth ? {} : { cause: thrownData(cause, depth + 1) }),
+    ...(isEverturnError(thrown) ? { entry: entryOf(thrown) } : {}),
+  };
+}
+
+function entryOf({ code, params, retryable, help }: NonNullable<ThrownData["entry"]>) {
+  return { code, params: { ...params }, retryable, help };
+}
+
+/** The error that the data stands for, with the stack that it was thrown with. */
+export function errorOf({ name, message, stack, cause, entry }: ThrownData): Error {
+  const error = new Error(message, cause === undefined ? {} : { cause: errorOf(cause) });
+  error.name = name;
+  if (stack !== undefined) error.stack = stack;
+  return entry === undefined ? error : Object.assign(error, entry, { problems: [], [everturnMarker]: true });
+}

@@ -1,0 +1,71 @@
+import type { JsonObject } from "../../contracts/json.ts";
+import { isObject } from "../../contracts/json.ts";
+import { type PipelineTool, positive } from "./known-classes.ts";
+import type { McpServers, VerlTool } from "./tool-file.ts";
+import { Untranslatable } from "./untranslatable.ts";
+
+/** Each server of an MCP entry of verl's as a tool of its own. Secrets become names of environment variables. */
+export function mcpTools({ class_name, config, mcp }: VerlTool, servers: McpServers): PipelineTool[] {
+  const timeout = positive(config, "timeout");
+  const rate = positive(config, "rate_limit");
+  const selected = mcp?.tool_selected_list ?? [];
+  const entries = Object.entries(servers);
+  return entries.map(([server, settings]) => {
+    const name = nameOf(server);
+    const { notes, ...connection } = connectionOf(name, settings);
+    const isOnly = entries.length === 1;
+    return {
+      use: {
+        ...{ plugin: "tool-mcp", name },
+        ...(selected.length > 0 && isOnly && { functions: selected }),
+        config: { ...connection, shared: true },
+        ...(timeout !== undefined && { timeout: `${timeout}s` }),
+        ...(rate !== undefined && { rate: `${rate}/s` }),
+      },
+      notes: [
+        ...notes,
+        ...(selected.length > 0 && !isOnly
+          ? [
+              `Of ${selected.join(", ")}, name those of this server under functions: the file does not say which has them.`,
+            ]
+          : []),
+        `What ${class_name} makes of an answer is not taken over: the policy reads the server's text. All trajectories share a session: verl opens one for each call.`,
+      ],
+    };
+  });
+}
+
+function connectionOf(name: string, settings: JsonObject): JsonObject & { notes: string[] } {
+  const { url, command, args, cwd, headers, env, auth_token } = settings;
+  const variable = (key: string) => `${name}_${key}`.toUpperCase().replaceAll("-", "_");
+  if (typeof url === "string") {
+    const names = new Set([
+      ...(auth_token === undefined ? [] : ["Authorization"]),
+      ...(isObject(headers) ? Object.keys(headers) : []),
+    ]);
+    const secretHeaders = Object.fromEntries([...names].map((header) => [header, variable(header)]));
+    return {
+      ...{ url, ...(names.size > 0 && { secretHeaders }) },
+      notes: Object.entries(secretHeaders).map(
+        ([header, one]) =>
+          `Set the environment variable ${one} to the header ${header}${header === "Authorization" && auth_token !== undefined ? ": Bearer and the auth_token" : ""}.`,
+      ),
+    };
+  }
+  if (typeof command !== "string")
+    throw new Untranslatable("/mcp", "names a server without url or command", "Give it one.");
+  const secrets = isObject(env) ? Object.keys(env) : [];
+  return {
+    command,
+    ...(Array.isArray(args) && { args }),
+    ...(typeof cwd === "string" && { folder: cwd }),
+    ...(secrets.length > 0 && { secrets }),
+    notes: secrets.length > 0 ? [`Set the environment variables ${secrets.join(", ")}.`] : [],
+  };
+}
+
+/** A server's name as a tool may have it. */
+function nameOf(server: string): string {
+  const name = server.replaceAll(/[^A-Za-z0-9_-]+/g, "_").slice(0, 60);
+  return /^[A-Za-z_]/.test(name) ? name : `_${name}`;
+}

@@ -1,0 +1,78 @@
+import { existsSync, readdirSync, readFileSync, realpathSync } from "node:fs";
+import { basename, join } from "node:path";
+import { everturnFolder, everturnModules, upwards } from "../../base/processes/own-module.ts";
+
+/** The manifest's file name in a plugin's folder. */
+export const manifestName = "everturn.plugin.json";
+
+/** A folder with a manifest. `name` and `kind` are what the manifest says, as far as it can be read. */
+export interface FoundPlugin {
+  readonly name: string;
+  /** The name in the folder's package.json, if it has one: a pipeline may name the plugin by it, too. */
+  readonly package: string | undefined;
+  readonly kind: unknown;
+  readonly folder: string;
+}
+
+/**
+ * Every plugin that a pipeline in `start` can name: of `folders` (--plugins), of the `plugins/` and `node_modules/`
+ * of `start` and each folder above it, and those that come with Everturn, unless the same is installed in
+ * `node_modules/` too. Sorted by name, each folder once.
+ */
+export function discoverPlugins(start: string, folders: readonly string[] = []): FoundPlugin[] {
+  const above = upwards(start);
+  const written = [...folders, ...above.map((folder) => join(folder, "plugins"))].flatMap(subfolders);
+  const packages = above.map((folder) => join(folder, "node_modules")).flatMap(subfolders);
+  const scoped = packages.filter((path) => basename(path).startsWith("@")).flatMap(subfolders);
+  const installed = pluginsAt([...packages, ...scoped]);
+  const names = new Set(installed.map(({ name }) => name));
+  const own = pluginsAt(ownPlaces()).filter(({ name }) => !names.has(name));
+  const places = [...folders, ...written, ...[...installed, ...own].map(({ folder }) => folder)];
+  return pluginsAt(places).sort((a, b) => a.name.localeCompare(b.name));
+}
+
+/** Where the plugins that come with Everturn lie: workspaces in a clone, dependencies where it is installed. */
+function ownPlaces(): string[] {
+  const clone = join(everturnFolder, "plugins");
+  return [clone, ...everturnModules.map((folder) => join(folder, "@everturn"))].flatMap(subfolders);
+}
+
+function pluginsAt(candidates: readonly string[]): FoundPlugin[] {
+  const folders = candidates.filter(hasManifest).map((folder) => realpathSync(folder));
+  return [...new Set(folders)].map(glance);
+}
+
+/** Whether `folder` holds a manifest. */
+export function hasManifest(folder: string): boolean {
+  return existsSync(join(folder, manifestName));
+}
+
+function subfolders(folder: string): string[] {
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory() || entry.isSymbolicLink())
+    .map((entry) => join(folder, entry.name));
+}
+
+/** Name and kind as far as they can be read: a broken manifest is still found, and reported where it is used. */
+function glance(folder: string): FoundPlugin {
+  const text = readFileSync(join(folder, manifestName), "utf8");
+  const found = { package: packageOf(folder), folder };
+  try {
+    const { name, kind }: { name?: unknown; kind?: unknown } = JSON.parse(text);
+    return { name: typeof name === "string" ? name : basename(folder), kind, ...found };
+  } catch {
+    const name = /"name"\s*:\s*"([^"]+)"/.exec(text)?.[1];
+    return { name: name ?? basename(folder), kind: undefined, ...found };
+  }
+}
+
+/** The name of the package that lies in `folder`; undefined if none does, or none that can be read. */
+export function packageOf(folder: string): string | undefined {
+  try {
+    const { name }: { name?: unknown } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
+    return typeof name === "string" ? name : undefined;
+  } catch {
+    return undefined;
+  }
+}

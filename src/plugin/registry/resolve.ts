@@ -1,0 +1,115 @@
+import { existsSync, realpathSync } from "node:fs";
+import { join, resolve } from "node:path";
+import packageJson from "../../../package.json" with { type: "json" };
+import { EverturnError } from "../../base/errors/everturn-error.ts";
+import { upwards } from "../../base/processes/own-module.ts";
+import { nearest, suggestion } from "../../base/validation/nearest.ts";
+import { displayPath, type Place } from "../../base/validation/place.ts";
+import type { Problem } from "../../base/validation/problem.ts";
+import type { PluginManifest } from "../../contracts/generated/plugin.ts";
+import { type FoundPlugin, hasManifest, manifestName, packageOf } from "./discover.ts";
+import { inRange } from "./engine-range.ts";
+import { checkManifest } from "./manifest.ts";
+
+const engine = packageJson.version;
+
+/** A place of a pipeline that names a plugin. */
+export interface PluginSlot {
+  /** What the pipeline wrote: a plugin's name, its package's, or a path. */
+  readonly reference: string;
+  /** Any if absent. */
+  readonly kind?: PluginManifest["kind"] | undefined;
+  /** How messages name the slot, such as dataset.train. */
+  readonly where: string;
+  /** Where the reference stands. */
+  readonly place: Place;
+}
+
+/** A usable plugin's folder, its package's name if it has one, and its manifest; or why there is none. */
+export type Resolution =
+  | {
+      readonly folder: string;
+      readonly package: string | undefined;
+      readonly manifest: PluginManifest;
+      readonly problems: readonly Problem[];
+    }
+  | { readonly manifest?: undefined; readonly problems: readonly Problem[] };
+
+/** Finds the plugin that `slot` names and checks its manifest, kind, and engine version. `base` is for paths. */
+export function resolvePlugin(slot: PluginSlot, found: readonly FoundPlugin[], base: string): Resolution {
+  const at = slot.place.text;
+  const fail = (error: EverturnError): Resolution => ({ problems: [{ place: slot.place, error }] });
+  const located = /^[./]/.test(slot.reference)
+    ? folderAt(slot.reference, base, at)
+    : folderNamed(slot, found, base);
+  if (typeof located !== "string") return fail(located);
+
+  const { manifest, problems } = checkManifest(located);
+  if (manifest === undefined) return { problems };
+  const { kind, version } = manifest;
+  const named = packageOf(located);
+  const name = slot.reference === named ? bothNames(manifest.name, named) : manifest.name;
+  if (slot.kind !== undefined && kind !== slot.kind) {
+    const hint = suggestion("", namesOf(found, slot.kind), `Plugins of kind ${slot.kind}`);
+    const params = { at, where: slot.where, expected: slot.kind, name, actual: kind, hint };
+    return fail(new EverturnError("PLUGIN_WRONG_KIND", params));
+  }
+  const range = manifest.engines.everturn;
+  if (!inRange(engine, range)) {
+    return fail(new EverturnError("PLUGIN_ENGINE_MISMATCH", { at, name, version, range, engine }));
+  }
+  return { folder: located, package: named, manifest, problems: [] };
+}
+
+/** A plugin that was named by its package, as messages name it. */
+function bothNames(name: string, named: string): string {
+  return name === named ? name : `${name} of the package ${named}`;
+}
+
+function folderAt(reference: string, base: string, at: string): string | EverturnError {
+  const folder = resolve(base, reference);
+  if (hasManifest(folder)) return realpathSync(folder);
+  const hint = existsSync(folder)
+    ? `The folder ${displayPath(folder)} has no ${manifestName}.`
+    : `There is no folder ${displayPath(folder)}; a plugin's path is relative to the pipeline.`;
+  return new EverturnError("PLUGIN_NOT_FOUND", { at, name: reference, hint });
+}
+
+function folderNamed(slot: PluginSlot, found: readonly FoundPlugin[], base: string): string | EverturnError {
+  const { reference: name, kind, place } = slot;
+  const at = place.text;
+  const [first, second] = found.filter((plugin) => plugin.name === name || plugin.package === name);
+  if (first !== undefined && second !== undefined) {
+    return new EverturnError("PLUGIN_AMBIGUOUS", { at, name, first: told(first), second: told(second) });
+  }
+  if (first !== undefined) return first.folder;
+  const ofKind = kind === undefined ? "" : ` of kind ${kind}`;
+  const hint =
+    packageHint(name, found, base) ||
+    suggestion(name, namesOf(found, kind), `Plugins${ofKind}`) ||
+    `No plugin${ofKind} was found in plugins/, node_modules/ or --plugins; give the path of its folder.`;
+  return new EverturnError("PLUGIN_NOT_FOUND", { at, name, hint });
+
+  function told({ folder, name: own, package: named }: FoundPlugin): string {
+    return `${displayPath(folder)}${own === name ? "" : ` (${bothNames(own, named ?? own)})`}`;
+  }
+}
+
+/** What to do about a package's name that no plugin has; nothing if `name` is none, or near to one that a plugin has. */
+function packageHint(name: string, found: readonly FoundPlugin[], base: string): string {
+  const places = upwards(base).map((folder) => join(folder, "node_modules", name));
+  const folder = places.find((place) => existsSync(join(place, "package.json")));
+  if (folder !== undefined)
+    return `The package is installed in ${displayPath(folder)}, but has no ${manifestName}.`;
+  if (!/^@[^/]+\/[^/]+$/.test(name)) return "";
+  const near = nearest(
+    name,
+    found.flatMap((plugin) => plugin.package ?? []),
+  );
+  const question = near === undefined ? "" : `Did you mean “${near}”? `;
+  return `${question}No package of this name is installed: \`npm install ${name}\`.`;
+}
+
+function namesOf(found: readonly FoundPlugin[], kind: PluginSlot["kind"]): string[] {
+  return found.filter((plugin) => kind === undefined || plugin.kind === kind).map(({ name }) => name);
+}

@@ -1,0 +1,54 @@
+import type { StandardSchemaV1 } from "@standard-schema/spec";
+import { messageOf } from "../../base/errors/message-of.ts";
+import type { StandardSchema } from "../../contracts/definitions.ts";
+import type { JsonObject } from "../../contracts/json.ts";
+
+/** A library's schema as JSON Schema, or why it can't be told so. */
+export type Told = { readonly schema: JsonObject } | { readonly reason: string; readonly hint: string };
+
+/** Whether a value is a schema of a library that speaks Standard Schema. */
+export function speaksStandard(value: unknown): value is StandardSchemaV1 {
+  if ((typeof value !== "object" && typeof value !== "function") || value === null) return false;
+  return "~standard" in value;
+}
+
+function speaksJsonSchema(schema: StandardSchemaV1): schema is StandardSchema {
+  return "jsonSchema" in schema["~standard"];
+}
+
+/**
+ * What the model may write, as JSON Schema (draft-07). What the library makes of it must be JSON too: calls are recorded
+ * as they were written. A key of the arguments that the schema does not know is refused unless it says otherwise.
+ */
+export function jsonSchemaOf(schema: StandardSchemaV1): Told {
+  const { vendor } = schema["~standard"];
+  if (!speaksJsonSchema(schema)) {
+    const hint =
+      vendor === "valibot"
+        ? "Wrap it: toStandardJsonSchema(…) of @valibot/to-json-schema."
+        : `Use a version of ${vendor} that does, or write a JSON Schema.`;
+    return { reason: `this schema of ${vendor} can't be told as JSON Schema (Standard JSON Schema)`, hint };
+  }
+  const { jsonSchema } = schema["~standard"];
+  try {
+    jsonSchema.output({ target: "draft-07" });
+    const { $schema: _, ...told }: JsonObject = JSON.parse(
+      JSON.stringify(jsonSchema.input({ target: "draft-07" })),
+    );
+    const isPlain = "properties" in told && !("additionalProperties" in told) && !("allOf" in told);
+    return { schema: isPlain ? { ...told, additionalProperties: false } : told };
+  } catch (thrown) {
+    const hint =
+      "Arguments are JSON: take a text or a number, and make a date or what else is needed of it in execute().";
+    return { reason: `it can't be a JSON Schema: ${messageOf(thrown).replace(/\.$/, "")}`, hint };
+  }
+}
+
+/** What a library found wrong with arguments, said to the model. */
+export function issuesText(issues: readonly StandardSchemaV1.Issue[]): string {
+  const texts = issues.map(({ message, path = [] }) => {
+    const keys = path.map((part) => String(typeof part === "object" ? part.key : part));
+    return keys.length === 0 ? message : `${keys.join(".")}: ${message}`;
+  });
+  return texts.join("; ");
+}

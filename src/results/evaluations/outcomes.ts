@@ -1,0 +1,36 @@
+import { ahead } from "../../base/async/ahead.ts";
+import type { Task } from "../../contracts/generated/task.ts";
+import type { TrajectoryRecord } from "../../contracts/generated/trajectory.ts";
+import type { EvaluationRecord } from "../../contracts/run.ts";
+import { taskId } from "../../plan/tasks/run-tasks.ts";
+import type { OpenRun } from "../../run/folder/open-runs.ts";
+import { objectsAtOnce } from "../../run/store/at-once.ts";
+import { readTrajectoryRecord } from "../../run/trajectory/trajectory-files.ts";
+
+/** What became of a task in an evaluation. */
+export interface TaskOutcomes {
+  id: string;
+  task: Task;
+  samples: Pick<TrajectoryRecord, "success" | "reward" | "answer">[];
+}
+
+/** What became of an evaluation's tasks, in their order. A trajectory whose record can't be read is not in it. */
+export async function readOutcomes(
+  { store }: Pick<OpenRun, "store">,
+  { name, tasks, samples = 1 }: Pick<EvaluationRecord, "name" | "tasks" | "samples">,
+): Promise<TaskOutcomes[]> {
+  const outcomes = new Map<string, TaskOutcomes>();
+  const names = Array.from({ length: tasks * samples }, (_, index) => ({
+    stage: name,
+    task: taskId(Math.floor(index / samples)),
+    sample: index % samples,
+  }));
+  for await (const record of ahead(names, objectsAtOnce, (one) => readTrajectoryRecord(store, one))) {
+    if (record === undefined) continue;
+    const { taskId: id, task, success, reward, answer } = record;
+    const known = outcomes.get(id) ?? { id, task, samples: [] };
+    known.samples.push({ success, reward, ...(answer === undefined ? {} : { answer }) });
+    outcomes.set(id, known);
+  }
+  return [...outcomes.values()];
+}

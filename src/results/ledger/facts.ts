@@ -1,0 +1,79 @@
+import { wholeLines } from "../../base/files/line-file.ts";
+import { patiently } from "../../base/files/patiently.ts";
+import type { FinishedTrajectory } from "../../contracts/folded-step.ts";
+import type { StepRecord } from "../../contracts/generated/step-record.ts";
+import type { Finding, Reservation } from "../../contracts/ledger.ts";
+import type { EvaluationRecord } from "../../contracts/run.ts";
+import { trajectoryId } from "../../contracts/trajectory-id.ts";
+import { otherEvaluations, ownEvaluations } from "../../run/folder/evaluations.ts";
+import type { OpenRun } from "../../run/folder/open-runs.ts";
+import { recordedSteps } from "../../run/folder/recorded-steps.ts";
+import { type TrajectoryName, trajectoryPrefix, turnKey } from "../../run/store/keys.ts";
+import type { TrajectoryReader } from "../../run/trajectory/reader.ts";
+import type { Stage } from "../../run/trajectory/stages.ts";
+import { trajectoryOf } from "../../run/trajectory/trajectory-of.ts";
+import { largestStaleness } from "./largest-staleness.ts";
+import { readReservations, reservedTrajectories } from "./reservations.ts";
+import { chainFindings, type SingleTrajectory } from "./single-trajectories.ts";
+import { readUses, type StageUse, type Uses } from "./trained-steps.ts";
+
+/** What a run's files say beside what concerns a stage's trajectories. */
+export interface RunFacts {
+  /** The recorded steps. */
+  metrics: StepRecord[];
+  /** The lines of `metrics.jsonl`. */
+  view: string[];
+  uses: Uses;
+  evaluations: EvaluationRecord[];
+}
+
+/** What a run's files say of the trajectories of one stage. */
+export interface StageFacts {
+  stage: string;
+  reservations: Reservation[];
+  /** By id: those that are there; undefined while one is under way. */
+  trajectories: ReadonlyMap<string, FinishedTrajectory | undefined>;
+  /** What steps did with them, by step. */
+  uses: ReadonlyMap<number, StageUse>;
+}
+
+/** Reads them, also while the run goes on: what is written last is read first, so that all it rests on is seen too. */
+export async function readRunFacts(run: OpenRun): Promise<RunFacts> {
+  const { folder, store, plan } = run;
+  const view = await patiently(() => wholeLines(folder.metrics));
+  const metrics = await recordedSteps(store);
+  const uses = await readUses(run, largestStaleness(plan));
+  const own = await ownEvaluations(run, metrics.at(-1)?.policyVersion ?? 1);
+  const evaluations = [...own, ...(await otherEvaluations(run, own))];
+  return { metrics, view, uses, evaluations };
+}
+
+/**
+ * Puts together what there is of a stage, given its `single` trajectories: those in files, and by their names those that a
+ * listing does not know yet. With what is wrong with the segments of the latter.
+ */
+export async function readStageFacts(
+  { id: run, store }: OpenRun,
+  reader: TrajectoryReader,
+  uses: Uses,
+  { stage, items: single }: Stage<SingleTrajectory>,
+): Promise<{ facts: StageFacts; findings: Finding[] }> {
+  const idOf = ({ task, sample }: TrajectoryName) => trajectoryId({ run, stage, task, sample });
+  const trajectories = new Map<string, FinishedTrajectory | undefined>();
+  for (const { name, finished } of single) if (name !== undefined) trajectories.set(idOf(name), finished);
+  for (const folded of await reader.folded(stage)) trajectories.set(idOf(folded), folded);
+  const used = await uses.of(stage);
+  const reservations = await readReservations(store, stage);
+  const findings: Finding[] = [];
+  const members = [...used.values()].flatMap((use) => use.trajectories.map(({ trajectory }) => trajectory));
+  for (const id of [...reservedTrajectories(run, reservations), ...members]) {
+    if (trajectories.has(id)) continue;
+    const name = trajectoryOf(id);
+    const finished = await reader.finished(name);
+    if (finished === undefined && !(await store.has(turnKey(name, 1)))) continue;
+    trajectories.set(id, finished);
+    if ((await reader.foldedIn(trajectoryPrefix(name).prefix)) === undefined)
+      findings.push(...(await chainFindings(reader, run, name, finished)));
+  }
+  return { facts: { stage, reservations, trajectories, uses: used }, findings };
+}

@@ -1,0 +1,147 @@
+import { messageOf } from "../../base/errors/message-of.ts";
+import type { Finding, LedgerEntry } from "../../contracts/ledger.ts";
+import { stepOf } from "../../contracts/stages.ts";
+import type { DrawnFrom } from "../../plan/tasks/step-indices.ts";
+import { loadDataset } from "../../plugin/registry/registry.ts";
+import type { OpenRun } from "../../run/folder/open-runs.ts";
+import { lastRecordedStep } from "../../run/folder/recorded-steps.ts";
+import { type TrajectoryReader, trajectoryReader } from "../../run/trajectory/reader.ts";
+import { byStage, type Stage, withOthers } from "../../run/trajectory/stages.ts";
+import { checkFiles, unreadable } from "./check-files.ts";
+import { checkVersions } from "./check-versions.ts";
+import { checkDataCursor } from "./checks/data-cursor.ts";
+import { checkEvaluation } from "./checks/evaluations.ts";
+import { checkMetrics } from "./checks/metrics.ts";
+import { checkObservations } from "./checks/observations.ts";
+import { checkTrajectories } from "./checks/trajectories.ts";
+import { ledgerEntries } from "./entries.ts";
+import { type RunFacts, readRunFacts, readStageFacts } from "./facts.ts";
+import { largestStaleness } from "./largest-staleness.ts";
+import { lostRecords } from "./lost-records.ts";
+import { reservedStages } from "./reservations.ts";
+import { type SingleTrajectory, singleTrajectories } from "./single-trajectories.ts";
+import { type StageSummary, summarize } from "./summary.ts";
+import { ownSteps } from "./trained-steps.ts";
+
+/** A run's ledger, checked against its files; without its lines, which are told stage by stage. */
+export interface Ledger {
+  run: string;
+  stages: StageSummary[];
+  /** What is wrong; nothing if the ledger holds. */
+  findings: Finding[];
+  /** What could not be checked, and why. */
+  unchecked: string[];
+  /** Files that can't be read and that nothing reads: their content was made again, or is in a step's file. And why. */
+  replaced: string[];
+}
+
+/** What to read of a ledger. */
+export interface LedgerOptions {
+  /** Of one step or evaluation only. */
+  stage?: string | undefined;
+  /** Is told the lines of each stage, in order. */
+  tell?: (entries: readonly LedgerEntry[]) => void | Promise<void>;
+}
+
+/**
+ * Reads a run's ledger and checks it against the store, the journal, the versions, metrics.jsonl and the data cursor.
+ * It reads files alone, also while the run goes on, a stage at a time: what it holds does not grow with the trajectories, but
+ * with what is wrong.
+ */
+export async function readLedger(
+  run: OpenRun,
+  { stage, tell = () => {} }: LedgerOptions = {},
+): Promise<Ledger> {
+  const reader = trajectoryReader(run);
+  const { findings, replaced, unfolded } = await checkFiles(run);
+  const facts = await readRunFacts(run);
+  const { tasks, unchecked } = await trainingTasks(run);
+  const stages: StageSummary[] = [];
+  const known = stage === undefined ? await knownStages(run, reader, facts) : [stage];
+  const single = byStage(singleTrajectories(run, reader, { stage, unfolded }));
+  for await (const one of withOthers(single, known)) {
+    const read = await readStage(run, reader, facts, tasks, one);
+    findings.push(...read.findings);
+    replaced.push(...read.replaced);
+    if (read.entries.length === 0) continue;
+    await tell(read.entries);
+    const evaluation = facts.evaluations.find(({ name }) => name === one.stage);
+    const step = facts.uses.counts.get(stepOf(one.stage) ?? 0);
+    stages.push(summarize(one.stage, read.entries, (evaluation ?? step)?.policyVersion));
+  }
+  findings.push(...checkMetrics(facts), ...(await checkVersions(run, () => newestRecorded(run))));
+  return { run: run.id, stages, findings, unchecked, replaced };
+}
+
+/** Stages that something tells of, though they may have no single records. */
+async function knownStages(
+  { store }: OpenRun,
+  reader: TrajectoryReader,
+  { uses, evaluations }: RunFacts,
+): Promise<string[]> {
+  const evaluated = evaluations.map(({ name }) => name);
+  return [...uses.stages, ...evaluated, ...(await reader.foldedStages()), ...(await reservedStages(store))];
+}
+
+/** The lines of a stage, and what is wrong with it. */
+async function readStage(
+  run: OpenRun,
+  reader: TrajectoryReader,
+  { metrics, uses, evaluations }: RunFacts,
+  tasks: DrawnFrom | undefined,
+  single: Stage<SingleTrajectory>,
+) {
+  const { plan, id } = run;
+  const { facts, findings: unlisted } = await readStageFacts(run, reader, uses, single);
+  const entries = ledgerEntries(id, facts);
+  const recorded = metrics.at(-1)?.step ?? 0;
+  const evaluation = evaluations.find(({ name }) => name === single.stage);
+  const { findings, replaced } = unreadable(
+    run,
+    single.items.flatMap(({ corrupt }) => corrupt),
+  );
+  const { steps } = plan;
+  const staleness = largestStaleness(plan);
+  const lost = await lostRecords(run.store, single.stage, {
+    evaluation,
+    newest: metrics.at(-1)?.policyVersion ?? 0,
+  });
+  const isCommitLost = ownSteps(single.stage, staleness).some(
+    (step) => step <= recorded && !uses.counts.has(step),
+  );
+  const used = checkTrajectories(id, facts, entries, { recorded, steps, staleness });
+  findings.push(
+    ...lost,
+    ...used.filter(({ check }) => !explains(check, { isCommitLost, isFileLost: lost.length > 0 })),
+    ...(evaluation === undefined ? [] : checkEvaluation(id, evaluation, facts)),
+    ...(tasks === undefined ? [] : checkDataCursor(plan, facts.reservations, { tasks, decided: recorded })),
+    ...(await checkObservations(run.store, facts)),
+    ...single.items.flatMap((one) => one.findings),
+    ...unlisted,
+  );
+  return { entries, findings, replaced };
+}
+
+/** Whether a record that is lost, and named, is why a trajectory seems to lack something. */
+function explains(
+  check: string,
+  { isCommitLost, isFileLost }: { isCommitLost: boolean; isFileLost: boolean },
+) {
+  return check === "unaccounted" ? isCommitLost : check === "record-missing" && isFileLost;
+}
+
+async function newestRecorded({ store }: OpenRun): Promise<number | undefined> {
+  return (await lastRecordedStep(store))?.policyVersion;
+}
+
+/** What the data cursor draws from; undefined, and told, if that can't be read. */
+async function trainingTasks({ plan }: OpenRun): Promise<{ tasks?: DrawnFrom; unchecked: string[] }> {
+  const { train } = plan.dataset;
+  if (train === undefined) return { unchecked: [] };
+  try {
+    const tasks = await (await loadDataset(train)).load(train.config);
+    return { tasks: tasks.map(({ data_source }) => ({ data_source })), unchecked: [] };
+  } catch (error) {
+    return { unchecked: [`the data cursor: the training set can't be read: ${messageOf(error)}`] };
+  }
+}

@@ -1,0 +1,30 @@
+import type { LeftOutTrajectory } from "../../contracts/ledger.ts";
+import type { OpenRun } from "../../run/folder/open-runs.ts";
+import { trajectoryOf } from "../../run/trajectory/trajectory-of.ts";
+import { readReservations, reservedTrajectories } from "./reservations.ts";
+
+const earlier = "an earlier try of the step drew it, which did not get to train";
+
+/** Whether a trajectory was left out by `leftBehind`: the try that trained was not offered it. */
+export function isLeftBehind(trajectory: LeftOutTrajectory): boolean {
+  return trajectory.reason === earlier;
+}
+
+/**
+ * The trajectories reserved for a synchronous step that are not among those that it was `offered`: replacements that were
+ * drawn by a try that failed, while the try that trains needed others. None in asynchronous runs, where a later step
+ * may still train on them. They are given the `reason`.
+ */
+export async function leftBehind(
+  { id, plan, store }: OpenRun,
+  offered: readonly { trajectory: string }[],
+  reason = earlier,
+): Promise<LeftOutTrajectory[]> {
+  if ((plan.rollout.staleness ?? 0) > 0) return [];
+  const known = new Set(offered.map(({ trajectory }) => trajectory));
+  const stages = new Set(offered.map(({ trajectory }) => trajectoryOf(trajectory).stage));
+  const reservations = await Promise.all([...stages].map((stage) => readReservations(store, stage)));
+  const reserved = reservedTrajectories(id, reservations.flat());
+  const left = new Set(reserved.filter((trajectory) => !known.has(trajectory)));
+  return [...left].sort().map((trajectory) => ({ trajectory, reason }));
+}

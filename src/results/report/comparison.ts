@@ -1,0 +1,87 @@
+import { ahead } from "../../base/async/ahead.ts";
+import type { TrajectoryRecord } from "../../contracts/generated/trajectory.ts";
+import type { EvaluationRecord } from "../../contracts/run.ts";
+import type { TrajectoryName } from "../../run/store/keys.ts";
+import type { TrajectoryReader } from "../../run/trajectory/reader.ts";
+import { readTrajectoryRecord } from "../../run/trajectory/trajectory-files.ts";
+
+/** What became of a task between two evaluations. */
+export type Change = "gained" | "lost" | "unsolved" | "kept";
+
+/** One task as two policy versions took it. */
+export interface Pair {
+  change: Change;
+  before: TrajectoryRecord;
+  after: TrajectoryRecord;
+}
+
+/** Two evaluations on the same tasks: how many changed, and examples of each kind. */
+export interface Comparison {
+  before: EvaluationRecord;
+  after: EvaluationRecord;
+  counts: Record<Change, number>;
+  examples: Pair[];
+}
+
+/** How many examples of each kind, in the order of showing: the first ones by task, so that none is picked. */
+const shown: [Change, number][] = [
+  ["gained", 2],
+  ["lost", 1],
+  ["unsolved", 1],
+  ["kept", 1],
+];
+
+/**
+ * Compares two evaluations task by task; undefined where there are not two, or no task is in both. Only the examples are
+ * read whole.
+ */
+export async function compare(
+  reader: TrajectoryReader,
+  before: EvaluationRecord | undefined,
+  after: EvaluationRecord | undefined,
+): Promise<Comparison | undefined> {
+  if (before === undefined || after === undefined || before.name === after.name) return undefined;
+  const earlier = await successes(reader, before.name);
+  const later = await successes(reader, after.name);
+  const counts = { gained: 0, lost: 0, unsolved: 0, kept: 0 };
+  const picked = new Map<Change, TrajectoryName[]>(shown.map(([change]) => [change, []]));
+  for (const [key, { name, success }] of earlier) {
+    const counterpart = later.get(key);
+    if (counterpart === undefined) continue;
+    const change = changeOf(success, counterpart.success);
+    counts[change]++;
+    picked.get(change)?.push(name);
+  }
+  if (Object.values(counts).every((count) => count === 0)) return undefined;
+  const examples: Pair[] = [];
+  for (const [change, most] of shown) {
+    for (const name of picked.get(change)?.slice(0, most) ?? []) {
+      const earlierOne = await readTrajectoryRecord(reader, name);
+      const laterOne = await readTrajectoryRecord(reader, { ...name, stage: after.name });
+      if (earlierOne !== undefined && laterOne !== undefined)
+        examples.push({ change, before: earlierOne, after: laterOne });
+    }
+  }
+  return { before, after, counts, examples };
+}
+
+/** Which trajectories of an evaluation solved their tasks, of those that have ended. */
+async function successes(reader: TrajectoryReader, stage: string) {
+  const ended = new Map<string, { name: TrajectoryName; success: boolean }>();
+  const names = await reader.list({ stage });
+  for await (const { name, finished } of ahead(names, together, async (name) => ({
+    name,
+    finished: await reader.finished(name),
+  }))) {
+    if (finished !== undefined) ended.set(`${name.task}/${name.sample}`, { name, success: finished.success });
+  }
+  return ended;
+}
+
+/** Trajectories that are read at once. */
+const together = 32;
+
+function changeOf(before: boolean, after: boolean): Change {
+  if (before) return after ? "kept" : "lost";
+  return after ? "gained" : "unsolved";
+}

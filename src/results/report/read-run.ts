@@ -1,0 +1,41 @@
+import { dirname } from "node:path";
+import type { StepRecord } from "../../contracts/generated/step-record.ts";
+import type { Plan } from "../../contracts/plan.ts";
+import type { EvaluationRecord } from "../../contracts/run.ts";
+import { otherEvaluations, ownEvaluations } from "../../run/folder/evaluations.ts";
+import type { OpenRun } from "../../run/folder/open-runs.ts";
+import { recordedSteps } from "../../run/folder/recorded-steps.ts";
+import { readRunFile } from "../../run/folder/run-file.ts";
+import { trajectoryReader } from "../../run/trajectory/reader.ts";
+import { firstVersion } from "../../run/versions/first-version.ts";
+import { type Comparison, compare } from "./comparison.ts";
+import { exampleImages } from "./example-images.ts";
+
+/** All that a report shows of a run. */
+export interface ReportData {
+  run: string;
+  plan: Plan;
+  createdAt: string;
+  steps: StepRecord[];
+  /** The run's own evaluations, by policy version. */
+  evaluations: EvaluationRecord[];
+  /** Evaluations made by `everturn evaluate`. */
+  others: EvaluationRecord[];
+  /** The first and the last policy that tasks were tried with, where they differ. */
+  comparison: Comparison | undefined;
+  /** Images of its examples, as data URLs by their SHA-256. */
+  images: ReadonlyMap<string, string>;
+}
+
+/** Reads what is recorded of a run. */
+export async function readReportData(run: OpenRun): Promise<ReportData> {
+  const { id, folder, plan, store } = run;
+  const { createdAt } = await readRunFile(dirname(folder.root), id, () => {}); // told when the run was opened
+  const steps = await recordedSteps(store);
+  const evaluations = await ownEvaluations(run, steps.at(-1)?.policyVersion ?? firstVersion(plan));
+  const started = evaluations.find((record) => record.policyVersion === firstVersion(plan));
+  const comparison = await compare(trajectoryReader(run), started, evaluations.at(-1));
+  const others = await otherEvaluations(run, evaluations);
+  const images = await exampleImages(store, comparison);
+  return { run: id, plan, createdAt, steps, evaluations, others, comparison, images };
+}

@@ -1,0 +1,33 @@
+import type { TrainJob } from "../../contracts/generated/study.ts";
+
+/** A run of a job: which values of the matrix it has, and what they and the job's own make of the pipeline. */
+export interface JobRun {
+  /** Where it stands among the job's runs, from 1. */
+  number: number;
+  /** By the matrix' keys. */
+  values: Record<string, unknown>;
+  /** As `--set` takes them. */
+  overrides: string[];
+}
+
+/** The runs of a job that trains: one, or one for each combination of its matrix, the last key changing first. */
+export function runsOf({ set = {}, matrix = {} }: TrainJob): JobRun[] {
+  let combinations: Record<string, unknown>[] = [{}];
+  for (const [key, values] of Object.entries(matrix))
+    combinations = combinations.flatMap((before) => values.map((value) => ({ ...before, [key]: value })));
+  return combinations.map((values, index) => ({
+    number: index + 1,
+    values,
+    overrides: Object.entries({ ...set, ...values }).map(([key, value]) => `${key}=${JSON.stringify(value)}`),
+  }));
+}
+
+/** The id of a run of a job: `STUDY-JOB`, and with a matrix `STUDY-JOB-2`. */
+export function runId(
+  study: string,
+  job: string,
+  { matrix }: Pick<TrainJob, "matrix">,
+  number: number,
+): string {
+  return matrix === undefined ? `${study}-${job}` : `${study}-${job}-${number}`;
+}

@@ -1,0 +1,113 @@
+import type { DuckDBConnection, DuckDBValue } from "@duckdb/node-api";
+import { driver } from "../../base/databases/driver.ts";
+import { Unusable } from "../../base/databases/unusable.ts";
+import { EverturnError } from "../../base/errors/everturn-error.ts";
+import { messageOf } from "../../base/errors/message-of.ts";
+import type { OpenRun } from "../../run/folder/open-runs.ts";
+import { reasonOf, wrongCondition } from "./check-condition.ts";
+import { type QueryColumnName, queryColumns } from "./columns.ts";
+import { loadTrajectories } from "./load-trajectories.ts";
+
+/** What is asked of a run's trajectories. */
+export interface TrajectoryQuery {
+  /** A condition in SQL over the columns: `reward < 0 and tool = 'python'`. All trajectories if left out. */
+  where?: string | undefined;
+  /** Conditions of our own that hold as well. */
+  only?: readonly string[];
+  /** Columns, each with `asc` or `desc` if wanted, separated by commas. By id if left out. */
+  sort?: string | undefined;
+  /** 0 is all. */
+  limit: number;
+  skip: number;
+}
+
+/** A run's finished trajectories as they were when it was opened, to be asked again and again. */
+export interface TrajectoryTable {
+  /** Values of these columns, and how many match in all. Throws QUERY_INVALID. */
+  ask(
+    query: TrajectoryQuery,
+    columns: readonly QueryColumnName[],
+  ): Promise<{ rows: DuckDBValue[][]; total: number }>;
+  close(): void;
+}
+
+/** How long a query may take, ms. */
+const mostTime = 30_000;
+
+/** From then on no file, no network, no code from outside; and so it stays. */
+const lockedDown = `SET autoload_known_extensions = false; SET allow_community_extensions = false;
+SET temp_directory = ''; SET enable_external_access = false; SET lock_configuration = true`;
+
+/** Reads the finished trajectories of a run into DuckDB. Throws QUERY_DRIVER_MISSING. */
+export async function openTrajectoryTable(run: Pick<OpenRun, "store">): Promise<TrajectoryTable> {
+  const { DuckDBInstance } = await duckdb();
+  const instance = await DuckDBInstance.create(":memory:", { threads: "2" });
+  const connection = await instance.connect();
+  const close = () => {
+    connection.closeSync();
+    instance.closeSync();
+  };
+  try {
+    await connection.run("SET autoinstall_known_extensions = false; SET memory_limit = '1GiB'");
+    await loadTrajectories(connection, run);
+    await connection.run(lockedDown);
+  } catch (error) {
+    close();
+    throw error;
+  }
+  return { ask: (query, columns) => ask(connection, query, columns), close };
+}
+
+async function duckdb(): Promise<typeof import("@duckdb/node-api")> {
+  try {
+    return await driver("@duckdb/node-api", import.meta.url);
+  } catch (error) {
+    if (error instanceof Unusable && error.missing !== undefined)
+      throw new EverturnError("QUERY_DRIVER_MISSING", { missing: error.missing });
+    throw error;
+  }
+}
+
+async function ask(
+  connection: DuckDBConnection,
+  { where = "true", only = [], sort = "trajectory", limit, skip }: TrajectoryQuery,
+  columns: readonly QueryColumnName[],
+) {
+  const wrong = await wrongCondition(connection, where);
+  if (wrong !== undefined) throw invalid("condition", where, wrong);
+  const matching = `FROM trajectories WHERE ${only.map((one) => `${one} AND `).join("")}(\n${where}\n)`;
+  const timer = setTimeout(() => connection.interrupt(), mostTime);
+  try {
+    const counted = await connection.runAndReadAll(`SELECT count(*) ${matching}`);
+    const part = `${limit === 0 ? "" : `LIMIT ${limit}`} OFFSET ${skip}`;
+    const read = await connection.runAndReadAll(
+      `SELECT ${columns.join(", ")} ${matching} ORDER BY ${order(sort)} ${part}`,
+    );
+    return { rows: read.getRows(), total: Number(counted.getRows()[0]?.[0]) };
+  } catch (error) {
+    if (error instanceof EverturnError) throw error;
+    const message = messageOf(error);
+    const isStopped = message.startsWith("INTERRUPT");
+    const reason = isStopped ? `it took longer than ${mostTime / 1000} s and was stopped` : reasonOf(message);
+    throw invalid("condition", where, reason);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** ORDER BY of a sort, then by id: the same each time. */
+function order(sort: string): string {
+  const terms = sort.split(",").map((term) => {
+    const match = /^\s*(\w+|metrics\['[\w.:-]+'\])(?:\s+(asc|desc))?\s*$/i.exec(term);
+    const [, column = "", direction = "asc"] = match ?? [];
+    if (!column.startsWith("metrics[") && !Object.hasOwn(queryColumns, column))
+      throw invalid("order", sort, `“${term.trim()}” is no column with asc or desc behind it`);
+    return `${column} ${direction} NULLS LAST`;
+  });
+  return [...terms, "trajectory"].join(", ");
+}
+
+function invalid(what: string, text: string, reason: string): EverturnError<"QUERY_INVALID"> {
+  const columns = Object.keys(queryColumns).join(", ");
+  return new EverturnError("QUERY_INVALID", { what, text, reason, columns });
+}

@@ -1,0 +1,34 @@
+import type { TrajectoryRecord } from "../../contracts/generated/trajectory.ts";
+import { finishedTrajectory } from "../../run/trajectory/finished-trajectory.ts";
+import type { QueryColumnName } from "./columns.ts";
+
+/** A value of a row before it is in the table. */
+type Value = string | number | boolean | null | string[] | Record<string, number>;
+
+/** The row of a trajectory that has a single record. */
+export function rowOf(record: TrajectoryRecord): Record<QueryColumnName, Value> {
+  const { toolCalls, tools } = finishedTrajectory(record);
+  const { prompt, action, observation } = record.tokens;
+  const { stage, step, sample, outcome, reward, success, seconds } = record;
+  return {
+    ...{ trajectory: record.id, stage, step, task: record.taskId, sample, outcome, reward, success, seconds },
+    version: record.policyVersions.at(-1) ?? null,
+    metrics: record.metrics === undefined ? null : wellNamed(record.metrics),
+    turns: record.policyVersions.length,
+    tool_calls: toolCalls,
+    tool: tools.toSorted().join(", "),
+    tools: tools.toSorted(),
+    tokens: prompt + action + observation,
+    prompt_tokens: prompt,
+    action_tokens: action,
+    observation_tokens: observation,
+    answer: record.answer ?? null,
+    failure: record.failure ?? null,
+    started: record.startedAt ?? null,
+  };
+}
+
+/** Tools name what they measure: half a character is none that DuckDB takes. */
+function wellNamed(metrics: Record<string, number>): Record<string, number> {
+  return Object.fromEntries(Object.entries(metrics).map(([name, value]) => [name.toWellFormed(), value]));
+}

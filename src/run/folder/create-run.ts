@@ -1,0 +1,93 @@
+import { mkdir } from "node:fs/promises";
+import { isSystemError } from "../../base/errors/system-error.ts";
+import { makeFolder } from "../../base/files/make-folder.ts";
+import { markFolder } from "../../base/files/marked-folder.ts";
+import { littlePatience, patiently } from "../../base/files/patiently.ts";
+import { persistently } from "../../base/files/persistently.ts";
+import { storageError } from "../../base/files/storage-errors.ts";
+import { writeAs } from "../../base/files/write-as.ts";
+import { checkFolder, pathError } from "../../base/validation/path-error.ts";
+import type { Plan } from "../../contracts/plan.ts";
+import type { RunFile } from "../../contracts/run.ts";
+import { planRow, runFileKey } from "../store/keys.ts";
+import { openFolderStore, openRunStoreAt } from "../store/open-run-store.ts";
+import { prefixed, separateQueues, sharedQueues } from "./queues.ts";
+import { runFolder } from "./run-folder.ts";
+
+/** How a run's roles are spread over worker processes. */
+export const workerLayouts = ["shared", "separate"] as const;
+
+/**
+ * Makes the folder of a new run, which is the user's alone, with its plan frozen in it; returns the run's id, `<pipeline>-<date>-<time>`.
+ * `workers`: one process for all roles but the trainer, or one for each role; by default shared with a server of its
+ * own and separate on a joined one, where workers may come from other machines. `store`: the URL of its store, if that is
+ * not its folder. `id`: the run's id, where it is given; what a killed command has made of such a run is taken up. Throws
+ * STORE_UNUSABLE.
+ */
+export async function createRun(
+  plan: Plan,
+  runs: string,
+  server: { address: string; namespace: string } | undefined,
+  telemetry: boolean,
+  workers: (typeof workerLayouts)[number] = server === undefined ? "shared" : "separate",
+  store?: string,
+  id?: string,
+): Promise<string> {
+  await makeRuns(runs);
+  const run = id ?? (await newRun(plan.name, runs));
+  if (id !== undefined) await patiently(() => makeRoot(runs, id), littlePatience); // or it is there
+  const file: RunFile = {
+    run,
+    createdAt: new Date().toISOString(),
+    namespace: server?.namespace ?? "default",
+    queues: prefixed(`${run}/`, queuesOf[workers]), // whatever server a worker meets, it serves its run alone
+    telemetry,
+    ...(server === undefined ? {} : { address: server.address }),
+    ...(store === undefined ? {} : { store }),
+  };
+  const { root } = runFolder(runs, run);
+  const undo = writeAs(root);
+  try {
+    await patiently(async () => markFolder(root), littlePatience);
+    await openRunStoreAt(root, store).record(planRow(1), plan, { waits: false });
+    await openFolderStore(root).record(runFileKey, file, { waits: false }); // last: a folder with it is a run
+    return run;
+  } finally {
+    undo();
+  }
+}
+
+const queuesOf = { shared: sharedQueues, separate: separateQueues };
+
+/** Makes the folder itself, so that of two runs that begin in the same second each gets its own. */
+async function newRun(name: string, runs: string): Promise<string> {
+  const time = new Date().toISOString().replace(/[-:]/g, "").replace("T", "-").slice(0, 15);
+  const base = `${name}-${time}`;
+  for (let next = 1; ; next++) {
+    const run = next === 1 ? base : `${base}-${next}`;
+    if (await patiently(() => makeRoot(runs, run), littlePatience)) return run;
+  }
+}
+
+/** Makes a run's folder, which is the user's alone; false if it is there. */
+async function makeRoot(runs: string, run: string): Promise<boolean> {
+  const { root } = runFolder(runs, run);
+  try {
+    await mkdir(root, { mode: 0o700 });
+    return true;
+  } catch (error) {
+    if (isSystemError(error, "EEXIST")) return false;
+    throw storageError(error, root);
+  }
+}
+
+/** Throws DISK_FULL, STORE_NOT_WRITABLE, and PATH_UNUSABLE where no folder of runs can be made, such as at a link that leads nowhere. */
+async function makeRuns(runs: string): Promise<void> {
+  try {
+    await persistently(() => makeFolder(runs));
+  } catch (error) {
+    const told = storageError(error, runs);
+    throw pathError(told) ?? told;
+  }
+  await persistently(() => checkFolder(runs));
+}

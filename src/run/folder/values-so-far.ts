@@ -1,0 +1,7 @@
+import type { Plan } from "../../contracts/plan.ts";
+
+/** The numbers that a key of the plan has had since the run began, in order; `current` is the one in force. */
+export function valuesSoFar({ changes = [] }: Pick<Plan, "changes">, key: string, current: number): number[] {
+  const changed = changes.flatMap((change) => change.changed.filter((one) => one.key === key));
+  return [...changed.map(({ from }) => Number(from)), current];
+}

@@ -1,0 +1,45 @@
+import { basename, join } from "node:path";
+import { type Notice, tellNotice } from "../../base/processes/notice.ts";
+import type { Backend } from "./backend.ts";
+import { folderBackend } from "./folder-backend.ts";
+import { runFileKey } from "./keys.ts";
+import { lazyBackend, namedBackend } from "./named-backend.ts";
+import { openStore } from "./open-store.ts";
+import type { Store } from "./store.ts";
+
+/**
+ * The store of the run in `folder`: the one that its `run.json` names, else the folder. What can't be read is told as a
+ * notice (by default on standard error): it counts as absent, and is made again. Its methods throw STORE_UNUSABLE.
+ */
+export function openRunStore(folder: string, tell: (notice: Notice) => void = tellNotice): Store {
+  const find = async () => {
+    const file = await openFolderStore(folder, tell).read(runFileKey);
+    return backendOf(folder, file?.store);
+  };
+  return tellingStore(folder, lazyBackend(find), tell);
+}
+
+/** The same, where it is known which one `run.json` will name. */
+export function openRunStoreAt(folder: string, url: string | undefined): Store {
+  return tellingStore(
+    folder,
+    lazyBackend(async () => backendOf(folder, url)),
+    tellNotice,
+  );
+}
+
+/** The folder of a run as a store: `run.json` is there, wherever all else is. */
+export function openFolderStore(folder: string, tell: (notice: Notice) => void = tellNotice): Store {
+  return tellingStore(folder, folderBackend(folder), tell);
+}
+
+function backendOf(folder: string, url: string | undefined): Backend | Promise<Backend> {
+  return url === undefined ? folderBackend(folder) : namedBackend(url, basename(folder));
+}
+
+function tellingStore(folder: string, backend: Backend, tell: (notice: Notice) => void): Store {
+  return openStore(backend, (path, reason) => {
+    const notice = `${join(folder, path)} can't be read: ${reason}; it counts as absent`;
+    tell({ code: "RECORD_CORRUPT", notice });
+  });
+}

@@ -1,0 +1,114 @@
+import { join } from "node:path";
+import { zstdCompressSync, zstdDecompressSync } from "node:zlib";
+import { asyncBufferFromFile, type ParquetRow, parquetMetadataAsync, parquetReadObjects } from "hyparquet";
+import { type ColumnSource, fileWriter, ParquetWriter } from "hyparquet-writer";
+import { persistently } from "../../../base/files/persistently.ts";
+import type { RowsPlace } from "../../../contracts/folded-step.ts";
+import { columns } from "./columns.ts";
+import { parquetSchema } from "./parquet-schema.ts";
+import type { Row } from "./row.ts";
+
+/** The one file of the tree. */
+const name = "trajectories.parquet";
+
+/** Where the rows of the tree in a folder are. */
+export function rowsFile(folder: string): string {
+  return join(folder, name);
+}
+
+/** Rows that are held before they are written, and read at once: so many, or so many tokens and characters. */
+const mostRows = 1000;
+const mostContent = 2 ** 21;
+
+const lists = Object.entries(columns).flatMap(([column, { type }]) =>
+  type === "integers" || type === "numbers" || type === "calls" ? [column] : [],
+);
+
+/** Columns that a row lacks where they are null: lists, and what older files have not. */
+const mayLack = [...lists, "cut_observations"];
+
+/** A file of rows that is being written. */
+export interface RowWriter {
+  /** Adds the rows of a trajectory, which stay together; where they are. */
+  add(rows: readonly Row[]): RowsPlace;
+  finish(): void;
+}
+
+/** Writes the file in a folder: Parquet, compressed by Zstandard. What is held at once does not grow with the rows. */
+export function writeRows(folder: string): RowWriter {
+  const writer = new ParquetWriter({
+    writer: fileWriter(rowsFile(folder)),
+    schema: parquetSchema(),
+    codec: "ZSTD",
+    compressors: { ZSTD: (bytes) => zstdCompressSync(bytes) },
+    createdBy: "everturn",
+  });
+  let held: Row[] = [];
+  let content = 0;
+  let parts = 0;
+
+  function flush(): void {
+    if (held.length === 0) return;
+    writer.write({ columnData: columnData(held), rowGroupSize: held.length });
+    held = [];
+    content = 0;
+    parts++;
+  }
+
+  return {
+    add: (rows) => {
+      const place = { part: parts, from: held.length, rows: rows.length };
+      held.push(...rows);
+      for (const { text, tokens } of rows) content += (text?.length ?? 0) + (tokens?.length ?? 0);
+      if (held.length >= mostRows || content >= mostContent) flush();
+      return place;
+    },
+    finish: () => {
+      flush();
+      writer.finish();
+    },
+  };
+}
+
+function columnData(rows: readonly Row[]): ColumnSource[] {
+  const values = new Map<string, unknown[]>(Object.keys(columns).map((column) => [column, []]));
+  for (const row of rows) {
+    for (const [column, value] of Object.entries(row)) values.get(column)?.push(value);
+  }
+  return [...values].map(([column, data]) => {
+    const source = { name: column, data, statistics: !lists.includes(column) };
+    return columns[column]?.type === "numbers" ? { ...source, encoding: "BYTE_STREAM_SPLIT" } : source;
+  });
+}
+
+/** The rows of the file in a folder, by parts: each is read when it is asked for. */
+export async function openRows(
+  folder: string,
+): Promise<{ parts: number; read(part: number): Promise<Row[]> }> {
+  const file = await persistently(() => asyncBufferFromFile(rowsFile(folder)));
+  const slices = {
+    ...file,
+    slice: (start: number, end?: number) => persistently(() => file.slice(start, end)),
+  };
+  const metadata = await parquetMetadataAsync(slices);
+  const sizes = metadata.row_groups.map(({ num_rows }) => Number(num_rows));
+  return {
+    parts: sizes.length,
+    read: async (part) => {
+      const rowStart = sizes.slice(0, part).reduce((total, size) => total + size, 0);
+      const rowEnd = rowStart + (sizes[part] ?? 0);
+      const compressors = { ZSTD: (bytes: Uint8Array) => zstdDecompressSync(bytes) };
+      return (await parquetReadObjects({ file: slices, metadata, rowStart, rowEnd, compressors })).map(rowOf);
+    },
+  };
+}
+
+function rowOf(read: ParquetRow): Row {
+  for (const column of mayLack) read[column] ??= null;
+  if (isRow(read)) return read;
+  throw new Error("A step's file lacks columns.");
+}
+
+function isRow(row: ParquetRow): row is ParquetRow & Row {
+  return Object.keys(columns).every((column) => row[column] !== undefined);
+}

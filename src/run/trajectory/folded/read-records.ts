@@ -1,0 +1,93 @@
+import type { CallFailure } from "../../../contracts/recorded-call.ts";
+import type { Key } from "../../store/key.ts";
+import { failureKey, type TrajectoryName, trajectoryKey, trajectoryPrefix } from "../../store/keys.ts";
+import { listed } from "../../store/listed.ts";
+import type { Store } from "../../store/store.ts";
+import { recordedTurns } from "../segments.ts";
+import { leftOutRecords } from "../trajectory-files.ts";
+import { readCalls } from "../turn-journal.ts";
+import { endingOf, type KeptCall, type TrajectoryRecords } from "./trajectory-records.ts";
+
+type Reads = Pick<Store, "read">;
+
+/** Reads all that the store holds of a trajectory record by record. */
+export async function readRecords(
+  store: Pick<Store, "read" | "list">,
+  name: TrajectoryName,
+): Promise<TrajectoryRecords> {
+  const record = await store.read(trajectoryKey(name));
+  const records: TrajectoryRecords = {
+    ...(record === undefined ? {} : { record }),
+    leftOut: await leftOutRecords(store, name),
+    turns: [],
+    scoreFailures: await failuresOf(store, (failure) => failureKey(name, "score", failure)),
+  };
+  const recorded = [];
+  for await (const turn of recordedTurns(store, name)) recorded.push(turn);
+  for (const [index, turn] of recorded.entries()) {
+    const begun =
+      recorded[index + 1]?.callsBefore ?? (await begunAtLast(store, name, records, recorded.length));
+    const calls = await keptCalls(store, name, index + 1, begun);
+    records.turns.push({ recorded: turn, begun, calls });
+  }
+  return records;
+}
+
+/**
+ * How many calls the last turn began. The record of a scored trajectory says so; of one that was left out it may be what its journal
+ * told, which does not see past a call without an answer, and a turn may have come after the record: then what is
+ * listed counts.
+ */
+async function begunAtLast(
+  store: Pick<Store, "list">,
+  name: TrajectoryName,
+  records: TrajectoryRecords,
+  turn: number,
+): Promise<number> {
+  const last = endingOf(records)?.turns[turn - 1];
+  const told = last === undefined ? 0 : last.toolCalls.length + (last.unanswered ?? 0);
+  return records.record !== undefined && last !== undefined
+    ? told
+    : Math.max(told, await listedCalls(store, name, turn));
+}
+
+/** As many calls of a turn as have an answer or a failure, and those before them. */
+async function listedCalls(store: Pick<Store, "list">, name: TrajectoryName, turn: number): Promise<number> {
+  const place = trajectoryPrefix(name);
+  const ofTurn = new RegExp(`^(?:turn-${turn}-call-|calls/${turn}-)(\\d+)`);
+  let begun = 0;
+  for await (const path of listed(store, place)) {
+    const call = ofTurn.exec(path.slice(place.prefix.length))?.[1];
+    if (call !== undefined) begun = Math.max(begun, Number(call) + 1);
+  }
+  return begun;
+}
+
+async function keptCalls(
+  store: Reads,
+  name: TrajectoryName,
+  turn: number,
+  begun: number,
+): Promise<KeptCall[]> {
+  const answered = new Map(
+    (await readCalls(store, name, turn, begun)).map(({ call, recorded }) => [call, recorded]),
+  );
+  const calls: KeptCall[] = [];
+  for (let call = 0; call < begun; call++) {
+    const recorded = answered.get(call);
+    const failures = await failuresOf(store, (failure) => failureKey(name, { turn, call }, failure));
+    if (recorded !== undefined) calls.push({ call, recorded, failures });
+    else if (failures.length > 0) calls.push({ call, failures });
+  }
+  return calls;
+}
+
+/** Those at 1, 2, 3 … until one is absent. */
+async function failuresOf(store: Reads, key: (failure: number) => Key<CallFailure>): Promise<CallFailure[]> {
+  const failures: CallFailure[] = [];
+  for (;;) {
+    const failure = await store.read(key(failures.length + 1));
+    if (failure === undefined) return failures;
+    failures.push(failure);
+  }
+}

@@ -1,0 +1,147 @@
+import type { Segment } from "../../../contracts/generated/segment.ts";
+import type { TrajectoryRecord } from "../../../contracts/generated/trajectory.ts";
+import { outcomes } from "../../../contracts/outcomes.ts";
+import type { RecordedCall } from "../../../contracts/recorded-call.ts";
+import type { RecordedTurn } from "../../../contracts/recorded-turn.ts";
+
+import { segmentRef } from "../segments.ts";
+import { resultOf } from "../turn-journal.ts";
+import { turnRecord } from "../turn-record.ts";
+import { type CallStructure, present, type Row } from "./row.ts";
+import { answeredCalls, type KeptCall, type KeptTurn, type TrajectoryRecords } from "./trajectory-records.ts";
+
+/** The records of a trajectory, from its rows in order. */
+export function rebuilt(rows: readonly Row[]): TrajectoryRecords {
+  const [first] = rows;
+  if (first === undefined) throw new Error("A trajectory has no rows.");
+  if (first.exact !== null) return JSON.parse(first.exact);
+  const turns: KeptTurn[] = [];
+  for (let index = 0; index + 1 < rows.length; index += 2) {
+    const [appended, action] = [rows[index], rows[index + 1]];
+    if (appended !== undefined && action !== undefined) turns.push(keptTurn(appended, action, turns));
+  }
+  const record = trajectoryRecord(first, turns);
+  const scoreFailures = first.score_failures === null ? [] : JSON.parse(first.score_failures);
+  return record.outcome === "left-out"
+    ? { leftOut: [record], turns, scoreFailures }
+    : { record, leftOut: [], turns, scoreFailures };
+}
+
+function keptTurn(before: Row, row: Row, turns: readonly KeptTurn[]): KeptTurn {
+  const appended: Segment = {
+    previous: before.follows_turn === null ? null : (turns[before.follows_turn - 1]?.recorded.head ?? null),
+    ...segmentOf(before),
+  };
+  const action: Segment = { previous: segmentRef(appended), ...segmentOf(row) };
+  const counts = { prompt: 0, action: action.tokens.length, observation: 0 };
+  if (appended.origin !== "action") counts[appended.origin] = appended.tokens.length;
+  const recorded: RecordedTurn = {
+    callsBefore: turns.at(-1)?.begun ?? 0,
+    appended,
+    action,
+    finishReason: oneOf(finishReasons, row.finish_reason),
+    head: row.segment ?? "",
+    tokens: counts,
+    ...present({ cutObservations: before.cut_observations }),
+    seconds: row.turn_seconds ?? 0,
+    workSeconds: row.work_seconds ?? 0,
+    ...(before.said === null ? {} : { said: JSON.parse(before.said) }),
+    ...(before.request === null ? {} : { request: JSON.parse(before.request) }),
+  };
+  return { recorded, begun: row.calls_begun ?? 0, calls: (row.calls ?? []).map(keptCall) };
+}
+
+/** Names in the order in which segments are written: their digests are over that. */
+function segmentOf(row: Row): Omit<Segment, "previous"> {
+  return {
+    origin: oneOf(origins, row.origin),
+    text: row.text ?? "",
+    tokens: row.tokens ?? [],
+    ...present({
+      logprobs: row.logprobs,
+      temperedLogprobs: row.tempered_logprobs,
+      samplingLogprobs: row.sampling_logprobs,
+      routerTies: row.router_ties,
+      policyVersion: row.policy_version,
+    }),
+  };
+}
+
+function keptCall(structure: CallStructure): KeptCall {
+  const { call, failures } = structure;
+  return {
+    call: call ?? 0,
+    ...(structure.observation === null ? {} : { recorded: recordedCall(structure, structure.observation) }),
+    failures: failures === null ? [] : JSON.parse(failures),
+  };
+}
+
+function recordedCall(structure: CallStructure, observation: string): RecordedCall {
+  const { tool, approval, valid, reward, attempts, seconds, metrics, snapshot } = structure;
+  const { invalid, media, whole, done } = structure;
+  return {
+    tool: tool ?? "",
+    arguments: JSON.parse(structure.arguments ?? '""'),
+    ...(approval === null ? {} : { approval: oneOf(approvals, approval) }),
+    observation,
+    valid: valid === true,
+    reward: reward ?? 0,
+    attempts: attempts ?? 0,
+    seconds: seconds ?? 0,
+    ...(metrics === null ? {} : { metrics: JSON.parse(metrics) }),
+    ...(media === null ? {} : { media: JSON.parse(media) }),
+    ...present({ snapshot, invalid, whole, done }),
+  };
+}
+
+function trajectoryRecord(row: Row, turns: readonly KeptTurn[]): TrajectoryRecord {
+  const counted = turns.slice(0, row.turns ?? 0);
+  return {
+    id: row.trajectory ?? "",
+    run: row.run ?? "",
+    stage: row.stage ?? "",
+    step: row.step ?? 0,
+    sample: row.sample ?? 0,
+    taskId: row.task ?? "",
+    task: JSON.parse(row.task_json ?? "null"),
+    head: row.head,
+    tokens: {
+      prompt: row.prompt_tokens ?? 0,
+      action: row.action_tokens ?? 0,
+      observation: row.observation_tokens ?? 0,
+    },
+    policyVersions: row.policy_versions ?? [],
+    turns: counted.map((turn) => {
+      const { recorded, begun } = turn;
+      return turnRecord({ generated: resultOf(recorded), begun, calls: answeredCalls(turn) });
+    }),
+    ...present({ turnRewards: row.turn_rewards }),
+    outcome: oneOf(outcomes, row.outcome),
+    ...present({ answer: row.answer }),
+    reward: row.reward ?? 0,
+    success: row.success === true,
+    ...present({ failure: row.failure }),
+    ...(row.metrics === null ? {} : { metrics: JSON.parse(row.metrics) }),
+    ...present({ startedAt: row.started_at?.toISOString() ?? null }),
+    seconds: row.trajectory_seconds ?? 0,
+  };
+}
+
+const origins: Record<Segment["origin"], true> = { prompt: true, action: true, observation: true };
+const finishReasons: Record<RecordedTurn["finishReason"], true> = { stop: true, length: true };
+const approvals: Record<NonNullable<RecordedCall["approval"]>, true> = {
+  approved: true,
+  edited: true,
+  answered: true,
+  denied: true,
+  "timed-out": true,
+};
+
+function oneOf<Name extends string>(names: Record<Name, true>, name: string | null): Name {
+  if (name !== null && isOne(names, name)) return name;
+  throw new Error(`A column of a step's file says ${name}, not ${Object.keys(names).join(" or ")}.`);
+}
+
+function isOne<Name extends string>(names: Record<Name, true>, name: string): name is Name {
+  return Object.hasOwn(names, name);
+}

@@ -1,0 +1,167 @@
+import { isDeepStrictEqual } from "node:util";
+import type { TrajectoryRecord } from "../../../contracts/generated/trajectory.ts";
+import { rebuilt } from "./rebuilt.ts";
+import type { CallStructure, Row, SegmentPart, TrajectoryPart } from "./row.ts";
+import type { KeptCall, KeptTurn, TrajectoryRecords } from "./trajectory-records.ts";
+
+/** What became of a trajectory in the step whose file it is in. */
+export interface Use {
+  trainedStep?: number;
+  leftOutBecause?: string;
+}
+
+/**
+ * The rows of an ended trajectory: one a segment, two a turn, one if it has no turn. `rebuilt` gives exactly the records
+ * back: what the columns can't say is in `exact`.
+ */
+export function rowsOf(records: TrajectoryRecords, ending: TrajectoryRecord, use: Use): Row[] {
+  const whole = trajectoryPart(ending, records, use);
+  const heads = new Map(records.turns.map(({ recorded }, index) => [recorded.head, index + 1]));
+  const segments = records.turns.flatMap((kept, index) => segmentParts(kept, index + 1, heads));
+  const rows = (segments.length === 0 ? [nothing] : segments).map((segment) => ({ ...whole, ...segment }));
+  if (isExact(rows, records)) return rows;
+  const exact = JSON.stringify(records);
+  return rows.map((row, index) => (index === 0 ? { ...row, exact } : row));
+}
+
+/** Half a character can't be written as UTF-8: JSON writes it as an escape. */
+const loneSurrogate = /\\ud[89a-f]/;
+
+function isExact(rows: Row[], records: TrajectoryRecords): boolean {
+  return !loneSurrogate.test(JSON.stringify(records)) && isDeepStrictEqual(rebuilt(rows), records);
+}
+
+function trajectoryPart(
+  ending: TrajectoryRecord,
+  { scoreFailures }: TrajectoryRecords,
+  { trainedStep, leftOutBecause }: Use,
+): TrajectoryPart {
+  return {
+    trajectory: ending.id,
+    run: ending.run,
+    stage: ending.stage,
+    step: integer(ending.step),
+    task: ending.taskId,
+    sample: integer(ending.sample),
+    trained_step: trainedStep ?? null,
+    left_out_because: leftOutBecause ?? null,
+    outcome: ending.outcome,
+    reward: ending.reward,
+    turn_rewards: ending.turnRewards ?? null,
+    success: ending.success,
+    answer: ending.answer ?? null,
+    failure: ending.failure ?? null,
+    metrics: json(ending.metrics),
+    turns: ending.turns.length,
+    policy_versions: ending.policyVersions,
+    head: ending.head,
+    prompt_tokens: integer(ending.tokens.prompt),
+    action_tokens: integer(ending.tokens.action),
+    observation_tokens: integer(ending.tokens.observation),
+    started_at: time(ending.startedAt),
+    trajectory_seconds: ending.seconds,
+    task_json: json(ending.task),
+    score_failures: scoreFailures.length === 0 ? null : json(scoreFailures),
+  };
+}
+
+const nothing: SegmentPart = {
+  turn: null,
+  origin: null,
+  text: null,
+  tokens: null,
+  mask: null,
+  logprobs: null,
+  tempered_logprobs: null,
+  sampling_logprobs: null,
+  router_ties: null,
+  policy_version: null,
+  segment: null,
+  follows_turn: null,
+  said: null,
+  request: null,
+  cut_observations: null,
+  finish_reason: null,
+  turn_seconds: null,
+  work_seconds: null,
+  calls_begun: null,
+  calls: null,
+  exact: null,
+};
+
+function segmentParts(
+  { recorded, begun, calls }: KeptTurn,
+  turn: number,
+  heads: ReadonlyMap<string, number>,
+): SegmentPart[] {
+  const { appended, action } = recorded;
+  return [
+    {
+      ...nothing,
+      turn,
+      origin: appended.origin,
+      text: appended.text,
+      tokens: appended.tokens,
+      mask: 0,
+      follows_turn: appended.previous === null ? null : (heads.get(appended.previous) ?? null),
+      said: json(recorded.said),
+      request: json(recorded.request),
+      cut_observations: integer(recorded.cutObservations),
+    },
+    {
+      ...nothing,
+      turn,
+      origin: action.origin,
+      text: action.text,
+      tokens: action.tokens,
+      mask: 1,
+      logprobs: action.logprobs ?? null,
+      tempered_logprobs: action.temperedLogprobs ?? null,
+      sampling_logprobs: action.samplingLogprobs ?? null,
+      router_ties: action.routerTies ?? null,
+      policy_version: integer(action.policyVersion),
+      segment: recorded.head,
+      finish_reason: recorded.finishReason,
+      turn_seconds: recorded.seconds,
+      work_seconds: recorded.workSeconds,
+      calls_begun: begun,
+      calls: calls.map(callStructure),
+    },
+  ];
+}
+
+function callStructure({ call, recorded, failures }: KeptCall): CallStructure {
+  return {
+    call,
+    tool: recorded?.tool ?? null,
+    arguments: json(recorded?.arguments),
+    observation: recorded?.observation ?? null,
+    valid: recorded?.valid ?? null,
+    invalid: recorded?.invalid ?? null,
+    media: json(recorded?.media),
+    whole: recorded?.whole ?? null,
+    done: recorded?.done ?? null,
+    approval: recorded?.approval ?? null,
+    reward: recorded?.reward ?? null,
+    attempts: integer(recorded?.attempts),
+    seconds: recorded?.seconds ?? null,
+    metrics: json(recorded?.metrics),
+    snapshot: recorded?.snapshot ?? null,
+    failures: failures.length === 0 ? null : json(failures),
+  };
+}
+
+function json(value: unknown): string | null {
+  return value === undefined ? null : JSON.stringify(value);
+}
+
+/** Null where 32 bits don't hold it. */
+function integer(value: number | undefined): number | null {
+  return value !== undefined && Object.is(value | 0, value) ? value : null;
+}
+
+/** Null where it is not written as Everturn writes it. */
+function time(text: string | undefined): Date | null {
+  const date = new Date(text ?? Number.NaN);
+  return Number.isNaN(date.getTime()) || date.toISOString() !== text ? null : date;
+}

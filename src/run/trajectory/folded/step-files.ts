@@ -1,0 +1,110 @@
+import type { FoldedStep, FoldedTrajectory } from "../../../contracts/folded-step.ts";
+import { stepOf } from "../../../contracts/stages.ts";
+import { objectsAtOnce } from "../../store/at-once.ts";
+import { foldedKey, recordedStepKey, trajectoryPrefix } from "../../store/keys.ts";
+import { lengthOfRow } from "../../store/row.ts";
+import type { Store } from "../../store/store.ts";
+import type { Tree } from "../../store/tree.ts";
+import { trajectoriesPrefix } from "../listed-trajectories.ts";
+import { recentlyUsed } from "../recently-used.ts";
+
+/** The trajectories that a step's file has, by the prefixes of their keys. */
+export interface StepFile {
+  step: number;
+  tree: Tree<FoldedStep>;
+  trajectories: ReadonlyMap<string, FoldedTrajectory>;
+}
+
+/** The files of a run's steps: what their records say. A few are held, however many there are. */
+export interface StepFiles {
+  /** Looks which steps are folded, of those that were not when it last looked. */
+  look(): Promise<void>;
+  /**
+   * The same of the steps that may have trajectories of this stage: what had single records and has none any more is in a
+   * file of theirs.
+   */
+  lookFor(stage: string): Promise<void>;
+  /** The stages that have trajectories in files, as far as is known. */
+  stages(): string[];
+  /** The files with trajectories of a stage, as far as is known. */
+  of(stage: string): Promise<StepFile[]>;
+  /** Where the trajectory is whose keys begin so, if it is in a file, as far as is known. */
+  find(prefix: string): Promise<{ file: StepFile; folded: FoldedTrajectory } | undefined>;
+}
+
+const kept = 8;
+
+/** The files of the steps of a run. */
+export function stepFiles(store: Pick<Store, "has" | "readTree">): StepFiles {
+  /** By the prefix of a stage, which steps' files have trajectories of it: all that grows with the run, by its steps. */
+  const stepsOf = new Map<string, { stage: string; steps: number[] }>();
+  const known = new Set<number>();
+  const files = recentlyUsed<number, StepFile>(kept);
+  let looking: Promise<void> | undefined;
+
+  async function lookNow(): Promise<void> {
+    const newest = await lengthOfRow(store, recordedStepKey);
+    const steps = Array.from({ length: newest }, (_, position) => position + 1).filter(
+      (step) => !known.has(step),
+    );
+    for (let from = 0; from < steps.length; from += objectsAtOnce) {
+      await Promise.all(steps.slice(from, from + objectsAtOnce).map(add));
+    }
+  }
+
+  async function add(step: number): Promise<void> {
+    const file = await fileOf(step);
+    if (file === undefined || known.has(step)) return;
+    known.add(step);
+    for (const stage of new Set(file.tree.value.trajectories.map((one) => one.stage))) {
+      const { prefix } = trajectoriesPrefix({ stage });
+      const steps = stepsOf.get(prefix)?.steps ?? [];
+      stepsOf.set(prefix, { stage, steps: [...steps, step] });
+    }
+  }
+
+  function fileOf(step: number): Promise<StepFile | undefined> {
+    return files.get(step, async () => {
+      const tree = await store.readTree(foldedKey(step));
+      if (tree === undefined) return undefined;
+      const byPrefix = tree.value.trajectories.map((one) => [trajectoryPrefix(one).prefix, one] as const);
+      return { step, tree, trajectories: new Map(byPrefix) };
+    });
+  }
+
+  async function below(stage: string): Promise<StepFile[]> {
+    const found = await Promise.all((stepsOf.get(stage)?.steps ?? []).map(fileOf));
+    return found.filter((file) => file !== undefined);
+  }
+
+  return {
+    look: () => {
+      looking ??= lookNow().finally(() => {
+        looking = undefined;
+      });
+      return looking;
+    },
+    lookFor: async (stage) => {
+      // Steps are folded in order, and none trains on trajectories of a later one.
+      for (let step = stepOf(stage); step !== undefined; step++) {
+        if (known.has(step)) continue;
+        await add(step);
+        if (!known.has(step)) return;
+      }
+    },
+    stages: () => [...stepsOf.values()].map(({ stage }) => stage),
+    of: (stage) => below(trajectoriesPrefix({ stage }).prefix),
+    find: async (prefix) => {
+      for (const file of await below(stagePrefix(prefix))) {
+        const folded = file.trajectories.get(prefix);
+        if (folded !== undefined) return { file, folded };
+      }
+      return undefined;
+    },
+  };
+}
+
+/** The prefix of the stage that a trajectory's keys are below. */
+function stagePrefix(prefix: string): string {
+  return prefix.slice(0, prefix.indexOf("/", "trajectories/".length) + 1);
+}

@@ -1,0 +1,168 @@
+import { collected } from "../../base/async/collected.ts";
+import { EverturnError } from "../../base/errors/everturn-error.ts";
+import type { FinishedTrajectory, FoldedTrajectory } from "../../contracts/folded-step.ts";
+import { type Key, nameOf } from "../store/key.ts";
+import { foldedKey, type TrajectoryName, trajectoryPrefix } from "../store/keys.ts";
+import type { Store } from "../store/store.ts";
+import { finishedTrajectory } from "./finished-trajectory.ts";
+import { foldedPrefix } from "./folded/folded-path.ts";
+import { openRows } from "./folded/parquet-file.ts";
+import { rebuilt } from "./folded/rebuilt.ts";
+import { recordsByKey, type StoredJson } from "./folded/records-by-key.ts";
+import { type StepFile, stepFiles } from "./folded/step-files.ts";
+import { listedTrajectories, type Only } from "./listed-trajectories.ts";
+import { recentlyUsed } from "./recently-used.ts";
+import { byStage, type Stage, withOthers } from "./stages.ts";
+import { readTrajectoryRecord } from "./trajectory-files.ts";
+
+/**
+ * Reads what a run has of trajectories, whichever form it has: records one by one, or rows in the file of their step. The
+ * same key gives the same value from either.
+ */
+export interface TrajectoryReader extends Pick<Store, "read"> {
+  /**
+   * The trajectories, under way or finished, of one stage or task if named: a stage at a time, in order, so that a run of
+   * any size can be gone through. What a listing does not know yet is left out.
+   */
+  stages(only?: Only): AsyncGenerator<Stage<TrajectoryName>>;
+  /** All of them at once. */
+  list(only?: Only): Promise<TrajectoryName[]>;
+  /** What lists and checks need of a finished trajectory, without its turns if it is in a file; undefined if it is under way. */
+  finished(name: TrajectoryName): Promise<FinishedTrajectory | undefined>;
+  /** Those of a stage that are in files of steps, with what lists and checks need. */
+  folded(stage: string): Promise<readonly FoldedTrajectory[]>;
+  /** The stages that have trajectories in files, when it last looked. */
+  foldedStages(): Promise<string[]>;
+  /** The step in whose file a trajectory is, by the prefix of its records' paths; undefined if it is in none. */
+  foldedIn(prefix: string): Promise<number | undefined>;
+}
+
+/** Parts of files that are kept rebuilt: some thousand rows each. */
+const keptParts = 3;
+
+/** A reader of a run. It asks which steps are folded when it is first needed, and again where something is not found. */
+export function trajectoryReader({
+  store,
+}: {
+  store: Pick<Store, "read" | "has" | "list" | "readTree" | "inFolder">;
+}): TrajectoryReader {
+  const files = stepFiles(store);
+  let first: Promise<void> | undefined;
+  const parts = recentlyUsed<string, ReadonlyMap<string, StoredJson>>(keptParts);
+
+  /** Which steps are folded is known from then on, as far as it is not asked again. */
+  async function looked(): Promise<void> {
+    first ??= files.look();
+    await first.catch((error) => {
+      first = undefined;
+      throw error;
+    });
+  }
+
+  async function readFolded(prefix: string, path: string): Promise<{ value: StoredJson } | undefined> {
+    const found = await files.find(prefix);
+    if (found === undefined) return undefined;
+    const { part } = found.folded.place;
+    const records = await parts.get(`${found.file.step}/${part}`, () => readPart(found.file, part));
+    return records === undefined ? undefined : { value: records.get(path) };
+  }
+
+  async function readPart({ step, tree }: StepFile, part: number) {
+    const key = foldedKey(step);
+    const read = await store.inFolder(key, tree, "", async (folder) => {
+      try {
+        return await (await openRows(folder)).read(part);
+      } catch (error) {
+        const reason = String(error);
+        throw new EverturnError("RECORD_CORRUPT", { file: key.tree, reason }, { cause: error });
+      }
+    });
+    if (read === undefined) return undefined;
+    const inPart = tree.value.trajectories.filter(({ place }) => place.part === part);
+    return new Map(
+      inPart.flatMap((folded) => {
+        const { from, rows } = folded.place;
+        return [...recordsByKey(folded, rebuilt(read.result.slice(from, from + rows)))];
+      }),
+    );
+  }
+
+  async function read<Value>(key: Key<Value>): Promise<Value | undefined> {
+    const prefix = foldedPrefix(key.path);
+    if (prefix === undefined) return store.read(key);
+    await looked();
+    const folded = await readFolded(prefix, key.path);
+    if (folded !== undefined) return folded.value;
+    const single = await store.read(key);
+    if (single !== undefined) return single;
+    await files.lookFor(stageIn(prefix));
+    return (await readFolded(prefix, key.path))?.value;
+  }
+
+  async function* stages({ stage: wanted, task }: Only = {}): AsyncGenerator<Stage<TrajectoryName>> {
+    await looked();
+    const told = new Set<string>();
+    const inFiles = () => files.stages().filter((stage) => (wanted ?? stage) === stage);
+    const single = byStage(listedTrajectories(store, { stage: wanted, task }));
+    for await (const stage of withOthers(single, inFiles())) {
+      told.add(stage.stage);
+      yield* withFolded(stage, task);
+    }
+    await files.look(); // after the list: what it lacks is in a file by now
+    for (const stage of inFiles()) if (!told.has(stage)) yield* withFolded({ stage, items: [] }, task);
+  }
+
+  async function* withFolded({ stage, items }: Stage<TrajectoryName>, task?: string) {
+    await files.lookFor(stage);
+    const names = new Map(items.map((name) => [trajectoryPrefix(name).prefix, name]));
+    for (const name of await folded(stage)) {
+      if ((task ?? name.task) === name.task) names.set(trajectoryPrefix(name).prefix, plain(name));
+    }
+    if (names.size > 0) yield { stage, items: [...names.values()].sort(inOrder) };
+  }
+
+  async function folded(stage: string): Promise<FoldedTrajectory[]> {
+    const all = (await files.of(stage)).flatMap(({ tree }) => tree.value.trajectories);
+    return all.filter((one) => one.stage === stage);
+  }
+
+  return {
+    read,
+    stages,
+    list: async (only) => (await collected(stages(only))).flatMap(({ items }) => items),
+    folded: async (stage) => {
+      await looked();
+      await files.lookFor(stage);
+      return folded(stage);
+    },
+    foldedStages: async () => {
+      await looked();
+      return files.stages();
+    },
+    finished: async (name) => {
+      await looked();
+      const found = await files.find(trajectoryPrefix(name).prefix);
+      if (found !== undefined) return found.folded;
+      const record = await readTrajectoryRecord({ read }, name);
+      return record === undefined ? undefined : finishedTrajectory(record);
+    },
+    foldedIn: async (prefix) => {
+      await looked();
+      return (await files.find(prefix))?.file.step;
+    },
+  };
+}
+
+/** The stage in the prefix of a trajectory's keys; "" where it was cut, as no step's is. */
+function stageIn(prefix: string): string {
+  return nameOf(prefix.split("/")[1] ?? "") ?? "";
+}
+
+function plain({ stage, task, sample }: TrajectoryName): TrajectoryName {
+  return { stage, task, sample };
+}
+
+function inOrder(one: TrajectoryName, other: TrajectoryName): number {
+  if (one.task !== other.task) return one.task < other.task ? -1 : 1;
+  return one.sample - other.sample;
+}

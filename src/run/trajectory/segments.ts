@@ -1,0 +1,93 @@
+import { hash } from "node:crypto";
+import { EverturnError } from "../../base/errors/everturn-error.ts";
+import type { Segment } from "../../contracts/generated/segment.ts";
+import type { RecordedTurn } from "../../contracts/recorded-turn.ts";
+import type { SegmentRef } from "../../contracts/trajectory.ts";
+import { type TrajectoryName, turnKey } from "../store/keys.ts";
+import type { Store } from "../store/store.ts";
+
+/** The name of a segment: the SHA-256 of its content, which names the one before it. */
+export function segmentRef(segment: Segment): SegmentRef {
+  return hash("sha256", JSON.stringify(segment));
+}
+
+/** The recorded turns of a trajectory, the first one first, until one is absent. */
+export async function* recordedTurns(
+  store: Pick<Store, "read">,
+  place: TrajectoryName,
+): AsyncGenerator<RecordedTurn> {
+  for (let turn = 1; ; turn++) {
+    const recorded = await store.read(turnKey(place, turn));
+    if (recorded === undefined) return;
+    yield recorded;
+  }
+}
+
+/** The rows of a trajectory: chains of segments, each from a prompt to an action that nothing follows. */
+export interface TrajectoryRows {
+  /** In the order in which they ended; what several share are the same objects. */
+  rows: Segment[][];
+  /** The actions of all rows, in the order of their turns. */
+  actions: Segment[];
+}
+
+/** The rows of a trajectory whose last turn ends with `head`; none for null. Throws SEGMENT_MISSING. */
+export async function readRows(
+  store: Pick<Store, "read">,
+  place: TrajectoryName,
+  head: SegmentRef | null,
+): Promise<TrajectoryRows> {
+  const { known, heads } = await turnsUpTo(store, place, head);
+  const followed = new Set([...known.values()].map(({ previous }) => previous));
+  return {
+    rows: heads.filter((ref) => !followed.has(ref)).map((end) => chain(known, place, end)),
+    actions: heads.flatMap((ref) => known.get(ref) ?? []),
+  };
+}
+
+/**
+ * All segments of a trajectory up to `head`, the first one first; none for null. They are followed by their names among
+ * its turns: a loop may go back to an earlier one. Throws SEGMENT_MISSING.
+ */
+export async function readSegments(
+  store: Pick<Store, "read">,
+  place: TrajectoryName,
+  head: SegmentRef | null,
+): Promise<Segment[]> {
+  const { known } = await turnsUpTo(store, place, head);
+  return head === null ? [] : chain(known, place, head);
+}
+
+/** The segments of the turns up to the one that ends with `head`, by name, and the names of their actions in order. */
+async function turnsUpTo(
+  store: Pick<Store, "read">,
+  place: TrajectoryName,
+  head: SegmentRef | null,
+): Promise<{ known: Map<SegmentRef, Segment>; heads: SegmentRef[] }> {
+  const known = new Map<SegmentRef, Segment>();
+  const heads: SegmentRef[] = [];
+  if (head === null) return { known, heads };
+  for await (const { appended, action } of recordedTurns(store, place)) {
+    known.set(segmentRef(appended), appended);
+    const ref = segmentRef(action);
+    known.set(ref, action);
+    heads.push(ref);
+    if (ref === head) return { known, heads };
+  }
+  throw missing(head, place);
+}
+
+function chain(known: ReadonlyMap<SegmentRef, Segment>, place: TrajectoryName, head: SegmentRef): Segment[] {
+  const segments: Segment[] = [];
+  for (let ref: SegmentRef | null = head; ref !== null; ) {
+    const segment = known.get(ref);
+    if (segment === undefined) throw missing(ref, place);
+    segments.push(segment);
+    ref = segment.previous;
+  }
+  return segments.reverse();
+}
+
+function missing(ref: SegmentRef, { stage, task, sample }: TrajectoryName): EverturnError {
+  return new EverturnError("SEGMENT_MISSING", { ref, trajectory: `${stage}/${task}/${sample}` });
+}

@@ -1,0 +1,79 @@
+import type { Segment } from "../../contracts/generated/segment.ts";
+import { tiesBetween } from "../../contracts/router-ties.ts";
+import type { TrainingTrajectory } from "../../contracts/trainer.ts";
+import type { TrajectoryRows } from "./segments.ts";
+
+/**
+ * Joins a trajectory's segments into flat token arrays: mask 1 and log-probabilities for action tokens only, those of the
+ * policy at `temperature` (1 for greedy actions) and, if any action was drawn under restrictions, the sampler's own. Each row
+ * ends with its last action token: what follows trains nothing, and may be an observation that the model has no room for. An
+ * action that several rows have is trained in the first of them. A turn without tokens (there was no room for an action)
+ * has no place in `turnRewards`.
+ */
+export function trainingTrajectory(
+  identity: Pick<TrainingTrajectory, "id" | "group" | "reward" | "turnRewards" | "truncated">,
+  { rows, actions }: TrajectoryRows,
+  temperature: number,
+): TrainingTrajectory {
+  const trained = new Set<Segment>();
+  const all = rows.map((segments) => rowOf(segments, temperature, trained)).filter(({ end }) => end > 0);
+  const join = (of: (row: Row) => number[]) => all.flatMap((row) => of(row).slice(0, row.end));
+  let start = 0;
+  const routerTies = all.flatMap(({ ties, end }) => {
+    start += end;
+    return tiesBetween(ties, 0, end, start - end);
+  });
+  const { turnRewards, ...identified } = identity;
+  const isRestricted = all.some(({ samplingLogprobs, logprobs }) => samplingLogprobs !== logprobs);
+  const earned = new Map(actions.map((action, turn) => [action, turnRewards?.[turn] ?? 0]));
+  const acting = [...trained].filter(({ tokens }) => tokens.length > 0);
+  return {
+    ...identified,
+    ...(turnRewards === undefined ? {} : { turnRewards: acting.map((action) => earned.get(action) ?? 0) }),
+    tokens: join(({ tokens }) => tokens),
+    mask: join(({ mask }) => mask),
+    logprobs: join(({ logprobs }) => logprobs),
+    ...(isRestricted ? { samplingLogprobs: join(({ samplingLogprobs }) => samplingLogprobs) } : {}),
+    ...(routerTies.length > 0 ? { routerTies } : {}),
+    ...(all.length > 1 ? { rows: all.map(({ end }) => end) } : {}),
+  };
+}
+
+interface Row {
+  tokens: number[];
+  mask: number[];
+  logprobs: number[];
+  /** The very array of `logprobs` where they are the same. */
+  samplingLogprobs: number[];
+  ties: number[];
+  /** After its last token that is trained; 0 if none is. */
+  end: number;
+}
+
+/** The columns of a row; `trained`, the actions of rows before, gets its own. */
+function rowOf(segments: readonly Segment[], temperature: number, trained: Set<Segment>): Row {
+  const columns = segments.map((segment) => columnsOf(segment, temperature, !trained.has(segment)));
+  for (const segment of segments) if (segment.origin === "action") trained.add(segment);
+  const mask = columns.flatMap((column) => column.mask);
+  const logprobs = columns.flatMap((column) => column.logprobs);
+  const isRestricted = columns.some((column) => column.samplingLogprobs !== column.logprobs);
+  return {
+    ...{ tokens: segments.flatMap(({ tokens }) => tokens), mask, logprobs },
+    samplingLogprobs: isRestricted ? columns.flatMap((column) => column.samplingLogprobs) : logprobs,
+    ties: segments.flatMap(({ routerTies = [] }) => routerTies),
+    end: mask.lastIndexOf(1) + 1,
+  };
+}
+
+/** A segment's mask and log-probabilities, a number a token each. */
+function columnsOf(segment: Segment, temperature: number, isOwn: boolean) {
+  const { origin, tokens, temperedLogprobs, samplingLogprobs } = segment;
+  if (origin !== "action" || !isOwn) {
+    const zeros = tokens.map(() => 0);
+    return { mask: zeros, logprobs: zeros, samplingLogprobs: zeros };
+  }
+  const { logprobs: untempered = tokens.map(() => Number.NaN) } = segment;
+  // At another temperature, actions of 0.3 and earlier have what they were drawn with, and nothing else.
+  const logprobs = temperature === 1 ? untempered : (temperedLogprobs ?? samplingLogprobs ?? untempered);
+  return { mask: tokens.map(() => 1), logprobs, samplingLogprobs: samplingLogprobs ?? logprobs };
+}

@@ -1,0 +1,39 @@
+import { ahead } from "../../base/async/ahead.ts";
+import { collected } from "../../base/async/collected.ts";
+import type { TrajectoryRecord } from "../../contracts/generated/trajectory.ts";
+import { objectsAtOnce } from "../store/at-once.ts";
+import { leftOutKey, type TrajectoryName, trajectoryKey } from "../store/keys.ts";
+import type { Store } from "../store/store.ts";
+
+/** Reads the records of the trajectories that have finished, a few at a time. */
+export async function readTrajectories(
+  store: Pick<Store, "read">,
+  names: readonly TrajectoryName[],
+): Promise<TrajectoryRecord[]> {
+  const records = await collected(ahead(names, objectsAtOnce, (name) => readTrajectoryRecord(store, name)));
+  return records.filter((record) => record !== undefined);
+}
+
+/**
+ * The record of a trajectory: how it was scored, or that its last admission was left out, though it may be under way
+ * again; undefined while its first one is.
+ */
+export async function readTrajectoryRecord(
+  store: Pick<Store, "read">,
+  name: TrajectoryName,
+): Promise<TrajectoryRecord | undefined> {
+  return (await store.read(trajectoryKey(name))) ?? (await leftOutRecords(store, name)).at(-1);
+}
+
+/** What was recorded of a trajectory each time that it was left out, the first one first. */
+export async function leftOutRecords(
+  store: Pick<Store, "read">,
+  name: TrajectoryName,
+): Promise<TrajectoryRecord[]> {
+  const records: TrajectoryRecord[] = [];
+  for (;;) {
+    const record = await store.read(leftOutKey(name, records.length + 1));
+    if (record === undefined) return records;
+    records.push(record);
+  }
+}

@@ -1,0 +1,32 @@
+import type { EndedTrajectory } from "../../contracts/activities.ts";
+import type { TrajectoryRecord } from "../../contracts/generated/trajectory.ts";
+import type { EndedTurns } from "./ended-trajectory.ts";
+
+/** How a trajectory ended. */
+export type Ending = Pick<TrajectoryRecord, "outcome" | "reward" | "success"> &
+  Partial<Pick<TrajectoryRecord, "answer" | "failure" | "metrics">>;
+
+/** The record of a finished trajectory, as it is kept in the trajectory store. */
+export function trajectoryRecord(
+  ended: Pick<EndedTrajectory, "place" | "task" | "head" | "tokens" | "startedAt" | "origin">,
+  {
+    turns,
+    policyVersions,
+    turnRewards,
+    metrics: measured,
+  }: Pick<EndedTurns, "turns" | "policyVersions"> & Partial<EndedTurns>,
+  ending: Ending,
+): TrajectoryRecord {
+  const { place, task, head, tokens, startedAt, origin } = ended;
+  const { id, run, stage, step, sample } = place;
+  const metrics = { ...measured, ...ending.metrics };
+  return {
+    ...{ id, run, stage, step, sample, taskId: place.task, task, head, tokens, policyVersions, turns },
+    ...(turnRewards === undefined ? {} : { turnRewards }),
+    ...ending,
+    ...(Object.keys(metrics).length === 0 ? {} : { metrics }),
+    ...(origin === undefined ? {} : { origin }),
+    startedAt: new Date(startedAt).toISOString(),
+    seconds: (Date.now() - startedAt) / 1000,
+  };
+}

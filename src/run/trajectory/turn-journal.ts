@@ -1,0 +1,88 @@
+import type { GenerateTurnResult } from "../../contracts/activities.ts";
+import type { RecordedCall } from "../../contracts/recorded-call.ts";
+import type { RecordedTurn } from "../../contracts/recorded-turn.ts";
+import type { RefusedCall } from "../../contracts/trajectory.ts";
+import { callKey, type TrajectoryName } from "../store/keys.ts";
+import type { Store } from "../store/store.ts";
+import { recordedTurns } from "./segments.ts";
+
+/** A turn as the journal holds it: what was generated, how many calls it began, and those that have been answered. */
+export interface TurnEntry {
+  generated: GenerateTurnResult;
+  begun: number;
+  calls: RecordedCall[];
+}
+
+/** A call of a turn, with its number. */
+export interface NumberedCall {
+  call: number;
+  recorded: RecordedCall;
+}
+
+/** What the activity that generated a turn answers. */
+export function resultOf({
+  appended: _,
+  callsBefore: __,
+  request: ___,
+  action,
+  ...rest
+}: RecordedTurn): GenerateTurnResult {
+  return { ...rest, action: action.text, policyVersion: action.policyVersion ?? 0 };
+}
+
+/**
+ * The turns of a trajectory: the first `turns`, the last of which began `calls` calls; or, if that is not known, all that
+ * there are, and of the last one the calls up to the first without an answer.
+ */
+export async function readTurns(
+  store: Pick<Store, "read">,
+  place: TrajectoryName,
+  ended?: { turns: number; calls: number },
+): Promise<TurnEntry[]> {
+  if (ended?.turns === 0) return [];
+  const results: GenerateTurnResult[] = [];
+  const begunBefore: number[] = [];
+  for await (const recorded of recordedTurns(store, place)) {
+    begunBefore.push(recorded.callsBefore);
+    results.push(resultOf(recorded));
+    if (results.length === ended?.turns) break;
+  }
+  return Promise.all(
+    results.map(async (generated, index) => {
+      const turn = index + 1;
+      const begun = begunBefore[turn] ?? (turn === ended?.turns ? ended.calls : undefined);
+      const calls = await readCalls(store, place, turn, begun);
+      return { generated, begun: begun ?? calls.length, calls: calls.map(({ recorded }) => recorded) };
+    }),
+  );
+}
+
+/** The calls of a turn that have been answered, in order, of the `begun` first ones; up to the first gap if that is not known. */
+export async function readCalls(
+  store: Pick<Store, "read">,
+  place: TrajectoryName,
+  turn: number,
+  begun?: number,
+): Promise<NumberedCall[]> {
+  const found: NumberedCall[] = [];
+  for (let call = 0; call < (begun ?? Number.POSITIVE_INFINITY); call++) {
+    const recorded = await store.read(callKey(place, turn, call));
+    if (recorded !== undefined) found.push({ call, recorded });
+    else if (begun === undefined) break;
+  }
+  return found;
+}
+
+/** Records calls that no tool was asked for, so that the journal holds every call. */
+export async function recordRefused(
+  store: Pick<Store, "record">,
+  place: TrajectoryName,
+  refused: readonly RefusedCall[] = [],
+): Promise<void> {
+  for (const { turn, call, ...answered } of refused) {
+    await store.record(callKey(place, turn, call), {
+      ...{ reward: 0, attempts: 0, seconds: 0, ...answered },
+      valid: answered.valid ?? answered.approval !== undefined,
+    });
+  }
+}

@@ -1,0 +1,44 @@
+import { isEverturnError } from "../../base/errors/everturn-error.ts";
+import type { Plan } from "../../contracts/plan.ts";
+import type { Store } from "../store/store.ts";
+import { inPart } from "../store/tree-part.ts";
+import { firstVersion } from "./first-version.ts";
+import { newestVersion } from "./newest-version.ts";
+import { policyPart } from "./version-parts.ts";
+
+/** A version of a run's policy, as a person asks for it. */
+export interface ListedVersion {
+  version: number;
+  /** The step that made it; absent before the first one. */
+  step?: number;
+  /** `removed`: it is no checkpoint, nor new any more. `broken`: its files are not what was committed. */
+  state: "there" | "removed" | "broken";
+  /** Where its policy lies, in Hugging Face's formats. */
+  folder?: string;
+}
+
+/** A run, as far as its versions go. */
+interface VersionedRun {
+  plan: Pick<Plan, "warmStart">;
+  store: Pick<Store, "has" | "readTree" | "inFolder" | "problemOf" | "isFreed">;
+}
+
+/** The versions that a run has made, in order. Their files are not read: only those of another size are known to be broken. */
+export async function listVersions(run: VersionedRun): Promise<ListedVersion[]> {
+  const newest = (await newestVersion(run)) ?? -1;
+  return Promise.all(Array.from({ length: newest + 1 }, (_, version) => listedVersion(run, version)));
+}
+
+async function listedVersion({ plan, store }: VersionedRun, version: number): Promise<ListedVersion> {
+  const step = version - firstVersion(plan);
+  const listed = { version, ...(step > 0 ? { step } : {}) };
+  const part = policyPart(plan, version);
+  if (await store.isFreed(part.key, part.part)) return { ...listed, state: "removed" };
+  try {
+    const folder = await inPart(store, part, async (folder) => folder, { isUnread: true });
+    return { ...listed, state: "there", folder };
+  } catch (error) {
+    if (!isEverturnError(error) || error.code !== "FILES_GONE") throw error;
+    return { ...listed, state: "broken" };
+  }
+}

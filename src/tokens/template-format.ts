@@ -1,9 +1,0 @@
-import type { FormatName } from "../contracts/format-name.ts";
-import { detectFormat } from "../formats/detect-format.ts";
-import { compileChatTemplate } from "./chat-template.ts";
-import type { Tokenizer } from "./tokenizer.ts";
-
-/** The action format in which a tokenizer's chat template writes calls; undefined if it writes none, or in none that is known. */
-export function templateFormat({ chatTemplate, specialTokens }: Tokenizer): FormatName | undefined {
-  return detectFormat(compileChatTemplate(chatTemplate, specialTokens))?.name;
-}

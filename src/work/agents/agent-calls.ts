@@ -1,0 +1,130 @@
+import { oneAtATime } from "../../base/async/one-at-a-time.ts";
+import { EndpointProblem } from "../../chat/openai/endpoint-problem.ts";
+import { requestKey } from "../../chat/openai/request-key.ts";
+import type { AgentCall, AgentCallOutcome, AgentCallRecord, AnsweredCall } from "../../contracts/session.ts";
+import type { TrajectoryPlace } from "../../contracts/trajectory.ts";
+import { agentCallsRow } from "../../run/store/keys.ts";
+import type { Journal } from "../../run/trajectory/run-journal.ts";
+
+/** The calls of an agent's functions whose results are kept, in one process of the agent. */
+export interface AgentCalls {
+  /** Begins a call: what is recorded of it; without `recorded` it is to be made now. `idempotencyKey` is that of each attempt at it. */
+  begin(call: AgentCall): { id: string; idempotencyKey: string; recorded?: AgentCallOutcome };
+  /** What came of a call that was to be made, `turns` turns into the trajectory: that, or what an attempt before it has recorded. */
+  end(id: string, outcome: AgentCallOutcome, turns: number): Promise<AgentCallOutcome>;
+  /** How a call of an action was made; undefined if that is not known. The same is told once. */
+  madeFor(call: { id: string } & Pick<AnsweredCall, "tool" | "arguments">): Made | undefined;
+}
+
+type Made = Required<Pick<AnsweredCall, "attempts" | "seconds">>;
+
+interface BegunCall extends AgentCall {
+  key: string;
+  occurrence: number;
+  began: number;
+}
+
+/**
+ * Opens the calls of a trajectory's agent on what is recorded of them. The k-th call of a process with these arguments gets what the k-th one
+ * gave. What one threw it throws again if the process that saw it went on: `turns`, that are recorded by now, came after it, or another
+ * such call did. Otherwise it is made once more.
+ */
+export async function openAgentCalls(
+  place: TrajectoryPlace,
+  journal: Journal,
+  turns: number,
+): Promise<AgentCalls> {
+  const row = agentCallsRow(place);
+  const ended: AgentCallRecord[] = [];
+  for (;;) {
+    const record = await journal.read(row(ended.length + 1));
+    if (record === undefined) break;
+    ended.push(record);
+  }
+  const inTurn = oneAtATime();
+  const counts = new Map<string, number>();
+  const begun = new Map<string, BegunCall>();
+  const told = new Set<AgentCallRecord>();
+
+  const outcomesOf = ({ key, occurrence }: Pick<AgentCallRecord, "key" | "occurrence">) =>
+    ended.filter((one) => one.key === key && one.occurrence === occurrence);
+
+  function standing(call: Pick<AgentCallRecord, "key" | "occurrence">): AgentCallRecord | undefined {
+    const outcomes = outcomesOf(call);
+    return outcomes.find(isSuccess) ?? outcomes.at(-1);
+  }
+
+  /** The process that saw the failure went on. */
+  function isSurvived(failure: AgentCallRecord): boolean {
+    const { key, occurrence } = failure;
+    return turns > failure.turns || ended.some((one) => one.key === key && one.occurrence > occurrence);
+  }
+
+  function failuresBefore({ key, occurrence }: Pick<AgentCallRecord, "key" | "occurrence">): number {
+    let failures = 0;
+    for (let one = 1; one < occurrence; one++) {
+      const stands = standing({ key, occurrence: one });
+      if (stands !== undefined && !isSuccess(stands)) failures++;
+    }
+    return failures;
+  }
+
+  return {
+    begin: (call) => {
+      const { name, arguments: given, callId } = call;
+      const key = requestKey(`call/${name}`, {
+        arguments: given,
+        ...(callId === undefined ? {} : { callId }),
+      });
+      const occurrence = (counts.get(key) ?? 0) + 1;
+      counts.set(key, occurrence);
+      const id = `${key}/${occurrence}`;
+      const number = occurrence - failuresBefore({ key, occurrence });
+      const idempotencyKey = `${place.id}/${name}/${key.slice(0, 16)}/${number}`;
+      const known = standing({ key, occurrence });
+      if (known !== undefined && (isSuccess(known) || isSurvived(known)))
+        return { id, idempotencyKey, recorded: known.outcome };
+      begun.set(id, { ...call, key, occurrence, began: performance.now() });
+      return { id, idempotencyKey };
+    },
+    end: (id, outcome, now) =>
+      inTurn("", async () => {
+        const call = begun.get(id);
+        if (call === undefined)
+          throw new EndpointProblem(
+            404,
+            `No call ${id} is under way: send the id that /recorded_calls gave.`,
+          );
+        const { began, ...rest } = call;
+        const record: AgentCallRecord = {
+          ...{ ...rest, outcome, turns: now },
+          seconds: (performance.now() - began) / 1000,
+        };
+        for (;;) {
+          const stands = await journal.record(row(ended.length + 1), record);
+          ended.push(stands);
+          if (stands === record) break;
+        }
+        begun.delete(id);
+        return standing(call)?.outcome ?? outcome;
+      }),
+    madeFor: ({ id, tool, arguments: given }) => {
+      const isOfCall = (record: AgentCallRecord) =>
+        record.callId === undefined
+          ? keyOf(record) === keyOf({ name: tool, arguments: given })
+          : record.callId === id;
+      const record = ended.find((one) => isOfCall(one) && !told.has(one) && standing(one) === one);
+      if (record === undefined) return undefined;
+      told.add(record);
+      return { attempts: outcomesOf(record).length, seconds: record.seconds };
+    },
+  };
+}
+
+function isSuccess({ outcome }: AgentCallRecord): boolean {
+  return !("error" in outcome);
+}
+
+function keyOf({ name, arguments: given }: AgentCall): string {
+  return requestKey(`call/${name}`, { arguments: given });
+}

@@ -1,0 +1,102 @@
+import { spawn } from "node:child_process";
+import { EverturnError } from "../../base/errors/everturn-error.ts";
+import { messageOf } from "../../base/errors/message-of.ts";
+import { killProcess, processHandle } from "../../base/processes/process-handle.ts";
+import type { HostObserver } from "../../plugin/host/plugin-hosts.ts";
+import type { AgentSettings } from "./agent-settings.ts";
+
+interface Options {
+  /** Its name in errors. */
+  agent: string;
+  settings: AgentSettings;
+  /** Beside those of the settings. */
+  environment: Record<string, string>;
+  /** What it reads from its standard input. */
+  input: string;
+  signal: AbortSignal;
+  /** Notes the process, so that another worker ends it should this one die. */
+  observer: HostObserver;
+}
+
+/** Characters of its output that its failure tells. */
+const toldCharacters = 2000;
+
+/** Milliseconds that it has to end when it is asked to. */
+const grace = 2000;
+
+/**
+ * Runs an agent's process to its end, with what it started: the whole process group is killed then. Returns what it wrote to its
+ * file descriptor 3. Throws AGENT_FAILED if it
+ * ends with another code than 0, can't be started or takes longer than it may, and the signal's reason.
+ */
+export async function runAgentProcess({
+  agent,
+  settings,
+  environment,
+  input,
+  signal,
+  observer,
+}: Options): Promise<string> {
+  signal.throwIfAborted();
+  const child = spawn(settings.command, settings.arguments, {
+    detached: true,
+    env: { ...settings.environment, ...environment },
+    stdio: ["pipe", "pipe", "pipe", "pipe"],
+    ...(settings.folder === undefined ? {} : { cwd: settings.folder }),
+  });
+  const { pid } = child;
+  const handle = processHandle(pid);
+  const failed = (reason: string) => new EverturnError("AGENT_FAILED", { agent, reason });
+  let told = "";
+  const tell = (text: Buffer) => {
+    told = `${told}${text}`.slice(-toldCharacters);
+  };
+  child.stdout.on("data", tell);
+  child.stderr.on("data", tell);
+  let answer = "";
+  child.stdio[3]?.on("data", (text: Buffer) => {
+    answer += text;
+  });
+  child.stdin.on("error", () => {}); // it need not read its input
+  child.stdin.end(input);
+  const ended = Promise.withResolvers<void>();
+  child.once("error", (error) => ended.reject(failed(`it can't be started: ${messageOf(error)}`)));
+  child.once("close", (code, by) => {
+    if (code === 0) ended.resolve();
+    else ended.reject(failed(`it ended with ${by ?? `code ${code}`}${said(told)}`));
+  });
+  const stop = () => {
+    child.kill("SIGTERM");
+    setTimeout(() => killProcess(handle), grace).unref();
+  };
+  const limit = setTimeout(() => {
+    ended.reject(failed(`it took longer than ${settings.timeout / 1000} s${said(told)}`));
+    stop();
+  }, settings.timeout);
+  const onAbort = () => {
+    ended.reject(signal.reason);
+    stop();
+  };
+  signal.addEventListener("abort", onAbort, { once: true });
+  try {
+    if (pid !== undefined) observer.started(pid);
+    await ended.promise;
+    return answer;
+  } finally {
+    clearTimeout(limit);
+    signal.removeEventListener("abort", onAbort);
+    if (child.exitCode === null && child.signalCode === null && pid !== undefined) {
+      await Promise.race([
+        new Promise((resolve) => child.once("close", resolve)),
+        new Promise((resolve) => setTimeout(resolve, grace + 1000)),
+      ]);
+    }
+    killProcess(handle); // what it left behind
+    if (pid !== undefined) observer.ended(pid);
+  }
+}
+
+function said(text: string): string {
+  const trimmed = text.trim();
+  return trimmed === "" ? "" : `; its last words: ${trimmed}`;
+}

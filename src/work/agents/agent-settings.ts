@@ -1,0 +1,81 @@
+import { EverturnError } from "../../base/errors/everturn-error.ts";
+import { ownModule } from "../../base/processes/own-module.ts";
+import type { JsonObject, JsonValue } from "../../contracts/json.ts";
+
+/** How a run's agents are started; each trajectory has a process of its own. */
+export interface AgentSettings {
+  command: string;
+  arguments: string[];
+  /** Where it runs; default: the worker's folder. */
+  folder?: string;
+  /** Variables for it; beside them it gets what any program needs, and how to reach its session. */
+  environment: Record<string, string>;
+  /** Milliseconds that it may take. */
+  timeout: number;
+  /** How often it is started, at most, when it fails. */
+  attempts: number;
+  /** Processes of one worker at once. */
+  concurrency: number;
+}
+
+/** What any program needs of the worker's environment. */
+const usual = ["HOME", "LANG", "LOGNAME", "PATH", "SHELL", "TERM", "TMPDIR", "USER"];
+
+/** The settings of a loop whose requests an agent makes, of its checked configuration. Throws AGENT_GAVE_UP. */
+export function agentSettings(
+  loop: string,
+  config: JsonObject,
+  worker: Record<string, string | undefined>,
+): AgentSettings {
+  const { command = [], module, export: name, folder, environment, secrets, ...limits } = config;
+  const written = texts(command);
+  const isModule = typeof module === "string";
+  if (isModule === written.length > 0) {
+    const reason =
+      "its configuration needs either “command”, which starts it, or “module”, where it is defined";
+    throw new EverturnError("AGENT_GAVE_UP", { agent: loop, times: "before it was started", reason });
+  }
+  const [program = "", ...rest] = isModule
+    ? [
+        process.execPath,
+        ownModule("src/work/agents/agent-main"),
+        module,
+        typeof name === "string" ? name : "default",
+      ]
+    : written;
+  const missing = texts(secrets).find((secret) => worker[secret] === undefined);
+  if (missing !== undefined) {
+    const reason = `the worker's environment has no ${missing}, which “secrets” names`;
+    throw new EverturnError("AGENT_GAVE_UP", { agent: loop, times: "before it was started", reason });
+  }
+  return {
+    command: program,
+    arguments: rest,
+    ...(typeof folder === "string" ? { folder } : {}),
+    environment: { ...picked(worker, [...usual, ...texts(secrets)]), ...textsByName(environment) },
+    timeout: numberOr(limits.timeout, 1800) * 1000,
+    attempts: numberOr(limits.attempts, 3),
+    concurrency: numberOr(limits.concurrency, 16),
+  };
+}
+
+function picked(from: Record<string, string | undefined>, names: readonly string[]): Record<string, string> {
+  return Object.fromEntries(
+    names.flatMap((name) => {
+      const value = from[name];
+      return value === undefined ? [] : [[name, value]];
+    }),
+  );
+}
+
+function texts(value: JsonValue | undefined): string[] {
+  return Array.isArray(value) ? value.map(String) : [];
+}
+
+function textsByName(value: JsonValue | undefined): Record<string, string> {
+  return Object.fromEntries(Object.entries(Object(value)).map(([name, text]) => [name, String(text)]));
+}
+
+function numberOr(value: JsonValue | undefined, other: number): number {
+  return typeof value === "number" ? value : other;
+}

@@ -1,0 +1,34 @@
+import { callArguments } from "../../chat/openai/call-arguments.ts";
+import type { Message } from "../../contracts/message.ts";
+import type { SessionMessage, SessionRequest } from "../../contracts/session.ts";
+
+/**
+ * An agent's messages as chat templates read them: with the ids that the policy's actions gave their calls, and the name of the
+ * tool that an answer is from. What was thought is left out, as templates do of earlier turns.
+ */
+export function framedMessages({
+  messages,
+  callIds,
+}: Pick<SessionRequest, "messages" | "callIds">): Message[] {
+  const names = new Map(
+    messages.flatMap(({ calls = [] }) => calls.map(({ id, name }) => [id, name] as const)),
+  );
+  return messages.map((message) => {
+    const { role, content, name, callId, calls = [], images } = message;
+    const tool = name ?? (callId === undefined ? undefined : names.get(callId));
+    return {
+      ...{ role, content },
+      ...(images === undefined ? {} : { images }),
+      ...(tool === undefined ? {} : { name: tool }),
+      ...(callId === undefined ? {} : { tool_call_id: callIds[callId] ?? callId }),
+      ...(calls.length === 0 ? {} : { tool_calls: calls.map(callOf) }),
+    };
+  });
+}
+
+function callOf(call: NonNullable<SessionMessage["calls"]>[number]) {
+  return {
+    type: "function" as const,
+    function: { name: call.name, arguments: callArguments(call.arguments) },
+  };
+}

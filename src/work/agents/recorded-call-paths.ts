@@ -1,0 +1,37 @@
+import { EndpointProblem } from "../../chat/openai/endpoint-problem.ts";
+import { fieldOf, isAbsent, nameIn, textIn } from "../../chat/openai/fields.ts";
+import type { JsonObject } from "../../contracts/json.ts";
+import type { AgentCallOutcome } from "../../contracts/session.ts";
+import type { TrajectorySession } from "./trajectory-session.ts";
+
+/**
+ * Where an agent says what its functions are called with and what came of it, beside the paths of OpenAI's protocols: `/recorded_calls` before,
+ * `/recorded_results` after. docs/agents.md has their bodies.
+ */
+export function recordedCallPaths(
+  sessionOf: (key: string) => Pick<TrajectorySession, "begin" | "end">,
+): Record<string, (key: string, body: JsonObject) => Promise<object>> {
+  return {
+    "/recorded_calls": async (key, body) => {
+      const callId = fieldOf(body, "call_id");
+      const { id, idempotencyKey, recorded } = sessionOf(key).begin({
+        name: nameIn(fieldOf(body, "name")),
+        arguments: body.arguments ?? null,
+        ...(isAbsent(callId) ? {} : { callId: textIn(callId) }),
+      });
+      return { id, idempotency_key: idempotencyKey, recorded: recorded ?? null };
+    },
+    "/recorded_results": async (key, body) => {
+      const id = nameIn(fieldOf(body, "id"));
+      return { recorded: await sessionOf(key).end(id, outcomeIn(body)) };
+    },
+  };
+}
+
+function outcomeIn(body: JsonObject): AgentCallOutcome {
+  const error = fieldOf(body, "error");
+  if (isAbsent(error)) return body.result === undefined ? {} : { result: body.result };
+  if (body.result !== undefined)
+    throw new EndpointProblem(400, "A call has a result or an error: send one of them.", { param: "error" });
+  return { error: textIn(error) };
+}

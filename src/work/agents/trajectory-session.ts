@@ -1,0 +1,119 @@
+import { matchTurn } from "../../chat/openai/match-turn.ts";
+import type { ModelAnswer, ModelRequest } from "../../chat/openai/model-request.ts";
+import type { ToolDefinition } from "../../contracts/message.ts";
+import type { Plan } from "../../contracts/plan.ts";
+import type { AgentCallOutcome, SessionAnswer, SessionRequest } from "../../contracts/session.ts";
+import type { TrajectoryPlace } from "../../contracts/trajectory.ts";
+import type { Journal } from "../../run/trajectory/run-journal.ts";
+import { recordedTurns } from "../../run/trajectory/segments.ts";
+import { type AgentCalls, openAgentCalls } from "./agent-calls.ts";
+import { type Keep, withKeptImages } from "./kept-images.ts";
+import { knownTurn, type SessionTurn, sessionTurns } from "./session-turns.ts";
+
+/** An agent's conversation with the policy, whose turns are those of a trajectory. */
+export interface TrajectorySession {
+  /** What a request is answered with: the record of the same request in an earlier process of the agent, or a new turn. */
+  answer(request: ModelRequest, key: string): Promise<ModelAnswer>;
+  /** Begins a call of a function of the agent: what is recorded of it, or its id. */
+  begin: AgentCalls["begin"];
+  /** What came of one. */
+  end(id: string, outcome: AgentCallOutcome): Promise<AgentCallOutcome>;
+}
+
+/**
+ * Opens the session of a trajectory on what is recorded of it; `generate` asks its workflow for an action, `keep` keeps images: without it they are
+ * refused.
+ */
+export async function openTrajectorySession(
+  place: TrajectoryPlace,
+  rollout: Plan["rollout"],
+  journal: Journal,
+  generate: (request: SessionRequest) => Promise<SessionAnswer>,
+  keep?: Keep,
+): Promise<TrajectorySession> {
+  const make = sessionTurns(place.id, rollout);
+  const recorded = new Map<number, SessionTurn>();
+  let turns = 0;
+  for await (const turn of recordedTurns(journal, place)) {
+    const number = ++turns;
+    const found = knownTurn(number, turn);
+    if (found === undefined) continue;
+    const parent = found.follows === null ? undefined : recorded.get(found.follows);
+    recorded.set(number, make(found.known, parent));
+  }
+  const calls = await openAgentCalls(place, journal, turns);
+  const byKey = new Map([...recorded.values()].map((turn) => [turn.key, turn]));
+  /** Those that this process of the agent has been told. */
+  const given: SessionTurn[] = [];
+  const answered = new Set<string>();
+
+  return {
+    answer: async (request, key) => {
+      const known = byKey.get(key);
+      if (known !== undefined) {
+        if (!given.includes(known)) given.push(known);
+        return known.answer;
+      }
+      const tools = request.tools.map(withProperties);
+      const sent = await withKeptImages(request.messages, keep);
+      const { continues, messages } = matchTurn(given, { ...request, messages: sent, tools });
+      const parent = given.find((turn) => turn.number === continues);
+      const asked: SessionRequest = {
+        ...{ key, tools, callsBefore: parent?.calls ?? 0 },
+        ...(tools.length === 0 || request.toolChoice === "none" ? { takesCalls: false as const } : {}),
+        ...(parent === undefined ? {} : { follows: { turn: parent.number, head: parent.head } }),
+        messages: messages.map(({ itemIds: _, referredIds: __, sentImages: ___, ...message }) => message),
+        callIds: callIdsOf(given, parent),
+        answered: answeredBy(messages, given, answered, calls),
+      };
+      const turn = make({ ...asked, ...(await generate(asked)) }, parent);
+      turns = Math.max(turns, turn.number);
+      byKey.set(key, turn);
+      given.push(turn);
+      return turn.answer;
+    },
+    begin: calls.begin,
+    end: (id, outcome) => calls.end(id, outcome, turns),
+  };
+}
+
+/** Templates go through the properties of a tool's parameters: one without says that it has none. */
+function withProperties({ parameters, ...tool }: ToolDefinition): ToolDefinition {
+  return { ...tool, parameters: { type: "object", properties: {}, ...parameters } };
+}
+
+function callIdsOf(given: readonly SessionTurn[], parent: SessionTurn | undefined): Record<string, string> {
+  const ids: Record<string, string> = {};
+  for (let turn = parent; turn !== undefined; ) {
+    Object.assign(ids, turn.callIds);
+    const { parent: before } = turn;
+    turn = given.find(({ number }) => number === before);
+  }
+  return ids;
+}
+
+/** The calls of earlier actions whose results come with these messages for the first time. */
+function answeredBy(
+  messages: ModelRequest["messages"],
+  given: readonly SessionTurn[],
+  answered: Set<string>,
+  { madeFor }: AgentCalls,
+): SessionRequest["answered"] {
+  return messages.flatMap(({ callId, content }) => {
+    if (callId === undefined || answered.has(callId)) return [];
+    for (const { number, answer } of given) {
+      const call = answer.calls.findIndex(({ id }) => id === callId);
+      const made = answer.calls[call];
+      if (made === undefined) continue;
+      answered.add(callId);
+      const asked = { tool: made.name, arguments: JSON.parse(made.arguments) };
+      return [
+        {
+          ...{ turn: number, call, ...asked, observation: content, valid: true as const },
+          ...madeFor({ id: callId, ...asked }),
+        },
+      ];
+    }
+    return [];
+  });
+}

@@ -1,0 +1,122 @@
+import { randomBytes } from "node:crypto";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout } from "node:timers/promises";
+import { isSystemError } from "../../base/errors/system-error.ts";
+import { defaultLimits } from "./limits.ts";
+import type { SandboxLimits } from "./sandbox.ts";
+
+/** What bounds all processes of a sandbox together. */
+export interface ControlGroup {
+  /** Files that a process writes its id into, to be in it. */
+  processFiles: string[];
+  /** How many of its processes the kernel has killed for want of memory. */
+  kills(): number;
+  /** Removes it when its processes have ended, which takes them a moment. */
+  remove(): Promise<void>;
+}
+
+/** Makes control groups where this process may: of version 2, or the controllers memory and pids of version 1. */
+export interface ControlGroups {
+  make(limits: SandboxLimits): ControlGroup;
+}
+
+const root = "/sys/fs/cgroup";
+const prefix = "everturn-sandbox-";
+/** What the driver and bubblewrap themselves take, in MiB. */
+const own = 64;
+
+/** How control groups are made here; undefined where this process may make none. */
+export async function controlGroups(): Promise<ControlGroups | undefined> {
+  const make = isVersion2() ? inVersion2 : inVersion1;
+  const ways = {
+    make: (limits: SandboxLimits) =>
+      make(`${prefix}${process.pid}-${randomBytes(6).toString("hex")}`, limits),
+  };
+  try {
+    sweep();
+    await ways.make(defaultLimits).remove();
+    return ways;
+  } catch {
+    return undefined; // not root's, or read-only: the driver looks after the limits alone
+  }
+}
+
+function isVersion2(): boolean {
+  return existsSync(join(root, "cgroup.controllers"));
+}
+
+function inVersion2(name: string, { memory, disk, processes }: SandboxLimits): ControlGroup {
+  const folder = join(root, name);
+  mkdirSync(folder);
+  try {
+    write(folder, "memory.max", bytes(memory + own + 2 * disk));
+    write(folder, "pids.max", String(processes + own));
+    if (existsSync(join(folder, "memory.swap.max"))) write(folder, "memory.swap.max", "0");
+  } catch (error) {
+    rmdirSync(folder);
+    throw error;
+  }
+  const events = join(folder, "memory.events");
+  return groupOf([folder], () => Number(/^oom_kill (\d+)$/m.exec(readFileSync(events, "utf8"))?.[1] ?? 0));
+}
+
+function inVersion1(name: string, { memory, disk, processes }: SandboxLimits): ControlGroup {
+  const folders = ["memory", "pids"].map((controller) => join(root, controller, name));
+  const made: string[] = [];
+  try {
+    for (const folder of folders) {
+      mkdirSync(folder);
+      made.push(folder);
+    }
+    const [ofMemory = "", ofProcesses = ""] = folders;
+    write(ofMemory, "memory.limit_in_bytes", bytes(memory + own + 2 * disk));
+    write(ofProcesses, "pids.max", String(processes + own));
+    const control = join(ofMemory, "memory.oom_control");
+    return groupOf(folders, () => Number(/^oom_kill (\d+)$/m.exec(readFileSync(control, "utf8"))?.[1] ?? 0));
+  } catch (error) {
+    for (const folder of made) rmdirSync(folder);
+    throw error;
+  }
+}
+
+function groupOf(folders: string[], kills: () => number): ControlGroup {
+  return {
+    processFiles: folders.map((folder) => join(folder, "cgroup.procs")),
+    kills,
+    remove: async () => {
+      for (const folder of folders)
+        for (let tries = 0; !removed(folder) && tries < 200; tries++) await setTimeout(10);
+    },
+  };
+}
+
+function write(folder: string, file: string, text: string): void {
+  writeFileSync(join(folder, file), text);
+}
+
+function bytes(mebibytes: number): string {
+  return String(mebibytes * 1024 * 1024);
+}
+
+/** Removes what sandboxes of processes that are gone have left: empty groups. */
+function sweep(): void {
+  for (const parent of isVersion2() ? [root] : [join(root, "memory"), join(root, "pids")]) {
+    for (const name of readdirSync(parent).filter((one) => one.startsWith(prefix))) {
+      const pid = name.slice(prefix.length).split("-")[0] ?? "";
+      if (!existsSync(join("/proc", pid))) removed(join(parent, name));
+    }
+  }
+}
+
+/** Whether it is removed: not while a process in it ends. */
+function removed(folder: string): boolean {
+  try {
+    rmdirSync(folder);
+    return true;
+  } catch (error) {
+    if (isSystemError(error, "ENOENT")) return true;
+    if (isSystemError(error, "EBUSY")) return false;
+    throw error;
+  }
+}

@@ -1,0 +1,35 @@
+import type { JsonObject, JsonValue } from "../../../contracts/json.ts";
+import type { Ran } from "../sandbox.ts";
+
+const outcomes = new Set<JsonValue | undefined>([
+  ...[
+    "finished",
+    "failed",
+    "time-limit",
+    "memory-limit",
+    "output-limit",
+    "process-limit",
+    "disk-limit",
+    "ended",
+  ],
+]);
+
+/** What the driver says became of a program; undefined if it says none of that: a program has broken it. */
+export function ranOf(answer: JsonObject | undefined, wasKilled: boolean): Ran | undefined {
+  const { outcome, stdout, stderr, value, code, seconds, lost } = answer ?? {};
+  if (!isOutcome(outcome) || typeof stdout !== "string" || typeof stderr !== "string") return undefined;
+  const isMemory = wasKilled && (outcome === "failed" || outcome === "ended");
+  return {
+    outcome: isMemory ? "memory-limit" : outcome,
+    stdout,
+    stderr,
+    ...(typeof value === "string" ? { value } : {}),
+    ...(typeof code === "number" ? { exitCode: code } : {}),
+    seconds: Number(seconds),
+    ...(lost === true ? { lost: "variables" } : {}),
+  };
+}
+
+function isOutcome(value: JsonValue | undefined): value is Ran["outcome"] {
+  return outcomes.has(value);
+}

@@ -1,0 +1,75 @@
+import { EverturnError } from "../../base/errors/everturn-error.ts";
+import { isObject, type JsonValue } from "../../contracts/json.ts";
+import type { Backend, SandboxOptions } from "./backend.ts";
+import { bubblewrap } from "./bubblewrap/bubblewrap.ts";
+import { gvisor } from "./gvisor/gvisor.ts";
+import type { RemoteWish } from "./remote/remote-wish.ts";
+import { sandboxFusion } from "./remote/sandbox-fusion.ts";
+import type { Sandbox } from "./sandbox.ts";
+import { wasm } from "./wasm/wasm.ts";
+
+/** In the order in which `auto` tries them. */
+const backends: readonly Backend[] = [bubblewrap, wasm];
+/** Those that are taken only by their names. */
+const others: readonly Backend[] = [gvisor];
+/** Those that a server runs. */
+const remotes: Record<
+  string,
+  (wish: RemoteWish, options: SandboxOptions) => Promise<Sandbox | { missing: string }>
+> = { "sandbox-fusion": sandboxFusion };
+
+/**
+ * A sandbox in which a program has run already: of the kind that is wished, or with `auto` the first that works here, or one that a server runs, as
+ * `{kind: "sandbox-fusion", url}`; its `kind` and `boundary` say which it is. Throws SANDBOX_MISSING with what to install,
+ * SANDBOX_UNKNOWN for a kind that there is not.
+ */
+export async function openSandbox(wish: string | RemoteWish, options: SandboxOptions): Promise<Sandbox> {
+  const missing: string[] = [];
+  for (const [kind, open] of ways(wish)) {
+    const opened = await open(options);
+    if (!("missing" in opened)) return opened;
+    missing.push(`${kind}: ${opened.missing}`);
+  }
+  const wished = typeof wish === "string" ? wish : wish.kind;
+  throw new EverturnError("SANDBOX_MISSING", { wish: wished, reasons: missing.join("; ") });
+}
+
+type Way = readonly [kind: string, open: (options: SandboxOptions) => Promise<Sandbox | { missing: string }>];
+
+function ways(wish: string | RemoteWish): Way[] {
+  if (typeof wish === "string") {
+    const found = wish === "auto" ? backends : [...backends, ...others].filter(({ kind }) => wish === kind);
+    if (found.length > 0) return found.map(({ kind, open }) => [kind, open]);
+    const kinds = ["auto", ...[...backends, ...others].map(({ kind }) => kind)];
+    const servers = Object.keys(remotes).map((kind) => `{ kind: ${kind}, url: … }`);
+    throw new EverturnError("SANDBOX_UNKNOWN", { wish, kinds: [...kinds, ...servers].join(", ") });
+  }
+  const open = remotes[wish.kind];
+  if (open === undefined || !URL.canParse(wish.url))
+    throw new EverturnError("SANDBOX_UNKNOWN", {
+      wish: `${wish.kind} ${wish.url}`,
+      kinds: `${Object.keys(remotes).join(", ")}, with the \`url\` of a server`,
+    });
+  return [[wish.kind, (options) => open(wish, options)]];
+}
+
+/** Those that plugins have opened in this thread, by what pipelines wish of them. */
+const opened = new Map<string, Promise<Sandbox>>();
+
+/**
+ * The sandbox that a plugin's configuration wishes, its `sandbox`, opened once in a thread; one that can't be opened is tried again by the next to ask.
+ * Throws as `openSandbox`.
+ */
+export function sharedSandbox(wish: JsonValue | undefined, options: SandboxOptions): Promise<Sandbox> {
+  const name = JSON.stringify([wish, String(options.modules)]);
+  const sandbox = opened.get(name) ?? openSandbox(wishOf(wish), options);
+  opened.set(name, sandbox);
+  sandbox.catch(() => opened.delete(name));
+  return sandbox;
+}
+
+function wishOf(wish: JsonValue | undefined): string | RemoteWish {
+  if (!isObject(wish)) return String(wish);
+  const { kind, url, key } = wish;
+  return { kind: String(kind), url: String(url), ...(typeof key === "string" ? { key } : {}) };
+}

@@ -1,0 +1,63 @@
+import { EverturnError } from "../../../base/errors/everturn-error.ts";
+import { messageOf } from "../../../base/errors/message-of.ts";
+import type { JsonValue } from "../../../contracts/json.ts";
+
+/** Whom a server's requests go to, and what is waited for. */
+export interface Post {
+  kind: string;
+  url: URL;
+  headers: Record<string, string>;
+  /** Seconds until an answer has to be there. */
+  time: number;
+  /** Bytes that it may have. */
+  longest: number;
+  signal: AbortSignal | undefined;
+}
+
+/** Posts JSON and reads the answer. Throws SANDBOX_FAILED where none comes, or an error, half of one or no JSON; the signal's reason if it aborts. */
+export async function post(
+  body: JsonValue,
+  { kind, url, headers, time, longest, signal }: Post,
+): Promise<JsonValue> {
+  const late = AbortSignal.timeout(1000 * time);
+  try {
+    const response = await fetch(url, {
+      method: "POST",
+      headers: { "content-type": "application/json", accept: "application/json", ...headers },
+      body: JSON.stringify(body),
+      redirect: "error",
+      signal: signal === undefined ? late : AbortSignal.any([signal, late]),
+    });
+    const text = await textOf(response, longest);
+    if (!response.ok) throw new Error(`it answered ${response.status}: ${text.slice(0, 200)}`);
+    return parsed(text);
+  } catch (error) {
+    signal?.throwIfAborted();
+    const why = late.aborted ? `it has not answered for ${time} s` : causeOf(error);
+    throw new EverturnError("SANDBOX_FAILED", { kind, reason: `${url.origin}: ${why}` }, { cause: error });
+  }
+}
+
+async function textOf({ body }: Response, longest: number): Promise<string> {
+  const parts: Uint8Array[] = [];
+  let size = 0;
+  for await (const part of body ?? []) {
+    size += part.length;
+    if (size > longest) throw new Error(`its answer is longer than ${longest} bytes`);
+    parts.push(part);
+  }
+  return Buffer.concat(parts).toString("utf8");
+}
+
+function parsed(text: string): JsonValue {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new Error(`its answer is no JSON: ${text.slice(0, 200)}`);
+  }
+}
+
+/** fetch says why it failed in its error's cause. */
+function causeOf(error: unknown): string {
+  return error instanceof Error && error.cause !== undefined ? messageOf(error.cause) : messageOf(error);
+}

@@ -1,0 +1,96 @@
+import { oneAtATime } from "../../../base/async/one-at-a-time.ts";
+import { EverturnError } from "../../../base/errors/everturn-error.ts";
+import { isObject, type JsonObject } from "../../../contracts/json.ts";
+import { ranOf } from "../driver/ran-of.ts";
+import { filePath, isFilePath } from "../file-path.ts";
+import type { Language, Program, Ran, RunOptions, SandboxLimits, SandboxSession } from "../sandbox.ts";
+import { SessionFiles } from "../session-files.ts";
+import { type GuestProgram, guestAnswer, guestProgram } from "./guest-program.ts";
+
+/** What a server made of a program: the file that the guest wrote, unless it was brought down. Throws SANDBOX_FAILED for the server's own failures. */
+export interface Served {
+  answer?: Buffer;
+  isLate: boolean;
+}
+
+/** A server that runs a program at a time, and remembers nothing. */
+export interface Server {
+  kind: string;
+  languages: readonly Language[];
+  serve(program: GuestProgram, signal: AbortSignal | undefined): Promise<Served>;
+}
+
+/** Opens a session whose files are held here, and go to the server with each program. */
+export function openRemoteSession(server: Server, limits: SandboxLimits): SandboxSession {
+  const { kind, languages } = server;
+  const inTurn = oneAtATime();
+  const files = new SessionFiles(limits.disk);
+  let isClosed = false;
+
+  async function run(program: Program, { signal, limits: own }: RunOptions): Promise<Ran> {
+    const { language, keep = false } = program;
+    signal?.throwIfAborted();
+    if (!languages.includes(language))
+      throw new EverturnError("SANDBOX_LANGUAGE_MISSING", {
+        kind,
+        language,
+        languages: languages.join(", "),
+      });
+    if (keep) throw new EverturnError("SANDBOX_KEEPS_NOTHING", { kind });
+    const guest = guestProgram(program, { ...limits, ...own }, files.since(0).put);
+    const began = performance.now();
+    const { answer, isLate } = await server.serve(guest, signal);
+    signal?.throwIfAborted();
+    const told = guestAnswer(answer);
+    const ran = ranOf(told, false);
+    const changes = ran === undefined ? undefined : changesOf(told);
+    if (ran === undefined || changes === undefined) {
+      const seconds = (performance.now() - began) / 1000;
+      return { outcome: isLate ? "time-limit" : "ended", stdout: "", stderr: "", seconds };
+    }
+    const { lost: _, ...rest } = ran;
+    return files.change(changes.put, changes.removed) ? rest : { ...rest, outcome: "disk-limit" };
+  }
+
+  function turn<T>(work: () => Promise<T> | T): Promise<T> {
+    return inTurn("session", async () => {
+      if (isClosed) throw new EverturnError("SANDBOX_CLOSED", {});
+      return work();
+    });
+  }
+
+  return {
+    run: (program, options = {}) => turn(() => run(program, options)),
+    write: (contents) =>
+      turn(() => {
+        const put = Object.entries(contents).map(
+          ([path, content]) => [filePath(path), Buffer.from(content)] as const,
+        );
+        if (!files.put(put)) throw new EverturnError("SANDBOX_DISK_FULL", { disk: limits.disk });
+      }),
+    read: (path) => turn(() => files.read(filePath(path))),
+    list: () => turn(() => files.list()),
+    close: async () => {
+      isClosed = true;
+    },
+  };
+}
+
+/** The files that a program changed; undefined if what is said of them is none of that. */
+function changesOf({
+  put,
+  removed,
+}: JsonObject = {}): { put: Record<string, string>; removed: string[] } | undefined {
+  if (!isObject(put) || !Array.isArray(removed)) return undefined;
+  const written: [string, string][] = [];
+  const gone: string[] = [];
+  for (const [path, content] of Object.entries(put)) {
+    if (typeof content !== "string" || !isFilePath(path)) return undefined;
+    written.push([path, content]);
+  }
+  for (const path of removed) {
+    if (typeof path !== "string" || !isFilePath(path)) return undefined;
+    gone.push(path);
+  }
+  return { put: Object.fromEntries(written), removed: gone };
+}

@@ -1,0 +1,57 @@
+import { messageOf } from "../../base/errors/message-of.ts";
+import { limitsOf } from "./limits.ts";
+import type { Language, Sandbox, SandboxLimits, SandboxSession, SessionOptions } from "./sandbox.ts";
+
+/** What sessions are opened by. */
+interface Opening {
+  kind: string;
+  languages: readonly Language[];
+  boundary: string;
+  /** For sessions that say nothing else. */
+  limits: Partial<SandboxLimits> | undefined;
+  open(limits: SandboxLimits, options: SessionOptions): Promise<SandboxSession> | SandboxSession;
+  /** What is left to do once all sessions are closed. */
+  close?(): Promise<void> | void;
+}
+
+/** A sandbox in which a program has run; or why none does. */
+export async function triedSandbox({
+  limits,
+  open,
+  close,
+  ...rest
+}: Opening): Promise<Sandbox | { missing: string }> {
+  const sessions = new Set<SandboxSession>();
+  const sandbox: Sandbox = {
+    ...rest,
+    async open(options = {}) {
+      const session = await open(limitsOf(limits, options.limits), options);
+      sessions.add(session);
+      const close = async () => {
+        sessions.delete(session);
+        await session.close();
+      };
+      return { ...session, close };
+    },
+    close: async () => {
+      await Promise.all([...sessions].map((session) => session.close()));
+      await close?.();
+    },
+  };
+  const reason = (await refusal(sandbox)) && (await refusal(sandbox)); // the first may have been killed by somebody
+  if (reason === undefined) return sandbox;
+  await sandbox.close();
+  return { missing: `it does not start here (${reason})` };
+}
+
+/** Why no program runs in it; undefined if one does. */
+async function refusal(sandbox: Sandbox): Promise<string | undefined> {
+  try {
+    const session = await sandbox.open();
+    const { outcome, value, stderr } = await session.run({ language: "python", code: "6 * 7" });
+    await session.close();
+    return value === "42" ? undefined : `${outcome}: ${stderr.trim()}`;
+  } catch (error) {
+    return messageOf(error);
+  }
+}

@@ -1,0 +1,147 @@
+import { oneAtATime } from "../../../base/async/one-at-a-time.ts";
+import { EverturnError } from "../../../base/errors/everturn-error.ts";
+import { processHandle } from "../../../base/processes/process-handle.ts";
+import { filePath } from "../file-path.ts";
+import type {
+  Language,
+  Program,
+  Ran,
+  RunOptions,
+  SandboxLimits,
+  SandboxSession,
+  SessionOptions,
+} from "../sandbox.ts";
+import { SessionFiles } from "../session-files.ts";
+import type { GuestLanguage } from "./guest/protocol.ts";
+import type { GuestProcess } from "./guest-process.ts";
+import type { Pool } from "./pool.ts";
+
+/** What keeps variables, and what of the files it has not seen. */
+interface Kept {
+  process: GuestProcess;
+  /** Since which change of the files it has seen none. */
+  seen: Map<GuestLanguage, number>;
+}
+
+/**
+ * Opens a session. Its files are held here, so that they outlive interpreters: a program that keeps nothing gets an interpreter that
+ * nobody has used, the others of the session one process.
+ */
+export function openSession(
+  pool: Pool,
+  languages: readonly Language[],
+  limits: SandboxLimits,
+  { hold }: SessionOptions,
+): SandboxSession {
+  const inTurn = oneAtATime();
+  const files = new SessionFiles(limits.disk);
+  let isClosed = false;
+  let kept: Kept | undefined;
+  let running: GuestProcess | undefined;
+
+  async function run(program: Program, options: RunOptions): Promise<Ran> {
+    const { language, code, stdin = "", keep = false } = program;
+    options.signal?.throwIfAborted();
+    if (language === "shell" || !languages.includes(language))
+      throw new EverturnError("SANDBOX_LANGUAGE_MISSING", {
+        kind: "wasm",
+        language,
+        languages: languages.join(", "),
+      });
+    const { process, seen } = await interpreter(language, keep);
+    running = process;
+    const abort = () => process.kill();
+    options.signal?.addEventListener("abort", abort);
+    try {
+      options.signal?.throwIfAborted();
+      const changes = files.since(seen.get(language) ?? 0);
+      const { time, output } = { ...limits, ...options.limits };
+      const began = performance.now();
+      const answer = await process.run({
+        language,
+        code,
+        stdin: stdin.toWellFormed(),
+        time,
+        output,
+        ...changes,
+      });
+      options.signal?.throwIfAborted();
+      const ran = ranOf(answer, process, (performance.now() - began) / 1000);
+      const isFull = answer !== undefined && !files.change(answer.put, answer.removed);
+      const isLost = answer === undefined || answer.lost;
+      if (isLost) seen.delete(language);
+      else seen.set(language, files.changes);
+      return {
+        ...ran,
+        ...(isFull ? { outcome: "disk-limit" } : {}),
+        ...(keep && isLost ? { lost: "variables" } : {}),
+      };
+    } finally {
+      options.signal?.removeEventListener("abort", abort);
+      running = undefined;
+      if (options.signal?.aborted || !keep || process.isOver) end(process);
+    }
+  }
+
+  /** The session's own interpreter, or one for a single program. */
+  async function interpreter(language: GuestLanguage, keep: boolean): Promise<Kept> {
+    if (keep && kept !== undefined && !kept.process.isOver) return kept;
+    const process = await pool.take(language, limits);
+    if (isClosed) {
+      pool.end(process);
+      throw new EverturnError("SANDBOX_CLOSED", {});
+    }
+    const taken = { process, seen: new Map() };
+    if (!keep) return taken;
+    hold?.(processHandle(process.pid));
+    kept = taken;
+    return taken;
+  }
+
+  function end(process: GuestProcess): void {
+    pool.end(process);
+    if (kept?.process === process) kept = undefined;
+  }
+
+  function turn<T>(work: () => Promise<T> | T): Promise<T> {
+    return inTurn("session", async () => {
+      if (isClosed) throw new EverturnError("SANDBOX_CLOSED", {});
+      return work();
+    });
+  }
+
+  return {
+    run: (program, options = {}) => turn(() => run(program, options)),
+    write: (contents) =>
+      turn(() => {
+        const put = Object.entries(contents).map(
+          ([path, content]) => [filePath(path), Buffer.from(content)] as const,
+        );
+        if (!files.put(put)) throw new EverturnError("SANDBOX_DISK_FULL", { disk: limits.disk });
+      }),
+    read: (path) => turn(() => files.read(filePath(path))),
+    list: () => turn(() => files.list()),
+    async close() {
+      isClosed = true;
+      for (const process of [running, kept?.process]) if (process !== undefined) end(process);
+    },
+  };
+}
+
+/** What the process said; what ended it, if it did not live to say anything. */
+function ranOf(
+  answer: Awaited<ReturnType<GuestProcess["run"]>>,
+  process: GuestProcess,
+  seconds: number,
+): Ran {
+  if (answer === undefined) {
+    const outcome = process.ranOutOfMemory ? "memory-limit" : "ended";
+    return { outcome, stdout: "", stderr: "", seconds };
+  }
+  const { outcome, stdout, stderr, value, exitCode } = answer;
+  return {
+    ...{ outcome, stdout, stderr, seconds: answer.seconds },
+    ...(value === undefined ? {} : { value }),
+    ...(exitCode === undefined ? {} : { exitCode }),
+  };
+}

@@ -1,0 +1,41 @@
+import type { ResolvedReward } from "../../contracts/plan.ts";
+import type { Score, Unscored } from "../../contracts/reward.ts";
+
+/** What one of a pipeline's rewards said of a trajectory. */
+export interface PartScore {
+  part: Pick<ResolvedReward, "part" | "weight">;
+  score: Score | Unscored;
+}
+
+/**
+ * The score of a trajectory: those of its parts by their weights; solved if the first part with a weight says so, or the first one where none has a weight. Each
+ * part that has a name is a metric by it, what it measured by name.metric. What is missing is in no sum.
+ */
+export function addedScores(parts: readonly PartScore[]): Score {
+  const had = parts.flatMap(({ part, score }) => ("missing" in score ? [] : [{ ...part, score }]));
+  const weighed = had.filter(({ weight }) => weight !== 0);
+  const turns = weighed.flatMap(({ weight, score }) => (score.turns ? [scaled(score.turns, weight)] : []));
+  const metrics = Object.assign({}, ...had.map(({ part, score }) => namedMetrics(part, score)));
+  return {
+    reward: weighed.reduce((total, { weight, score }) => total + weight * score.reward, 0),
+    success: (weighed[0] ?? had[0])?.score.success ?? false,
+    ...(Object.keys(metrics).length === 0 ? {} : { metrics }),
+    ...(turns.length === 0 ? {} : { turns: addedTurns(turns) }),
+  };
+}
+
+/** Rewards of turns, added up turn by turn. */
+export function addedTurns(all: readonly (readonly number[])[]): number[] {
+  const [first = []] = all;
+  return first.map((_, turn) => all.reduce((total, turns) => total + (turns[turn] ?? 0), 0));
+}
+
+function scaled(turns: readonly number[], weight: number): number[] {
+  return turns.map((reward) => weight * reward);
+}
+
+function namedMetrics(part: string | undefined, { reward, metrics = {} }: Score): Record<string, number> {
+  if (part === undefined) return metrics;
+  const own = Object.entries(metrics).map(([name, value]) => [`${part}.${name}`, value]);
+  return { [part]: reward, ...Object.fromEntries(own) };
+}

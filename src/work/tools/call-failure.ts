@@ -1,0 +1,24 @@
+import { isEverturnError } from "../../base/errors/everturn-error.ts";
+import type { ErrorCode } from "../../base/errors/table.ts";
+
+/** A failure of the infrastructure of a tool or of the reward manager: what it was, and why. */
+export interface ServiceFailure {
+  code: ErrorCode;
+  reason: string;
+}
+
+/** Whether what was called itself failed or did not answer; undefined for all else that ends a call. */
+export function callFailure(error: unknown): ServiceFailure | undefined {
+  if (!isEverturnError(error)) return undefined;
+  const { code, params } = error;
+  switch (code) {
+    case "TOOL_FAILED":
+    case "REWARD_FAILED":
+      return { code, reason: String(params.reason) };
+    case "TOOL_TIMED_OUT":
+    case "REWARD_TIMED_OUT":
+      return { code, reason: `no answer within ${params.seconds} s` };
+    default:
+      return undefined;
+  }
+}

@@ -1,0 +1,76 @@
+import { isEverturnError } from "../../base/errors/everturn-error.ts";
+import { messageOf } from "../../base/errors/message-of.ts";
+import type { Task } from "../../contracts/generated/task.ts";
+import type { TrajectoryRecord } from "../../contracts/generated/trajectory.ts";
+import type { ResolvedReward } from "../../contracts/plan.ts";
+import type { GroupMember, GroupScore, Unscored } from "../../contracts/reward.ts";
+import { isOfGroups, taskRewards } from "../../plugin/registry/task-rewards.ts";
+import { scoredTurns } from "../../run/trajectory/policy-calls.ts";
+import { addedScores } from "./added-scores.ts";
+import { lostScore, type NumberedReward } from "./score-parts.ts";
+
+/** What a reward of groups said of the members that it compared, by their samples; or why nothing. */
+export interface GroupPart {
+  reward: Pick<ResolvedReward, "name" | "part" | "weight">;
+  scores: Record<number, GroupScore | Unscored>;
+  missing?: string;
+}
+
+/** Whether there is one that compares the trajectories of a group. */
+export function compareGroups(rewards: readonly ResolvedReward[]): boolean {
+  return rewards.some(isOfGroups);
+}
+
+/** A trajectory that its own rewards scored, as rewards of groups see it. */
+export function groupMember({
+  sample,
+  turns,
+  outcome,
+  answer = "",
+  reward,
+  success,
+  metrics = {},
+}: TrajectoryRecord): GroupMember {
+  return { sample, turns: scoredTurns(turns), outcome, answer, reward, success, metrics };
+}
+
+/** What the rewards of groups say that score the task, asked at once. Throws what asking throws, unless it says that there is no score. */
+export async function scoreGroupParts(
+  rewards: readonly ResolvedReward[],
+  task: Task,
+  ask: (reward: NumberedReward) => Promise<GroupPart["scores"]>,
+): Promise<GroupPart[]> {
+  const numbered = rewards.map((reward, index): NumberedReward => ({ ...reward, index }));
+  return Promise.all(
+    taskRewards(numbered.filter(isOfGroups), task).map(async (reward): Promise<GroupPart> => {
+      try {
+        return { reward, scores: await ask(reward) };
+      } catch (error) {
+        if (!isEverturnError(error) || !lostScore.includes(error.code)) throw error;
+        return { reward, scores: {}, missing: messageOf(error) };
+      }
+    }),
+  );
+}
+
+/** The record of a trajectory with what the rewards of groups said of it: left out where one with a weight has no score. */
+export function withGroupParts(own: TrajectoryRecord, parts: readonly GroupPart[]): TrajectoryRecord {
+  const said = parts.map(({ reward, scores, missing = "its group was compared without it" }) => ({
+    part: reward,
+    score: scores[own.sample] ?? { missing },
+  }));
+  for (const { part, score } of said) {
+    if (part.weight === 0 || !("missing" in score)) continue;
+    const failure = `${part.part ?? part.name}: ${score.missing}`;
+    return { ...own, outcome: "left-out", reward: 0, success: false, failure };
+  }
+  const { success } = own;
+  const { reward, metrics } = addedScores(
+    said.map(({ part, score }) => ({ part, score: "missing" in score ? score : { ...score, success } })),
+  );
+  return {
+    ...own,
+    reward: own.reward + reward,
+    ...(metrics === undefined ? {} : { metrics: { ...own.metrics, ...metrics } }),
+  };
+}

@@ -1,0 +1,97 @@
+import type { HostSettings } from "../../contracts/plan.ts";
+import { type Breaker, createBreaker, type HostChange } from "./breaker.ts";
+import { callFailure } from "./call-failure.ts";
+import { createRate, type Rate } from "./rate.ts";
+import { createSlots, type Slots } from "./slots.ts";
+
+/** What tools' calls depend on: it takes so many at once, and is spared while it fails. */
+export interface ToolHost {
+  breaker: Breaker;
+  /**
+   * Does `work` once the host is up and there is room, on it and in the tool's own `slots`, as soon as both their rates allow it. A probe that fails costs
+   * the call nothing: it waits on. Throws what the work throws, TOOL_HOST_DOWN, the signal's reason.
+   */
+  call<T>(work: () => Promise<T>, options: CallOptions): Promise<T>;
+}
+
+interface CallOptions {
+  slots: Slots | undefined;
+  rate?: Rate | undefined;
+  signal: AbortSignal;
+  /** Told what the call waits for; undefined when it waits no longer. */
+  onWait: (reason: string | undefined) => void;
+}
+
+/** The host `name`. */
+export function createHost(
+  name: string,
+  settings: HostSettings,
+  onChange: (change: HostChange) => void,
+): ToolHost {
+  const breaker = createBreaker(name, settings, onChange);
+  const own = settings.concurrency === undefined ? undefined : createSlots(settings.concurrency);
+  const ownRate = settings.rate === undefined ? undefined : createRate(settings.rate);
+
+  async function call<T>(work: () => Promise<T>, options: CallOptions): Promise<T> {
+    const { slots, rate, signal, onWait } = options;
+    for (;;) {
+      if (breaker.isPaused()) onWait(`${name} is paused`);
+      const pass = await breaker.enter(signal);
+      const taken = await takeAll([slots, own], signal, onWait).catch((error: unknown) => {
+        breaker.left(pass);
+        throw error;
+      });
+      try {
+        await inTime([rate, ownRate], signal, onWait);
+        if (pass === "call" && breaker.isPaused()) continue; // it was paused while this call stood in line
+        onWait(undefined);
+        const result = await work();
+        breaker.succeeded();
+        return result;
+      } catch (error) {
+        const failure = callFailure(error);
+        if (failure === undefined) {
+          breaker.left(pass);
+          throw error;
+        }
+        breaker.failed(failure.reason, pass);
+        if (pass === "call") throw error;
+      } finally {
+        for (const giveBack of taken) giveBack();
+      }
+    }
+  }
+
+  return { breaker, call };
+}
+
+/** A slot of each, in this order for every call, so that no two wait for each other. */
+async function takeAll(
+  limits: (Slots | undefined)[],
+  signal: AbortSignal,
+  onWait: CallOptions["onWait"],
+): Promise<(() => void)[]> {
+  const taken: (() => void)[] = [];
+  try {
+    for (const slots of limits) {
+      if (slots?.isFull()) onWait("all slots are taken");
+      if (slots !== undefined) taken.push(await slots.take(signal));
+    }
+    return taken;
+  } catch (error) {
+    for (const giveBack of taken) giveBack();
+    throw error;
+  }
+}
+
+/** Waits last of all, so that what begins has just been let in. */
+async function inTime(
+  rates: (Rate | undefined)[],
+  signal: AbortSignal,
+  onWait: CallOptions["onWait"],
+): Promise<void> {
+  for (const rate of rates) {
+    if (rate?.isReached()) onWait("the rate is reached");
+    await rate?.take(signal);
+  }
+}

@@ -1,0 +1,270 @@
+import { randomUUID } from "node:crypto";
+import { oneAtATime } from "../../base/async/one-at-a-time.ts";
+import { EverturnError } from "../../base/errors/everturn-error.ts";
+import { messageOf } from "../../base/errors/message-of.ts";
+import { markVariable } from "../../base/processes/marked-processes.ts";
+import type { ProcessIdentity } from "../../base/processes/process-identity.ts";
+import type { SilentWorker } from "../../contracts/activities.ts";
+import type { Task } from "../../contracts/generated/task.ts";
+import type { ToolCreation } from "../../contracts/tool.ts";
+import type { TrajectoryPlace } from "../../contracts/trajectory.ts";
+import type { InstanceState } from "../../plugin/host/plugin-thread.ts";
+import { leftOutKey, trajectoryKey, turnKey } from "../../run/store/keys.ts";
+import type { Store } from "../../run/store/store.ts";
+import { leftOutRecords } from "../../run/trajectory/trajectory-files.ts";
+import { type InstanceName, openFences } from "./fences.ts";
+import { instanceKey, type Lease, type Leases } from "./leases.ts";
+import type { OpenTool } from "./open-tool.ts";
+import { createReaper } from "./reaper.ts";
+import { type CallPlace, recordedCalls } from "./recorded-calls.ts";
+import { recoverInstance } from "./recover-instance.ts";
+import { mayTakeOver } from "./take-over.ts";
+
+/** The worker that holds instances, as others see it. */
+export interface HoldingWorker {
+  /** Tells workers apart, also those of one process. */
+  id: string;
+  owner: ProcessIdentity;
+  /** The queue on which it serves what it holds. */
+  queue(): Promise<string>;
+}
+
+/** A call that needs an instance. */
+export interface InstanceCall extends CallPlace {
+  place: TrajectoryPlace;
+  task: Task;
+  tool: OpenTool;
+  /** The trajectory says that it has called the tool before. */
+  continues: boolean;
+  /** The worker that did not take the call. */
+  silent?: SilentWorker | undefined;
+  signal: AbortSignal;
+}
+
+/** What an instance answered, and its state after that. */
+export interface InstanceAnswer<T> {
+  answer: T;
+  snapshot?: string;
+}
+
+/** The instances of tools that this worker holds: one for each trajectory and tool, each under a fencing number. */
+export interface Instances {
+  /**
+   * The queue of another worker that holds the instance and is not known to be gone; undefined if it is for this
+   * worker to serve a call. `silent`: which worker did not take one.
+   */
+  heldBy(place: TrajectoryPlace, tool: OpenTool, silent?: SilentWorker): Promise<string | undefined>;
+  /**
+   * Does `work` with the trajectory's instance of the tool, one call after the other. An instance that this worker
+   * does not hold, or whose thread has ended, is made, or recovered as the tool's manifest says, and taken over from
+   * whoever held it. Throws TOOL_STATE_LOST, TOOL_LEASE_TAKEN, and what the plugin fails with.
+   */
+  use<T>(
+    call: InstanceCall,
+    work: (state: InstanceState | undefined) => Promise<T>,
+  ): Promise<InstanceAnswer<T>>;
+  /** Lets an instance go whose state is not what the journal says: the next call recovers it. */
+  forget(place: TrajectoryPlace, tool: OpenTool): Promise<void>;
+  /** Frees the trajectory's instance if it is held here, or if a worker of this machine died that held it. */
+  release(place: TrajectoryPlace, tool: OpenTool): Promise<void>;
+  /** Renews the leases held here; lets go of what was taken over, and of what finished trajectories left. */
+  renew(): Promise<void>;
+  /** Frees what nobody holds. */
+  reap(): Promise<void>;
+  /** Releases every instance held here. */
+  close(): Promise<void>;
+}
+
+interface Held {
+  tool: OpenTool;
+  place: TrajectoryPlace;
+  /** How often the trajectory had been left out when the instance was made. */
+  leftOut: number;
+  lease: Lease;
+  state: InstanceState | undefined;
+}
+
+/** The instances of a worker for a run; `open` opens a tool whose lease was found. */
+export function holdInstances(
+  store: Store,
+  leases: Leases,
+  worker: HoldingWorker,
+  open: (tool: string) => Promise<OpenTool>,
+  log: (text: string) => void,
+): Instances {
+  const fences = openFences(store);
+  const reaper = createReaper(leases, open, log);
+  const held = new Map<string, Held>();
+  /** All leases of this worker, those of instances under way included. */
+  const leased = new Map<string, Lease>();
+  const busy = new Set<string>();
+  const inTurn = oneAtATime();
+
+  async function make(key: string, call: InstanceCall): Promise<Held> {
+    const { place, tool } = call;
+    const earlier = await recordedCalls(store, place, call);
+    const before = earlier.filter(({ recorded }) => tool.functions.has(recorded.tool));
+    await reaper.reap(key);
+    const leftOut = (await leftOutRecords(store, place)).length;
+    const lease = await take(key, call);
+    const creation = {
+      ...{ instance: place.id, task: call.task, config: tool.config },
+      environment: { [markVariable]: lease.mark },
+      signal: call.signal,
+      hold: (handle) => {
+        lease.handle = handle;
+        if (leased.get(key) === lease) leases.write(key, lease);
+        else void reaper.free(tool, lease); // it took so long that it was given up
+      },
+    } satisfies ToolCreation;
+    try {
+      const isNew = before.length === 0 && !call.continues;
+      if (!isNew) log(`${tool.name}: recovering the state of ${place.id} (${tool.recovery})`);
+      const state = isNew
+        ? await tool.plugin.create?.(creation)
+        : await recoverInstance(tool, creation, before, store);
+      return { tool, place, leftOut, lease, state };
+    } catch (error) {
+      await free(key, { tool, lease, state: undefined }, false);
+      throw error;
+    }
+  }
+
+  /** Takes the instance with the next fencing number, and files the lease of what it will hold. */
+  async function take(key: string, { place, tool, silent }: InstanceCall): Promise<Lease> {
+    const name = { place, tool: tool.name };
+    const { fence: before, holder } = await fences.newest(name);
+    const own = { worker: worker.id, queue: await worker.queue() };
+    if (holder !== undefined && !mayTakeOver(holder, own, tool.recovery, silent)) throw taken(name);
+    const [mark, at, { owner }] = [randomUUID(), new Date().toISOString(), worker];
+    const fence = await fences.takeAfter(name, before, { ...own, mark, owner, at });
+    if (fence === undefined) throw taken(name);
+    const about = { trajectory: place.id, tool: tool.name, worker: worker.id };
+    const lease: Lease = { ...about, fence, owner, mark };
+    leased.set(key, lease);
+    leases.write(key, lease);
+    return lease;
+  }
+
+  function isMine({ place, tool, lease }: Held): Promise<boolean> {
+    return fences.isNewest({ place, tool: tool.name }, lease.fence);
+  }
+
+  /**
+   * Whether the trajectory ended since the instance was made. One that was left out may have been begun again. One whose
+   * first turn, which made the first call, is recorded no more is in the file of a step.
+   */
+  async function isFinished({ place, leftOut }: Held): Promise<boolean> {
+    return (
+      (await store.read(trajectoryKey(place))) !== undefined ||
+      (await store.read(leftOutKey(place, leftOut + 1))) !== undefined ||
+      !(await store.has(turnKey(place, 1)))
+    );
+  }
+
+  /** Ends what the plugin holds here, by its release or, if that fails, by its handle; then gives up the lease. */
+  async function free(
+    key: string,
+    { tool, lease, state }: Pick<Held, "tool" | "lease" | "state">,
+    isWhole = true,
+  ): Promise<void> {
+    const { plugin, name } = tool;
+    try {
+      if (isWhole) await plugin.release?.(state);
+    } catch (error) {
+      log(`${name}: ${lease.trajectory} was not released: ${messageOf(error)}`);
+      isWhole = false;
+    }
+    const isFree = isWhole || (await reaper.free(tool, lease));
+    if (!isFree) return; // the next look at the leases tries again
+    if (leased.get(key) === lease) leased.delete(key);
+    leases.removeOwn(key, lease);
+  }
+
+  async function letGo(key: string): Promise<void> {
+    const instance = held.get(key);
+    if (instance === undefined) return;
+    held.delete(key);
+    await free(key, instance, !instance.tool.isLost(instance.state));
+  }
+
+  async function use<T>(
+    call: InstanceCall,
+    work: (state: InstanceState | undefined) => Promise<T>,
+  ): Promise<InstanceAnswer<T>> {
+    const { tool, place } = call;
+    const key = instanceKey(place, tool.name);
+    const name = { place, tool: tool.name };
+    const known = held.get(key);
+    if (known !== undefined && (tool.isLost(known.state) || !(await isMine(known)))) await letGo(key);
+    const instance = held.get(key) ?? (await make(key, call));
+    held.set(key, instance);
+    try {
+      if (known !== instance && !(await isMine(instance))) throw taken(name); // making it takes its time
+      const answer = await work(instance.state);
+      const bytes = tool.recovery === "snapshot" ? await tool.plugin.snapshot?.(instance.state) : undefined;
+      if (!(await isMine(instance))) throw taken(name);
+      return bytes === undefined ? { answer } : { answer, snapshot: await store.bytes(bytes) };
+    } catch (error) {
+      const stillMine = await isMine(instance);
+      // Half of the call may have happened: a state that can be recovered is.
+      if (!stillMine || tool.recovery !== "fail") await letGo(key);
+      throw stillMine ? error : taken(name);
+    }
+  }
+
+  return {
+    heldBy: async (place, tool, silent) => {
+      if (held.has(instanceKey(place, tool.name))) return undefined; // looked at when it is used
+      const { holder } = await fences.newest({ place, tool: tool.name });
+      if (holder === undefined) return undefined;
+      const own = { worker: worker.id, queue: await worker.queue() };
+      return mayTakeOver(holder, own, tool.recovery, silent) ? undefined : holder.queue;
+    },
+    use: (call, work) => {
+      const key = instanceKey(call.place, call.tool.name);
+      return inTurn(key, async () => {
+        busy.add(key);
+        try {
+          return await use(call, work);
+        } finally {
+          busy.delete(key);
+        }
+      });
+    },
+    forget: (place, tool) => {
+      const key = instanceKey(place, tool.name);
+      return inTurn(key, () => letGo(key));
+    },
+    release: (place, tool) => {
+      const key = instanceKey(place, tool.name);
+      return inTurn(key, async () => {
+        await letGo(key);
+        await reaper.reap(key);
+      });
+    },
+    renew: async () => {
+      for (const [key, lease] of leased) leases.renew(key, lease);
+      for (const [key, lease] of leased) {
+        const isLeft = !held.has(key) && !busy.has(key);
+        if (isLeft) await free(key, { tool: await open(lease.tool), lease, state: undefined }, false);
+      }
+      for (const [key, instance] of [...held]) {
+        const isLost = instance.tool.isLost(instance.state);
+        if (!isLost && (await isMine(instance)) && !(await isFinished(instance))) continue;
+        if (busy.has(key)) continue; // the call itself looks when it is done
+        await inTurn(key, async () => {
+          if (held.get(key) === instance) await letGo(key);
+        });
+      }
+    },
+    reap: () => reaper.reap(),
+    close: async () => {
+      await Promise.allSettled([...held.keys()].map(letGo));
+    },
+  };
+}
+
+function taken({ place, tool }: InstanceName): EverturnError {
+  return new EverturnError("TOOL_LEASE_TAKEN", { tool, trajectory: place.id });
+}

@@ -1,0 +1,43 @@
+import { EverturnError } from "../../base/errors/everturn-error.ts";
+import type { CallSettings, ResolvedReward } from "../../contracts/plan.ts";
+import type { GroupRewardPlugin, RewardPlugin } from "../../contracts/reward.ts";
+import { type PluginThread, pluginThread } from "../../plugin/host/plugin-thread.ts";
+import type { StartThread } from "../../plugin/host/running-thread.ts";
+import type { ToolHost } from "./host.ts";
+import { openService, type Service } from "./service.ts";
+
+/** The reward manager of a run, ready to be asked: its code is in a thread of its own. */
+export interface OpenReward extends Service {
+  /** Bounded by the time-out. Throws REWARD_TIMED_OUT, REWARD_FAILED, PLUGIN_THREAD_ENDED, the signal's reason. */
+  plugin: Pick<RewardPlugin, "score"> & Pick<GroupRewardPlugin, "scoreGroup">;
+  close: PluginThread["close"];
+}
+
+/** Starts the thread of a reward manager, by `start` or in this process. Throws PLUGIN_ENTRY_FAILED, PLUGIN_EXPORT_INVALID. */
+export async function openReward(
+  resolved: ResolvedReward,
+  settings: CallSettings,
+  host: ToolHost,
+  log: (text: string) => void,
+  start?: StartThread,
+): Promise<OpenReward> {
+  const reward = resolved.part ?? resolved.name;
+  const { timeout: limit } = settings;
+  const errors = {
+    timedOut: () => new EverturnError("REWARD_TIMED_OUT", { reward, seconds: limit / 1000 }),
+    failed: (reason: string, cause: unknown) =>
+      new EverturnError("REWARD_FAILED", { reward, reason }, { cause }),
+  };
+  const gaveUp: Service["gaveUp"] = (times, reason, cause) =>
+    new EverturnError("REWARD_GAVE_UP", { reward, times, reason }, { cause });
+  const thread = pluginThread({ kind: "reward", plugin: resolved, limit, errors, log }, start);
+  await thread.functions();
+  return {
+    ...openService(settings, host, gaveUp),
+    plugin: {
+      score: ({ signal, ...request }) => thread.ask("score", request, { signal }),
+      scoreGroup: ({ signal, ...request }) => thread.ask("scoreGroup", request, { signal }),
+    },
+    close: thread.close,
+  };
+}

@@ -1,0 +1,42 @@
+import { messageOf } from "../../base/errors/message-of.ts";
+import { killMarked, markVariable } from "../../base/processes/marked-processes.ts";
+import type { Lease, Leases } from "./leases.ts";
+import type { OpenTool } from "./open-tool.ts";
+
+/** Frees what instances hold without their workers. */
+export interface Reaper {
+  /** Frees what a lease stands for; whether that worked. */
+  free(tool: OpenTool, lease: Lease): Promise<boolean>;
+  /** Frees what dead workers left of one instance, or of all. */
+  reap(key?: string): Promise<void>;
+}
+
+/** A reaper of the leases of this machine; `open` opens a tool whose lease was found. */
+export function createReaper(
+  leases: Leases,
+  open: (tool: string) => Promise<OpenTool>,
+  log: (text: string) => void,
+): Reaper {
+  async function free(tool: OpenTool, { trajectory, handle, mark }: Lease): Promise<boolean> {
+    try {
+      killMarked(markVariable, mark);
+      if (handle !== undefined) await tool.plugin.reap?.(handle, tool.config);
+      return true;
+    } catch (error) {
+      log(`${tool.name}: what it holds for ${trajectory} was not freed: ${messageOf(error)}`);
+      return false;
+    }
+  }
+
+  async function reap(key?: string): Promise<void> {
+    for (const filed of await leases.list(key)) {
+      if (!leases.isAbandoned(filed)) continue;
+      const { tool, trajectory } = filed.lease;
+      if (!(await free(await open(tool), filed.lease))) continue;
+      leases.remove(filed.file);
+      log(`${tool}: freed what a worker that is gone held for ${trajectory}`);
+    }
+  }
+
+  return { free, reap };
+}

@@ -1,0 +1,38 @@
+import type { JsonObject } from "../../contracts/json.ts";
+import type { RecordedCall } from "../../contracts/recorded-call.ts";
+import { type TrajectoryName, turnKey } from "../../run/store/keys.ts";
+import type { Store } from "../../run/store/store.ts";
+import { readCalls } from "../../run/trajectory/turn-journal.ts";
+
+/** A call that a tool answered: its arguments fit the tool's schema, though it may have found it invalid. */
+export interface AnsweredCall extends RecordedCall {
+  arguments: JsonObject;
+}
+
+/** Where a call stands in its trajectory. */
+export interface CallPlace {
+  turn: number;
+  call: number;
+}
+
+/** The calls of a trajectory before the one at `end` that a tool answered, in order. */
+export async function recordedCalls(
+  store: Pick<Store, "read">,
+  place: TrajectoryName,
+  end: CallPlace,
+): Promise<(CallPlace & { recorded: AnsweredCall })[]> {
+  const calls: (CallPlace & { recorded: AnsweredCall })[] = [];
+  for (let turn = 1; turn <= end.turn; turn++) {
+    const begun = turn === end.turn ? end.call : (await store.read(turnKey(place, turn + 1)))?.callsBefore;
+    for (const { call, recorded } of await readCalls(store, place, turn, begun)) {
+      if (isAnswered(recorded)) calls.push({ turn, call, recorded });
+    }
+  }
+  return calls;
+}
+
+/** Whether a tool answered the call: it was not refused, and its arguments were not. */
+export function isAnswered(call: RecordedCall): call is AnsweredCall {
+  const isAsked = call.valid || call.invalid !== undefined;
+  return isAsked && call.attempts > 0 && typeof call.arguments === "object";
+}

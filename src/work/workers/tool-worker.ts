@@ -1,0 +1,187 @@
+import { randomUUID } from "node:crypto";
+import { appendFileSync } from "node:fs";
+import { oneAtATime } from "../../base/async/one-at-a-time.ts";
+import { sharedPromises } from "../../base/async/shared-promises.ts";
+import { EverturnError } from "../../base/errors/everturn-error.ts";
+import { messageOf } from "../../base/errors/message-of.ts";
+import { machineFolder, machineName } from "../../base/processes/machine-folder.ts";
+import { ownIdentity } from "../../base/processes/process-identity.ts";
+import { instruments } from "../../base/telemetry/instruments.ts";
+import type { Plan, ResolvedTool } from "../../contracts/plan.ts";
+import { plainReward } from "../../plan/pipeline/resolve/call-settings.ts";
+import { settingsOfHost } from "../../plan/pipeline/resolve/host-settings.ts";
+import { pluginHosts } from "../../plugin/host/plugin-hosts.ts";
+import { toolName } from "../../plugin/registry/tool-functions.ts";
+import { type OpenRun, openRuns } from "../../run/folder/open-runs.ts";
+import { runFolder } from "../../run/folder/run-folder.ts";
+import { openRunStore } from "../../run/store/open-run-store.ts";
+import type { Store } from "../../run/store/store.ts";
+import { type Journal, runJournal } from "../../run/trajectory/run-journal.ts";
+import { type AgentHost, agentHost } from "../agents/agent-host.ts";
+import type { HostChange } from "../tools/breaker.ts";
+import { createHost, type ToolHost } from "../tools/host.ts";
+import { hostRecords } from "../tools/host-records.ts";
+import { holdInstances, type Instances } from "../tools/instances.ts";
+import { openLeases } from "../tools/leases.ts";
+import { type OpenReward, openReward } from "../tools/open-reward.ts";
+import { type OpenTool, openTool } from "../tools/open-tool.ts";
+import { openRecordings } from "../tools/recordings.ts";
+import { toolThread } from "../tools/tool-thread.ts";
+import { takeWorkerNumber } from "../tools/worker-number.ts";
+
+/** What the activities of the queue `tools` share in a worker: the run, its tools, their hosts and instances. */
+export interface ToolWorker {
+  openRun(run: string): Promise<OpenRun>;
+  journal(run: string): Promise<Journal>;
+  tool(name: string): Promise<OpenTool>;
+  instances: Instances;
+  /** The queue on which this worker alone serves what it holds. It is named by machine, and by the worker's number there. */
+  ownQueue(): Promise<string>;
+  /** The results that an earlier run recorded. */
+  recordings(folder: string): ReturnType<typeof openRecordings>;
+  /** Does `work` after what was asked for with the same key: attempts at one call never overlap in a worker. */
+  inTurn<T>(key: string, work: () => Promise<T>): Promise<T>;
+  /** The so-many-th reward of the plan. */
+  reward(index: number): Promise<OpenReward>;
+  /** Runs the agents of trajectories whose loop waits for their requests. */
+  agents: AgentHost;
+  /** Frees what dead workers left. */
+  reap(): Promise<void>;
+  /** Frees what dead workers left and starts the plugins' threads; from then on renews its own leases and looks for others that nobody holds. */
+  start(): Promise<void>;
+  /** Releases every instance that is still held. */
+  close(): Promise<void>;
+}
+
+/** Between two looks at the leases, ms. */
+const leaseInterval = 5000;
+
+/** A tool worker for `run` in the folder `runs`, on the queue `queue`. */
+export function toolWorker(runs: string, run: string, queue = "tools"): ToolWorker {
+  const folder = runFolder(runs, run);
+  const openRun = openRuns(runs);
+  const tools = sharedPromises<OpenTool>();
+  const rewards = sharedPromises<OpenReward>();
+  const hosts = new Map<string, ToolHost>();
+  const recordings = new Map<string, ReturnType<typeof openRecordings>>();
+  const { hostPauses } = instruments();
+  let ticking: NodeJS.Timeout | undefined;
+  let tick: Promise<void> = Promise.resolve();
+
+  const here = machineFolder(folder.root);
+  const owner = ownIdentity();
+  const numbers = sharedPromises<string>();
+  const ownQueue = () =>
+    numbers.get("own", async () => `${queue}@${machineName}-${await takeWorkerNumber(here, owner)}`);
+  const journals = sharedPromises<Journal>();
+  const journal = (id: string) => journals.get(id, async () => runJournal(await openRun(id)));
+  const read: Store["read"] = async (key) => (await journal(run)).read(key);
+  const store = { ...openRunStore(folder.root), read };
+  const worker = { id: randomUUID(), owner, queue: ownQueue };
+  const instances = holdInstances(store, openLeases(here), worker, tool, log);
+  const records = hostRecords(here, owner);
+  const processes = pluginHosts(records, log);
+  const agents = agentHost(records, log);
+
+  function tool(name: string): Promise<OpenTool> {
+    return tools.get(name, async () => {
+      const { plan } = await openRun(run);
+      const resolved = toolOf(plan, name);
+      return openTool(
+        resolved,
+        await toolThread(resolved, name, log, processes.start),
+        hostOf(plan, resolved.host),
+      );
+    });
+  }
+
+  function reward(index: number): Promise<OpenReward> {
+    return rewards.get(String(index), async () => {
+      const { plan } = await openRun(run);
+      const resolved = plan.rewards[index];
+      if (resolved === undefined) throw new Error(`The plan has no reward ${index}.`);
+      const { calls, manifest } = resolved;
+      const { pure } = manifest.reward ?? plainReward;
+      return openReward(resolved, calls, hostOf(plan, calls.host), log, pure ? undefined : processes.start);
+    });
+  }
+
+  function hostOf(plan: Plan, name: string): ToolHost {
+    const host = hosts.get(name) ?? createHost(name, settingsOfHost(plan, name), onChange);
+    hosts.set(name, host);
+    return host;
+  }
+
+  function onChange(change: HostChange): void {
+    if (change.state === "paused") hostPauses.add(1, { host: change.host });
+    const line = { at: new Date().toISOString(), ...change };
+    try {
+      appendFileSync(folder.hosts, `${JSON.stringify(line)}\n`);
+    } catch (error) {
+      log(`${folder.hosts} lacks a line: ${messageOf(error)}`); // it is for people: no call waits for it
+    }
+    log(`the host ${change.host} is ${change.state} after ${change.seconds.toFixed(1)} s ${change.reason}`);
+  }
+
+  async function lookAtLeases(): Promise<void> {
+    try {
+      await instances.renew();
+      await records.reap(); // first: what is left of a worker may still do something
+      await instances.reap();
+    } catch (error) {
+      log(`leases: ${messageOf(error)}`); // the next look may fare better
+    }
+  }
+
+  return {
+    openRun,
+    journal,
+    tool,
+    instances,
+    ownQueue,
+    recordings: (earlier) => {
+      const known = recordings.get(earlier) ?? openRecordings(earlier);
+      recordings.set(earlier, known);
+      return known;
+    },
+    inTurn: oneAtATime(),
+    reward,
+    agents,
+    reap: lookAtLeases,
+    start: async () => {
+      await lookAtLeases();
+      const { plan } = await openRun(run);
+      const names = plan.tools.map(toolName);
+      // Their threads start meanwhile; what fails is told to whoever calls them.
+      for (const opening of [...plan.rewards.map((_, index) => reward(index)), ...names.map(tool)]) {
+        opening.catch(() => {});
+      }
+      ticking = setInterval(() => {
+        tick = tick.then(lookAtLeases);
+      }, leaseInterval);
+    },
+    close: async () => {
+      clearInterval(ticking);
+      await tick;
+      await agents.close();
+      for (const { breaker } of hosts.values()) breaker.close();
+      await instances.close();
+      for (const opened of await Promise.allSettled([...tools.all(), ...rewards.all()])) {
+        if (opened.status === "fulfilled") await opened.value.close();
+      }
+      await processes.close();
+    },
+  };
+}
+
+function toolOf({ tools }: Plan, name: string): ResolvedTool {
+  const found = tools.find((tool) => toolName(tool) === name);
+  if (found === undefined) {
+    throw new EverturnError("TOOL_FAILED", { tool: name, reason: "the run's plan has no such tool" });
+  }
+  return found;
+}
+
+function log(text: string): void {
+  process.stderr.write(`${text}\n`);
+}

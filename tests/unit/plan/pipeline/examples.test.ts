@@ -1,0 +1,25 @@
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { checkPipeline } from "../../../../src/plan/pipeline/load-plan.ts";
+
+const pipelines = join(import.meta.dirname, "..", "..", "..", "..", "pipelines");
+
+test.each(["calculator", "code", "feedback", "market", "repair", "search", "sql", "web", "zoom"])(
+  "the example %s is valid as it stands",
+  async (name) => {
+    const { plan } = await checkPipeline(join(pipelines, `${name}.yaml`));
+    expect(plan.name).toBe(name);
+  },
+);
+
+test("tasks that a tool says it can't be used in are refused, in each set at the first of them", async () => {
+  const overrides = ["tools=[{ plugin: tool-workspace, functions: [view, replace], config: { bytes: 5 } }]"];
+  const refused = checkPipeline(join(pipelines, "repair.yaml"), { overrides });
+  await expect(refused).rejects.toMatchObject({ code: "WRONG_CONFIGURATION" });
+  const told = await refused.catch(String);
+  for (const said of [
+    "train.jsonl:1: The tool workspace can't be used in 1500 tasks of dataset.train: the files may take 5 bytes",
+    "held-out.jsonl:1: The tool workspace can't be used in 200 tasks of dataset.validation",
+  ])
+    expect(told).toContain(said);
+});
