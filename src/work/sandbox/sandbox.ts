@@ -79,7 +79,7 @@ export interface SandboxSession {
   write(files: Record<string, Uint8Array | string>): Promise<void>;
   /** A file's content; undefined if there is no such file. */
   read(path: string): Promise<Uint8Array | undefined>;
-  /** The files below the working folder, 10,000 at most, by path. */
+  /** The files below the working folder, by path: at most 10,000, and 1 MiB of paths. If there are more, one entry has the path `./`. */
   list(): Promise<{ path: string; size: number }[]>;
   /** Ends all that runs in it. May be called more than once. */
   close(): Promise<void>;

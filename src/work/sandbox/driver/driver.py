@@ -65,10 +65,8 @@ class Driver:
         files, room = [], LISTED_BYTES
         for path, size in files_below("/work"):
             room -= len(path)
-            if room < 0:
+            if room < 0 or len(files) == MOST_LISTED:
                 files.append({"path": "./", "size": 0})  # there are more
-                break
-            if len(files) == MOST_LISTED:
                 break
             files.append({"path": path, "size": size})
         return {"files": sorted(files, key=lambda file: file["path"])}
