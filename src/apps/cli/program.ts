@@ -3,44 +3,8 @@ import packageJson from "../../../package.json" with { type: "json" };
 import { isSystemError } from "../../base/errors/system-error.ts";
 import { isStorageError, storageError } from "../../base/files/storage-errors.ts";
 import { guardTerminal } from "../../base/processes/terminal.ts";
+import { commands } from "./command-table.ts";
 import { endWith } from "./terminal/tell-error.ts";
-
-/** Each command's file, loaded when that command is asked for: all of them together take a second. */
-const commands: Record<string, () => Promise<(program: Command) => void>> = {
-  init: async () => (await import("./commands/init.ts")).registerInit,
-  run: async () => (await import("./commands/run.ts")).registerRun,
-  resume: async () => (await import("./commands/resume.ts")).registerResume,
-  study: async () => (await import("./commands/study.ts")).registerStudy,
-  evaluate: async () => (await import("./commands/evaluate.ts")).registerEvaluate,
-  results: async () => (await import("./commands/results.ts")).registerResults,
-  compare: async () => (await import("./commands/compare.ts")).registerCompare,
-  schema: async () => (await import("./commands/schema.ts")).registerSchema,
-  validate: async () => (await import("./commands/validate.ts")).registerValidate,
-  explain: async () => (await import("./commands/explain.ts")).registerExplain,
-  data: async () => (await import("./commands/data.ts")).registerData,
-  trajectories: async () => (await import("./commands/trajectories.ts")).registerTrajectories,
-  track: async () => (await import("./commands/track.ts")).registerTrack,
-  show: async () => (await import("./commands/show.ts")).registerShow,
-  rescore: async () => (await import("./commands/rescore.ts")).registerRescore,
-  trajectory: async () => (await import("./commands/trajectory.ts")).registerTrajectory,
-  approvals: async () => (await import("./commands/approvals.ts")).registerApprovals,
-  ledger: async () => (await import("./commands/ledger.ts")).registerLedger,
-  fork: async () => (await import("./commands/fork.ts")).registerFork,
-  replay: async () => (await import("./commands/replay.ts")).registerReplay,
-  report: async () => (await import("./commands/report.ts")).registerReport,
-  ui: async () => (await import("./commands/ui.ts")).registerUi,
-  versions: async () => (await import("./commands/versions.ts")).registerVersions,
-  prune: async () => (await import("./commands/prune.ts")).registerPrune,
-  import: async () => (await import("./commands/import.ts")).registerImport,
-  export: async () => (await import("./commands/export.ts")).registerExport,
-  serve: async () => (await import("./commands/serve.ts")).registerServe,
-  dev: async () => (await import("./commands/dev.ts")).registerDev,
-  template: async () => (await import("./commands/template.ts")).registerTemplate,
-  devices: async () => (await import("./commands/devices.ts")).registerDevices,
-  plugin: async () => (await import("./commands/plugin.ts")).registerPlugin,
-  tools: async () => (await import("./commands/tools.ts")).registerTools,
-  worker: async () => (await import("./commands/worker.ts")).registerWorker,
-};
 
 const program = new Command("everturn")
   .description(

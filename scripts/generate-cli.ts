@@ -1,0 +1,81 @@
+// Writes docs/cli.md from the commands of src/apps/cli; with --check, fails if the page is not up to date.
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { type Argument, Command, type Option } from "commander";
+import { commands } from "../src/apps/cli/command-table.ts";
+
+const page = join(import.meta.dirname, "..", "docs", "cli.md");
+
+const introduction = `# Commands
+
+Run a command with \`npx everturn <command>\`. \`npx everturn <command> --help\` prints the same text as this page.
+
+A command exits with status 0 when it succeeds and with status 1 when it fails. An error prints its code, what went wrong,
+and what to do; [errors](errors.md) lists every code. With \`--json\`, a command writes one line of JSON to standard output, and so
+does an error.
+
+This page is generated from the commands by \`node scripts/generate-cli.ts\`.
+`;
+
+/** As text in a cell of a table: angle brackets would be HTML, and a bar would end the cell. */
+function cell(text: string): string {
+  return text.replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll("|", "\\|");
+}
+
+function code(text: string): string {
+  return `\`${text.replaceAll("|", "\\|")}\``;
+}
+
+/** A description, followed by the choices and the default as `--help` prints them. */
+function described({ description, argChoices, defaultValue }: Argument | Option): string {
+  const extras = [];
+  if (argChoices !== undefined) extras.push(`choices: ${argChoices.map(code).join(", ")}`);
+  if (["string", "number"].includes(typeof defaultValue))
+    extras.push(`default: ${code(String(defaultValue))}`);
+  return extras.length === 0 ? cell(description) : `${cell(description)} (${extras.join("; ")})`;
+}
+
+function table(heading: string, rows: [string, string][]): string {
+  if (rows.length === 0) return "";
+  const lines = rows.map(([name, description]) => `| ${code(name)} | ${description} |`);
+  return `\n| ${heading} | description |\n| --- | --- |\n${lines.join("\n")}\n`;
+}
+
+function fullName(command: Command): string {
+  return command.parent === null ? command.name() : `${fullName(command.parent)} ${command.name()}`;
+}
+
+function section(command: Command): string {
+  const name = fullName(command);
+  const subcommands = command.commands.map((one): [string, string] => [one.name(), cell(one.description())]);
+  const args = command.registeredArguments.map((one): [string, string] => [
+    one.required ? `<${one.name()}>` : `[${one.name()}]`,
+    described(one),
+  ]);
+  const options = command.options
+    .filter((one) => !one.hidden)
+    .map((one): [string, string] => [one.flags, described(one)]);
+  const level = command.parent?.parent === null ? "##" : "###";
+  const tables = [table("command", subcommands), table("argument", args), table("option", options)].join("");
+  const own = `${level} ${name}\n\n${cell(command.description())}\n\n\`\`\`text\n${name} ${command.usage()}\n\`\`\`\n${tables}`;
+  return [own, ...command.commands.map(section)].join("\n");
+}
+
+const program = new Command("everturn");
+for (const register of await Promise.all(Object.values(commands).map((load) => load()))) register(program);
+const list = program.commands.map(
+  (one) => `| [\`${one.name()}\`](#everturn-${one.name()}) | ${cell(one.description())} |`,
+);
+const overview = `| command | description |\n| --- | --- |\n${list.join("\n")}\n`;
+const wanted = [introduction, overview, ...program.commands.map(section)].join("\n");
+
+const present = await readFile(page, "utf8").catch(() => "");
+if (present !== wanted && process.argv.includes("--check")) {
+  console.error(
+    "docs/cli.md is not up to date: run `node scripts/generate-cli.ts` and commit what it writes.",
+  );
+  process.exitCode = 1;
+} else if (present !== wanted) {
+  await writeFile(page, wanted);
+  console.log("written: docs/cli.md");
+}
