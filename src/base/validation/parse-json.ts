@@ -1,3 +1,4 @@
+import { getLocation, type JSONPath, type JSONVisitor, printParseErrorCode, visit } from "jsonc-parser";
 import { EverturnError } from "../errors/everturn-error.ts";
 import { type InexactNumber, isExact } from "../json/exact-json.ts";
 import { deepest } from "../json/nesting.ts";
@@ -11,20 +12,11 @@ export type ParsedJson =
   | { readonly document: SourceDocument; readonly problems: readonly Problem[] }
   | { readonly document?: undefined; readonly problems: readonly Problem[] };
 
-interface Fault {
-  readonly offset: number;
-  readonly reason: string;
-  readonly hint: string;
-}
-
-const tokenPattern = /[ \t\r\n]*(?:(["'])|([{}[\],:])|(true|false|null|-?[0-9A-Za-z+.-]+)|(\/[/*])|$)/y;
-const notFinite = /^[-+]?(nan|inf|infinity)$/i;
-const numberPattern = /^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?$/;
-
 /** Parses JSON (RFC 8259) and keeps the position of each key and value. `file` is for messages. */
 export function parseJson(source: string, file: string): ParsedJson {
-  const walk = walkJson(source);
-  if ("fault" in walk) {
+  const text = source.replace(/^\uFEFF/, " ");
+  const walk = walkJson(text);
+  if (walk instanceof FaultFound) {
     const { offset, reason, hint } = walk.fault;
     const place = placeAt(file, source, offset);
     const error = new EverturnError("JSON_SYNTAX", { at: place.text, reason, hint });
@@ -37,8 +29,24 @@ export function parseJson(source: string, file: string): ParsedJson {
   });
   for (const { literal, offset, pointer } of walk.inexact)
     problems.push(inexactNumberAt(placeAt(file, source, offset), pointer, literal));
-  const value: unknown = JSON.parse(source.replace(/^\uFEFF/, ""));
+  const value: unknown = JSON.parse(text);
   return { document: { file, source, value, offsets: walk.offsets }, problems };
+}
+
+interface Fault {
+  readonly offset: number;
+  readonly reason: string;
+  readonly hint: string;
+}
+
+/** Ends a walk at its first fault. */
+class FaultFound extends Error {
+  readonly fault: Fault;
+
+  constructor(fault: Fault) {
+    super(fault.reason);
+    this.fault = fault;
+  }
 }
 
 interface Duplicate {
@@ -47,142 +55,114 @@ interface Duplicate {
   readonly second: number;
 }
 
-function walkJson(source: string) {
+/** The offsets of a text's keys and values, its duplicate keys and its inexact numbers; or its first fault. */
+function walkJson(text: string) {
   const offsets = new Map<Pointer, NodeOffsets>();
   const duplicates: Duplicate[] = [];
   const inexact: (InexactNumber & { pointer: Pointer })[] = [];
-  let at = source.startsWith("\uFEFF") ? 1 : 0;
-  let depth = 0;
-  let fault: Fault | undefined;
+  const openBrackets: number[] = [];
+  let key: { readonly name: string; readonly offset: number } | undefined;
 
-  const fail = (offset: number, reason: string, hint: string): false => {
-    fault ??= { offset, reason, hint };
-    return false;
+  const beginValue = (offset: number, path: JSONPath): Pointer => {
+    const pointer = pointerTo(path);
+    offsets.set(pointer, key === undefined ? { value: offset } : { key: key.offset, value: offset });
+    key = undefined;
+    return pointer;
   };
-  const skipSpace = () => {
-    while (/[ \t\r\n]/.test(source[at] ?? "")) at++;
-    return at;
+  const open: JSONVisitor["onObjectBegin"] = (offset, _length, _line, _column, path) => {
+    if (openBrackets.length === deepest) {
+      const reason = `it is nested more than ${deepest} levels deep`;
+      throw new FaultFound({ offset, reason, hint: "Write it flatter." });
+    }
+    beginValue(offset, path());
+    openBrackets.push(offset);
   };
-
-  function value(pointer: Pointer, key?: number): boolean {
-    const start = skipSpace();
-    offsets.set(pointer, key === undefined ? { value: start } : { key, value: start });
-    const first = source[start];
-    if (first === "{" || first === "[") {
-      if (depth === deepest)
-        return fail(start, `it is nested more than ${deepest} levels deep`, "Write it flatter.");
-      depth++;
-      const isWhole = first === "{" ? members(pointer, start) : items(pointer, start);
-      depth--;
-      return isWhole;
-    }
-    if (first === '"') return text() !== undefined;
-    return literal(start, pointer);
-  }
-
-  function text(): string | undefined {
-    const start = at++;
-    while (source[at] !== '"') {
-      if (at >= source.length || source[at] === "\n") {
-        fail(start, "this text isn't closed on its line", 'End it with ".');
-        return undefined;
-      }
-      at += source[at] === "\\" ? 2 : 1;
-    }
-    at++;
-    try {
-      return JSON.parse(source.slice(start, at));
-    } catch {
-      fail(
-        start,
-        "this text holds a wrong escape or a control character",
-        "Write \\\\ for a backslash, \\t for a tab.",
-      );
-      return undefined;
-    }
-  }
-
-  function literal(start: number, pointer: Pointer): boolean {
-    tokenPattern.lastIndex = start;
-    const [, quote, mark, word, comment] = tokenPattern.exec(source) ?? [];
-    if (word !== undefined && (/^(true|false|null)$/.test(word) || numberPattern.test(word))) {
-      if (numberPattern.test(word) && !isExact(word)) inexact.push({ literal: word, offset: start, pointer });
-      at += word.length;
-      return true;
-    }
-    if (quote !== undefined) return fail(start, "text stands in single quotes", 'Use ".');
-    if (comment !== undefined) return fail(start, "there is a comment", "JSON has none; remove it.");
-    if (word !== undefined && notFinite.test(word))
-      return fail(
-        start,
-        `JSON has no ${word}${heldBy(pointer)}`,
-        "Write null, leave the key out, or put it in quotes.",
-      );
-    if (word !== undefined) return fail(start, `“${word}” is no JSON value`, "Put text in double quotes.");
-    if (start >= source.length) return fail(start, "the text ends where a value is expected", "Complete it.");
-    const found = mark ?? source[start];
-    return fail(
-      start,
-      `“${found}” stands where a value is expected`,
-      "Write a value, or remove the comma or colon before it.",
-    );
-  }
-
-  function members(pointer: Pointer, open: number): boolean {
-    at++;
-    if (source[skipSpace()] === "}") return closed();
-    while (true) {
-      const start = skipSpace();
-      if (source[start] !== '"') return member(start, open);
-      const name = text();
-      if (name === undefined) return false;
-      const pointerOfMember = child(pointer, name);
-      const first = offsets.get(pointerOfMember)?.key;
-      if (first !== undefined) duplicates.push({ key: name, first, second: start });
-      if (source[skipSpace()] !== ":") return fail(at, `a colon is missing after “${name}”`, "Add it.");
-      at++;
-      if (!value(pointerOfMember, start)) return false;
-      const end = at;
-      const next = source[skipSpace()];
-      if (next === "}") return closed();
-      if (next !== ",") return unseparated(end, open, "{");
-      at++;
-    }
-  }
-
-  function items(pointer: Pointer, open: number): boolean {
-    at++;
-    if (source[skipSpace()] === "]") return closed();
-    for (let index = 0; ; index++) {
-      if (source[skipSpace()] === "]") return fail(at, "there is a comma after the last item", "Remove it.");
-      if (!value(child(pointer, index))) return false;
-      const end = at;
-      const next = source[skipSpace()];
-      if (next === "]") return closed();
-      if (next !== ",") return unseparated(end, open, "[");
-      at++;
-    }
-  }
-
-  const closed = (): true => {
-    at++;
-    return true;
+  const close: JSONVisitor["onObjectEnd"] = (_offset, length) => {
+    if (length > 0) openBrackets.pop(); // else the text ends here, and onError follows
   };
-  function member(start: number, open: number): false {
-    if (source[start] === "}") return fail(start, "there is a comma after the last member", "Remove it.");
-    if (start >= source.length) return unclosed(open, "{");
-    if (/[A-Za-z_$']/.test(source[start] ?? ""))
-      return fail(start, "a key isn't in double quotes", 'Put it in ".');
-    if (source[start] === ",") return fail(start, "there is a comma too many", "Remove it.");
-    if (source[start] === "/") return fail(start, "there is a comment", "JSON has none; remove it.");
-    return fail(start, `“${source[start]}” stands where a key is expected`, 'Write "key": value.');
+  const visitor: JSONVisitor = {
+    onObjectBegin: open,
+    onObjectEnd: close,
+    onArrayBegin: open,
+    onArrayEnd: close,
+    onObjectProperty(name, offset, _length, _line, _column, path) {
+      const first = offsets.get(child(pointerTo(path()), name))?.key;
+      if (first !== undefined) duplicates.push({ key: name, first, second: offset });
+      key = { name, offset };
+    },
+    onLiteralValue(value: unknown, offset, length, _line, _column, path) {
+      const pointer = beginValue(offset, path());
+      const literal = text.slice(offset, offset + length);
+      if (typeof value === "number" && !isExact(literal)) inexact.push({ literal, offset, pointer });
+    },
+    onError(code, offset) {
+      const isUnclosed = printParseErrorCode(code) === "UnexpectedEndOfString";
+      throw new FaultFound(faultAt(text, offset, isUnclosed, openBrackets.at(-1), key?.name));
+    },
+  };
+  try {
+    visit(text, visitor, { disallowComments: true });
+  } catch (error) {
+    if (error instanceof FaultFound) return error;
+    throw error;
   }
-  const unclosed = (open: number, bracket: string): false =>
-    fail(open, `this ${bracket} is never closed`, "Close it.");
-  const unseparated = (end: number, open: number, bracket: string): false =>
-    at >= source.length ? unclosed(open, bracket) : fail(end, "a comma is missing here", "Add it.");
+  return { offsets, duplicates, inexact };
+}
 
-  if (value("") && skipSpace() < source.length)
-    fail(at, "something follows the end of the value", "Remove it.");
-  return fault === undefined ? { offsets, duplicates, inexact } : { fault };
+function pointerTo(path: JSONPath): Pointer {
+  return path.reduce<Pointer>((pointer, key) => child(pointer, key), "");
+}
+
+const notFinite = /^[-+]?(nan|inf|infinity)$/i;
+
+/** Describes the first fault of a text: `bracket` is the offset of the innermost open bracket, `key` a key without its value. */
+function faultAt(text: string, offset: number, isUnclosed: boolean, bracket?: number, key?: string): Fault {
+  const fault = (reason: string, hint: string, at = offset): Fault => ({ offset: at, reason, hint });
+  const before = text.slice(0, offset).trimEnd();
+  const last = before.at(-1) ?? "";
+  const found = text[offset] ?? "";
+  const holder = text[bracket ?? -1];
+  const expectsKey = last === "{" || (last === "," && holder === "{");
+  const expectsValue = last === "" || last === ":" || last === "[" || (last === "," && holder === "[");
+  const begun = /[\w+.-]*$/.exec(text.slice(Math.max(0, offset - 100), offset))?.[0] ?? "";
+  const rest = /^[\w+.-]*/.exec(text.slice(offset))?.[0] ?? "";
+
+  if (key !== undefined && last !== ":") return fault(`a colon is missing after “${key}”`, "Add it.");
+  if (found === "" && bracket !== undefined && !expectsValue)
+    return fault(`this ${holder} is never closed`, "Close it.", bracket);
+  if (begun !== "" && rest !== "")
+    return fault(`“${begun}${rest}” is no JSON value`, "Put text in double quotes.", offset - begun.length);
+  if (!expectsKey && !expectsValue)
+    return bracket === undefined
+      ? fault("something follows the end of the value", "Remove it.")
+      : fault("a comma is missing here", "Add it.", before.length);
+
+  if (found === '"')
+    return isUnclosed
+      ? fault("this text isn't closed on its line", 'End it with ".')
+      : fault(
+          "this text holds a wrong escape or a control character",
+          "Write \\\\ for a backslash, \\t for a tab.",
+        );
+  if (/^\/[/*]/.test(text.slice(offset, offset + 2)))
+    return fault("there is a comment", "JSON has none; remove it.");
+
+  if (expectsKey) {
+    if (found === "}") return fault("there is a comma after the last member", "Remove it.");
+    if (found === ",") return fault("there is a comma too many", "Remove it.");
+    if (/[A-Za-z_$']/.test(found)) return fault("a key isn't in double quotes", 'Put it in ".');
+    return fault(`“${found}” stands where a key is expected`, 'Write "key": value.');
+  }
+  if (found === "") return fault("the text ends where a value is expected", "Complete it.");
+  if (found === "]" && last === ",") return fault("there is a comma after the last item", "Remove it.");
+  if (found === "'") return fault("text stands in single quotes", 'Use ".');
+  if (notFinite.test(rest)) {
+    const holds = heldBy(pointerTo(getLocation(text, offset).path));
+    return fault(`JSON has no ${rest}${holds}`, "Write null, leave the key out, or put it in quotes.");
+  }
+  if (rest !== "") return fault(`“${rest}” is no JSON value`, "Put text in double quotes.");
+  return fault(
+    `“${found}” stands where a value is expected`,
+    "Write a value, or remove the comma or colon before it.",
+  );
 }
