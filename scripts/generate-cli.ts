@@ -8,7 +8,7 @@ const page = join(import.meta.dirname, "..", "docs", "cli.md");
 
 const introduction = `# Commands
 
-Run a command with \`npx everturn <command>\`. \`npx everturn <command> --help\` prints the same text as this page.
+Run a command with \`npx everturn COMMAND\`. \`npx everturn COMMAND --help\` prints its usage, arguments and options.
 
 A command exits with status 0 when it succeeds and with status 1 when it fails. An error prints its code, what went wrong,
 and what to do; [errors](errors.md) lists every code. With \`--json\`, a command writes one line of JSON to standard output, and so
@@ -57,7 +57,7 @@ function section(command: Command): string {
     .map((one): [string, string] => [one.flags, described(one)]);
   const level = command.parent?.parent === null ? "##" : "###";
   const tables = [table("command", subcommands), table("argument", args), table("option", options)].join("");
-  const own = `${level} ${name}\n\n${cell(command.description())}\n\n\`\`\`text\n${name} ${command.usage()}\n\`\`\`\n${tables}`;
+  const own = `${level} ${name}\n\n${cell(command.description())}\n\nUsage: ${code(`${name} ${command.usage()}`)}\n${tables}`;
   return [own, ...command.commands.map(section)].join("\n");
 }
 
