@@ -12,7 +12,6 @@ const pagesToRewrite = [
   "docs/agents.md",
   "docs/algorithms.md",
   "docs/architecture.md",
-  "docs/cli.md",
   "docs/data.md",
   "docs/dependencies.md",
   "docs/durability.md",

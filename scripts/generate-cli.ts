@@ -10,9 +10,10 @@ const introduction = `# Commands
 
 Run a command with \`npx everturn COMMAND\`. \`npx everturn COMMAND --help\` prints its usage, arguments and options.
 
-A command exits with status 0 when it succeeds and with status 1 when it fails. An error prints its code, what went wrong,
-and what to do; [errors](errors.md) lists every code. With \`--json\`, a command writes one line of JSON to standard output, and so
-does an error.
+A command exits with status 0 when it succeeds and with status 1 when it fails. When a signal interrupts it, it exits with
+128 plus the number of the signal, for example 130 after Ctrl-C. A command that fails prints the code of the error, what went
+wrong, and what to do. [Errors](errors.md) lists every code. With \`--json\`, commands print results and errors as JSON on
+standard output.
 
 This page is generated from the commands by \`node scripts/generate-cli.ts\`.
 `;
@@ -27,8 +28,10 @@ function code(text: string): string {
 }
 
 /** A description, followed by the choices and the default as `--help` prints them. */
-function described({ description, argChoices, defaultValue }: Argument | Option): string {
+function described(one: Argument | Option): string {
+  const { description, argChoices, defaultValue } = one;
   const extras = [];
+  if ("envVar" in one && one.envVar !== undefined) extras.push(`environment variable: ${code(one.envVar)}`);
   if (argChoices !== undefined) extras.push(`choices: ${argChoices.map(code).join(", ")}`);
   if (["string", "number"].includes(typeof defaultValue))
     extras.push(`default: ${code(String(defaultValue))}`);

@@ -13,7 +13,7 @@ const program = new Command("everturn")
   .version(packageJson.version)
   .showSuggestionAfterError()
   .showHelpAfterError(
-    "`npx everturn --help` lists the commands, and `npx everturn COMMAND --help` what one takes.",
+    "`npx everturn --help` lists the commands, and `npx everturn COMMAND --help` shows how to use one.",
   )
   .exitOverride();
 

@@ -9,9 +9,9 @@ import { tableLines } from "../views/table.ts";
 export function registerApprovals(program: Command): void {
   program
     .command("approvals")
-    .description("list the tool calls of a run that wait for a person: to be approved, or answered")
-    .argument("<run>", "the run's id, or the path of its folder")
-    .option("--runs <folder>", "where runs are kept", "runs")
+    .description("list the tool calls of a run that are waiting for a person's approval or answer")
+    .argument("<run>", "id of the run, or path of its folder")
+    .option("--runs <folder>", "folder that contains the runs", "runs")
     .option("--json", "print one line of JSON", false)
     .action(approvals);
 }

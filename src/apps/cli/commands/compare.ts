@@ -20,14 +20,18 @@ export function registerCompare(program: Command): void {
   program
     .command("compare")
     .description(
-      "compare evaluations on the same tasks: with intervals, a paired test, what was newly solved",
+      "compare evaluations on the same tasks: confidence intervals, a paired test, newly solved tasks",
     )
-    .argument("<first>", "RUN/EVALUATION, or a run: its newest held-out evaluation")
-    .argument("<second>", "the same")
-    .argument("[others...]", "more of them, each against the first")
-    .option("--limit <number>", "name at most so many tasks of each kind; 0 names all", count, 20)
-    .option("--runs <folder>", "where runs are kept", "runs")
-    .option("--json", "print one line of JSON, with all tasks that changed; of several a list", false)
+    .argument("<first>", "RUN/EVALUATION, or a run for its newest held-out evaluation")
+    .argument("<second>", "RUN/EVALUATION, or a run, to compare with the first")
+    .argument("[others...]", "more evaluations to compare with the first")
+    .option("--limit <number>", "list at most this many tasks of each kind; 0 lists all", count, 20)
+    .option("--runs <folder>", "folder that contains the runs", "runs")
+    .option(
+      "--json",
+      "print one line of JSON with all changed tasks; a list if there are more than two evaluations",
+      false,
+    )
     .action(compareAll);
 }
 

@@ -7,7 +7,7 @@ import { registerTasks } from "./data/tasks.ts";
 export function registerData(program: Command): void {
   const data = program
     .command("data")
-    .description("look at the tasks of a pipeline, or make some of a benchmark");
+    .description("inspect the tasks of a pipeline, or convert the tasks of a benchmark");
   registerInspect(data);
   registerTasks(data);
   registerRated(data);

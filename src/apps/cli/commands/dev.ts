@@ -9,12 +9,10 @@ import { interruptible } from "../terminal/interruptible.ts";
 export function registerDev(program: Command): void {
   program
     .command("dev")
-    .description(
-      "bring up a run's Temporal server, UI and workers, to look at its trajectories or to work on it",
-    )
-    .argument("<run>", "the run's id, or the path of its folder")
-    .option("--runs <folder>", "where runs are kept", "runs")
-    .option("--temporal <path>", "Temporal CLI to start the dev server with")
+    .description("start a run's Temporal server, UI and workers, to inspect or debug its trajectories")
+    .argument("<run>", "id of the run, or path of its folder")
+    .option("--runs <folder>", "folder that contains the runs", "runs")
+    .option("--temporal <path>", "Temporal CLI that starts the dev server")
     .action(async (named: string, { temporal, ...options }: { runs: string; temporal?: string }) => {
       const { runs, run } = runReference(named, options.runs);
       const note = (text: string) => void process.stderr.write(`${text}\n`);

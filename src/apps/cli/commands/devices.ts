@@ -7,13 +7,13 @@ import { probeDevice } from "../../../engine/onnx/probe-device.ts";
 export function registerDevices(program: Command): void {
   const command = program
     .command("devices")
-    .description("list what models can run on here, and why not")
+    .description("list the devices that can run models on this machine, and why others cannot")
     .action(listDevices);
   command
     .command("fetch")
-    .description("download a device's libraries into the user's cache")
-    .addArgument(new Argument("<device>", "the only one with something to fetch").choices(["cuda"]))
-    .option("--with-libraries", "also CUDA 13 and cuDNN 9 (1 GB), where the system has none")
+    .description("download the libraries of a device to the user's cache")
+    .addArgument(new Argument("<device>", "device to fetch libraries for").choices(["cuda"]))
+    .option("--with-libraries", "also download CUDA 13 and cuDNN 9 (1 GB), for systems without them")
     .action(async (_device: string, options: { withLibraries?: true }) => {
       const libraries = options.withLibraries ?? false;
       await fetchCuda({ libraries }, (line) => process.stdout.write(`${line}\n`));

@@ -26,30 +26,29 @@ interface Options {
 export function registerEvaluate(program: Command): void {
   program
     .command("evaluate")
-    .description("measure a run's policy on tasks, greedily or by several samples of each")
-    .argument("<run>", "the run's id, or the path of its folder")
-    .option("--tasks <file>", "JSON lines of tasks; default: the pipeline's validation set")
-    .option("--limit <number>", "only the first tasks", positiveCount)
-    .option("--no-tools", "switch the tools off")
-    .option("--tool-recordings <run>", "answer tool calls with what this run recorded, and call none")
+    .description("evaluate a run's policy on tasks, greedily or with several samples per task")
+    .argument("<run>", "id of the run, or path of its folder")
+    .option("--tasks <file>", "JSON Lines file with tasks (default: the pipeline's validation set)")
+    .option("--limit <number>", "use only the first tasks", positiveCount)
+    .option("--no-tools", "disable all tools")
+    .option(
+      "--tool-recordings <run>",
+      "answer tool calls from the recordings of this run instead of calling tools",
+    )
     .option(
       "--policy-version <numbers>",
-      "one, or several as 0,10,20, one after the other; default: the newest",
+      "version to evaluate, or several such as 0,10,20 (default: the newest)",
     )
-    .option(
-      "--samples <number>",
-      "trajectories of each task, for pass@k and maj@k; default: 1",
-      positiveCount,
-    )
+    .option("--samples <number>", "trajectories per task, for pass@k and maj@k (default: 1)", positiveCount)
     .option(
       "--temperature <number>",
-      "default: 0, greedily; with several samples, the one that the run trains with",
+      "sampling temperature (default: 0, or the run's training temperature with several samples)",
       temperature,
     )
-    .option("--name <name>", "what it is called; the same name again goes on with it")
-    .option("--runs <folder>", "where runs are kept", "runs")
-    .option("--temporal <path>", "Temporal CLI to start the dev server with")
-    .option("--json", "end with one line of JSON on standard output", false)
+    .option("--name <name>", "name of the evaluation; an existing name continues that evaluation")
+    .option("--runs <folder>", "folder that contains the runs", "runs")
+    .option("--temporal <path>", "Temporal CLI that starts the dev server")
+    .option("--json", "print the result as one line of JSON", false)
     .action(evaluate);
 }
 

@@ -25,16 +25,12 @@ const lengths = [512, 2048, 8192, 32_768];
 export function registerExplain(program: Command): void {
   program
     .command("explain")
-    .description("say what a run of a pipeline will do, in order and in numbers; nothing is started")
-    .argument("<pipeline>", "YAML file")
-    .option(
-      "--probe",
-      "run it for one step, and say from that how long all of it takes, and how much memory",
-      false,
-    )
+    .description("explain what a run of a pipeline will do, step by step and in numbers, without starting it")
+    .argument("<pipeline>", "pipeline file (YAML)")
+    .option("--probe", "run one step to estimate the time and memory of the whole run", false)
     .option("--set <key=value>", "override a value of the pipeline (repeatable)", collect, [])
-    .option("--plugins <folder>", "look for plugins here too (repeatable)", collect, [])
-    .option("--temporal <path>", "Temporal CLI to start the dev server of a probe with")
+    .option("--plugins <folder>", "also search this folder for plugins (repeatable)", collect, [])
+    .option("--temporal <path>", "Temporal CLI that starts the dev server for --probe")
     .option("--json", "print one line of JSON", false)
     .action(explain);
 }

@@ -19,16 +19,21 @@ interface Options {
 export function registerExport(program: Command): void {
   program
     .command("export")
-    .description("write a policy as Hugging Face's files or as a GGUF file")
-    .argument("<policy>", "the run that made it, by id or path, or any folder of a policy")
-    .argument("<target>", "a folder, or a file that ends in .gguf; nothing is overwritten")
+    .description("export a policy as a Hugging Face folder or a GGUF file")
+    .argument("<policy>", "id or path of a run, or any folder with a policy")
+    .argument("<target>", "new folder, or file that ends in .gguf; existing files are never overwritten")
     .addOption(
-      new Option("--dtype <type>", "type of the weights").choices(Object.keys(dtypes)).default("float32"),
+      new Option("--dtype <type>", "data type of the weights")
+        .choices(Object.keys(dtypes))
+        .default("float32"),
     )
-    .option("--merge", "put a LoRA adapter into its base model's weights", false)
-    .option("--policy-version <number>", "of a run; default: the newest")
-    .option("--runs <folder>", "where runs are kept", "runs")
-    .option("--base <folder>", "the adapter's base model, if it isn't where the adapter says")
+    .option("--merge", "merge the LoRA adapter into the weights of its base model", false)
+    .option("--policy-version <number>", "version of the run's policy (default: the newest)")
+    .option("--runs <folder>", "folder that contains the runs", "runs")
+    .option(
+      "--base <folder>",
+      "base model of the adapter, if it has moved from the path in the adapter's config",
+    )
     .action(exportPolicy);
 }
 

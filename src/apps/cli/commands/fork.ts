@@ -30,18 +30,19 @@ interface Options extends ForkRequest {
 export function registerFork(program: Command): void {
   program
     .command("fork")
-    .description(
-      "start trajectories from the first turns of another one, byte for byte, calling nothing again",
+    .description("start new trajectories from the first turns of another one without repeating its calls")
+    .argument("<trajectory>", "id of the trajectory (run/stage/task/sample), or any unique suffix of it")
+    .requiredOption("--turn <number>", "number of turns to keep; 0 keeps only the prompt", count)
+    .option(
+      "--policy <version or folder>",
+      "policy that generates the new turns (default: the same as before)",
     )
-    .argument("<trajectory>", "its id, run/stage/task/sample, or an end of it that only one has")
-    .requiredOption("--turn <number>", "how many of its turns are kept; 0 keeps its prompt alone", count)
-    .option("--policy <version or folder>", "what generates the other turns; default: as before")
-    .option("--temperature <number>", "default: as before", decimal)
-    .option("--seed <number>", "default: the run's", count)
-    .option("--count <number>", "how many trajectories", positiveCount, 1)
-    .option("--runs <folder>", "where runs are kept", "runs")
-    .option("--temporal <path>", "Temporal CLI to start the dev server with")
-    .option("--json", "end with one line of JSON on standard output", false)
+    .option("--temperature <number>", "sampling temperature (default: the same as before)", decimal)
+    .option("--seed <number>", "random seed (default: the run's seed)", count)
+    .option("--count <number>", "number of new trajectories", positiveCount, 1)
+    .option("--runs <folder>", "folder that contains the runs", "runs")
+    .option("--temporal <path>", "Temporal CLI that starts the dev server")
+    .option("--json", "print the result as one line of JSON", false)
     .action(fork);
 }
 

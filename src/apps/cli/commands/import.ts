@@ -9,11 +9,11 @@ import { refuseUsedTarget, writeNewFolder } from "./used-target.ts";
 export function registerImport(program: Command): void {
   program
     .command("import")
-    .description("write a model as Hugging Face's files with float32 weights, which Everturn trains")
+    .description("convert a model to a Hugging Face folder with float32 weights that Everturn can train")
     .argument("<model>", `a GGUF file, a folder of Hugging Face's files, or ${knownModelNames.join(", ")}`)
-    .argument("<folder>", "where to write it; nothing is overwritten")
+    .argument("<folder>", "new folder for the model; existing files are never overwritten")
     .addOption(
-      new Option("--quantization <type>", "keep matrices in blocks of so few bits, under LoRA").choices([
+      new Option("--quantization <type>", "quantize the matrices for training with LoRA").choices([
         "int8",
         "int4",
       ]),

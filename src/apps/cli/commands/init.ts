@@ -10,12 +10,12 @@ import { writeFiles } from "../../init/write-files.ts";
 export function registerInit(program: Command): void {
   program
     .command("init")
-    .description("write a small project of your own: a pipeline, a tool, a reward, tasks and a test")
-    .argument("[folder]", "where to; nothing is overwritten", ".")
+    .description("create a small project with a pipeline, a tool, a reward, tasks and a test")
+    .argument("[folder]", "folder for the project; existing files are never overwritten", ".")
     .addOption(
       new Option(
         "--template <name>",
-        "tool: a tool of your own; loop: an agent loop, too; library: a script that trains",
+        "tool: a tool of your own; loop: also an agent loop; library: a training script",
       )
         .choices(templateNames)
         .default("tool"),

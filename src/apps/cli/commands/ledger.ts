@@ -21,11 +21,11 @@ interface Options {
 export function registerLedger(program: Command): void {
   program
     .command("ledger")
-    .description("show what became of each trajectory of a run, and check it against the store")
-    .argument("<run>", "the run's id, or the path of its folder")
-    .option("--step <number>", "only this step, with a line for each trajectory", positiveCount)
-    .option("--runs <folder>", "where runs are kept", "runs")
-    .option("--json", "print one line of JSON, with all trajectories", false)
+    .description("show the state of each trajectory of a run and check it against the stored files")
+    .argument("<run>", "id of the run, or path of its folder")
+    .option("--step <number>", "only this step, with one line per trajectory", positiveCount)
+    .option("--runs <folder>", "folder that contains the runs", "runs")
+    .option("--json", "print one line of JSON with all trajectories", false)
     .action(ledger);
 }
 

@@ -26,8 +26,8 @@ export function liveCommand(parent: Command, name: string, description: string):
   return parent
     .command(name)
     .description(description)
-    .argument("<trajectory>", "its id, run/stage/task/sample, or an end of it that only one has")
-    .option("--runs <folder>", "where runs are kept", "runs")
+    .argument("<trajectory>", "id of the trajectory (run/stage/task/sample), or any unique suffix of it")
+    .option("--runs <folder>", "folder that contains the runs", "runs")
     .option("--json", "print one line of JSON", false);
 }
 

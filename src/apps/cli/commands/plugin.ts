@@ -5,6 +5,6 @@ import { registerNew } from "./plugin/new.ts";
 
 /** `everturn plugin …`: plugins of one's own. */
 export function registerPlugin(program: Command): void {
-  const parent = program.command("plugin").description("write, build and check plugins of your own");
+  const parent = program.command("plugin").description("create, build and check your own plugins");
   for (const register of [registerNew, registerBuild, registerCheck]) register(parent);
 }

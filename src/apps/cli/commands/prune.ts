@@ -15,12 +15,10 @@ interface Options {
 export function registerPrune(program: Command): void {
   program
     .command("prune")
-    .description(
-      "free what a run's retention allows: single records of old steps, versions, what killed processes left",
-    )
-    .argument("<run>", "the run's id, or the path of its folder")
-    .option("--dry-run", "say what would be freed, and change nothing", false)
-    .option("--runs <folder>", "where runs are kept", "runs")
+    .description("delete files that a run's retention settings allow, and leftovers of killed processes")
+    .argument("<run>", "id of the run, or path of its folder")
+    .option("--dry-run", "print what would be deleted without deleting it", false)
+    .option("--runs <folder>", "folder that contains the runs", "runs")
     .option("--json", "print one line of JSON", false)
     .action(pruneRun);
 }

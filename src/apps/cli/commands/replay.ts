@@ -13,10 +13,12 @@ import { errorLine, tellError } from "../terminal/tell-error.ts";
 export function registerReplay(program: Command): void {
   program
     .command("replay")
-    .description("run today's workflow code over a trajectory's history: is it still deterministic?")
-    .argument("<trajectory>", "its id, run/stage/task/sample, or an end of it that only one has")
-    .option("--runs <folder>", "where runs are kept", "runs")
-    .option("--temporal <path>", "Temporal CLI to start the dev server with")
+    .description(
+      "replay a trajectory's history with the current workflow code to check that it is deterministic",
+    )
+    .argument("<trajectory>", "id of the trajectory (run/stage/task/sample), or any unique suffix of it")
+    .option("--runs <folder>", "folder that contains the runs", "runs")
+    .option("--temporal <path>", "Temporal CLI that starts the dev server")
     .option("--json", "print one line of JSON", false)
     .action(replay);
 }

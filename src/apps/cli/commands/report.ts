@@ -7,9 +7,9 @@ import { runReference } from "../../../run/folder/run-reference.ts";
 export function registerReport(program: Command): void {
   program
     .command("report")
-    .description("write a run's report.html")
-    .argument("<run>", "the run's id, or the path of its folder")
-    .option("--runs <folder>", "where runs are kept", "runs")
+    .description("write report.html for a run")
+    .argument("<run>", "id of the run, or path of its folder")
+    .option("--runs <folder>", "folder that contains the runs", "runs")
     .option("--json", "print one line of JSON", false)
     .action(async (named: string, options: { runs: string; json: boolean }) => {
       const { runs, run } = runReference(named, options.runs);

@@ -24,19 +24,24 @@ interface Options {
 export function registerRescore(program: Command): void {
   program
     .command("rescore")
-    .description("score a run's trajectories again, and print both scores; the run stays as it is")
-    .argument("<run>", "the run's id, or the path of its folder")
+    .description("score a run's trajectories again and print both scores, without changing the run")
+    .argument("<run>", "id of the run, or path of its folder")
     .option(
       "--reward <yaml>",
-      "by this, as `reward:` of a pipeline says it; else by the run's own, as it is now",
+      "reward to use, as in `reward:` of a pipeline (default: the current version of the run's own reward)",
     )
-    .option("--pipeline <file>", "by the reward of this pipeline")
-    .option("--plugins <folder>", "look for plugins here too (repeatable)", collect, [])
-    .option("--stage <name>", "of one step or evaluation, such as step-0003 or evaluation-v0001")
-    .option("--task <id>", "of one task, such as task-00012")
-    .option("--limit <number>", "show at most so many; 0 shows all. All count for the means", count, 50)
-    .option("--runs <folder>", "where runs are kept", "runs")
-    .option("--json", "print one line of JSON, with all of them", false)
+    .option("--pipeline <file>", "use the reward of this pipeline")
+    .option("--plugins <folder>", "also search this folder for plugins (repeatable)", collect, [])
+    .option("--stage <name>", "only this step or evaluation, for example step-0003 or evaluation-v0001")
+    .option("--task <id>", "only this task, for example task-00012")
+    .option(
+      "--limit <number>",
+      "show at most this many trajectories; 0 shows all; the means always include all",
+      count,
+      50,
+    )
+    .option("--runs <folder>", "folder that contains the runs", "runs")
+    .option("--json", "print one line of JSON with all trajectories", false)
     .action(rescore);
 }
 

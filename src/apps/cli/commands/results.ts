@@ -17,13 +17,13 @@ interface Options {
 export function registerResults(program: Command): void {
   program
     .command("results")
-    .description("print what an evaluation measured, or write it as lm-evaluation-harness does")
-    .argument("<evaluation>", "RUN/EVALUATION, or a run: its newest held-out evaluation")
+    .description("print the results of an evaluation, or write them in the format of lm-evaluation-harness")
+    .argument("<evaluation>", "RUN/EVALUATION, or a run for its newest held-out evaluation")
     .option(
       "--lm-eval <folder>",
-      "write results and samples into this folder, in the form of lm-evaluation-harness",
+      "write results and samples to this folder in the format of lm-evaluation-harness",
     )
-    .option("--runs <folder>", "where runs are kept", "runs")
+    .option("--runs <folder>", "folder that contains the runs", "runs")
     .option("--json", "print one line of JSON", false)
     .action(results);
 }

@@ -16,22 +16,22 @@ interface Options {
 export function registerResume(program: Command): void {
   program
     .command("resume")
-    .description("go on with a run that was interrupted; nothing that was finished is done again")
-    .argument("<run>", "the run's id, or the path of its folder")
-    .option("--runs <folder>", "where runs are kept", "runs")
-    .option("--temporal <path>", "Temporal CLI to start the dev server with")
+    .description("continue an interrupted run without repeating finished work")
+    .argument("<run>", "id of the run, or path of its folder")
+    .option("--runs <folder>", "folder that contains the runs", "runs")
+    .option("--temporal <path>", "Temporal CLI that starts the dev server")
     .option(
       "--set <key=value>",
-      "change the plan, such as steps=40, also of a run that has ended (repeatable)",
+      "change the plan, for example steps=40; also works for a finished run (repeatable)",
       collect,
       [],
     )
     .option(
       "--upgrade",
-      "go on with today's workflow code: what is under way ends on the code it began with",
+      "switch to the current workflow code; running workflows finish on the code they started with",
       false,
     )
-    .option("--json", "end with one line of JSON on standard output", false)
+    .option("--json", "print the result as one line of JSON", false)
     .action(async (named: string, options: Options) => {
       const { runs, run } = runReference(named, options.runs);
       await openRun(runs, run);

@@ -17,26 +17,26 @@ interface Options extends RunPlace {
 export function registerRun(program: Command): void {
   program
     .command("run")
-    .description("train a policy as a pipeline says")
-    .argument("<pipeline>", "YAML file")
-    .option("--runs <folder>", "where runs are kept", "runs")
-    .option("--address <host:port>", "join this Temporal server instead of starting one")
-    .option("--namespace <name>", "namespace on the joined server")
-    .option("--temporal <path>", "Temporal CLI to start the dev server with")
+    .description("train a policy with a pipeline")
+    .argument("<pipeline>", "pipeline file (YAML)")
+    .option("--runs <folder>", "folder that contains the runs", "runs")
+    .option("--address <host:port>", "use this Temporal server instead of starting one")
+    .option("--namespace <name>", "namespace on that server")
+    .option("--temporal <path>", "Temporal CLI that starts the dev server")
     .addOption(
       new Option(
         "--workers <layout>",
-        "one process for rollouts and one for the trainer, or one for each role; default: separate on a joined server",
+        "shared: one process for rollouts and one for training; separate: one process per role (default with --address)",
       ).choices(workerLayouts),
     )
     .option(
       "--set <key=value>",
-      "override a value of the pipeline, such as steps=5 (repeatable)",
+      "override a value of the pipeline, for example steps=5 (repeatable)",
       collect,
       [],
     )
-    .option("--plugins <folder>", "look for plugins here too (repeatable)", collect, [])
-    .option("--json", "end with one line of JSON on standard output", false)
+    .option("--plugins <folder>", "also search this folder for plugins (repeatable)", collect, [])
+    .option("--json", "print the result as one line of JSON", false)
     .action(async (pipeline: string, options: Options) => {
       const loading = { overrides: options.set, pluginFolders: options.plugins };
       const { plan, preflight, notes } = await checkPipeline(pipeline, loading);

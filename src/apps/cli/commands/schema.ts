@@ -9,10 +9,10 @@ export function registerSchema(program: Command): void {
   program
     .command("schema")
     .description(
-      "print the JSON Schema of pipelines with the options of the plugins that are there, for editors",
+      "print a JSON Schema for pipelines that includes the options of the installed plugins, for editors",
     )
-    .argument("[pipeline]", "YAML file: with the plugins that it names by a path, too")
-    .option("--plugins <folder>", "look for plugins here too (repeatable)", collect, [])
+    .argument("[pipeline]", "pipeline file (YAML); also includes the plugins that it names by path")
+    .option("--plugins <folder>", "also search this folder for plugins (repeatable)", collect, [])
     .action(async (pipeline: string | undefined, options: { plugins: string[] }) => {
       const plugins = await namedPlugins({
         folder: process.cwd(),

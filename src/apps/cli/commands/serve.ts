@@ -50,30 +50,33 @@ const idle = 60 * 60_000;
 export function registerServe(program: Command): void {
   program
     .command("serve")
-    .description("answer OpenAI's chat completions and responses with a policy, until Ctrl-C")
-    .argument("<policy>", "the run that made it, by id or path, or any folder of a policy")
-    .option("--policy-version <number>", "of a run; default: the newest")
-    .option("--runs <folder>", "where runs are kept", "runs")
+    .description("serve a policy with OpenAI's chat completions and responses APIs until Ctrl-C")
+    .argument("<policy>", "id or path of a run, or any folder with a policy")
+    .option("--policy-version <number>", "version of the run's policy (default: the newest)")
+    .option("--runs <folder>", "folder that contains the runs", "runs")
+    .option("--config <json>", "policy-onnx settings for a policy that is a folder", jsonObject, {})
+    .option("--system <text>", "system message for conversations without one")
+    .option("--tools", "call the run's tools on this machine for requests that bring no tools", false)
+    .option("--temperature <number>", "sampling temperature; 0 is greedy, as in evaluations", decimal, 0)
     .option(
-      "--config <json>",
-      "of a folder: the configuration of policy-onnx beside its model",
-      jsonObject,
-      {},
+      "--max-tokens <number>",
+      "maximum tokens per action (default: the run's limit, or 1024)",
+      positiveCount,
     )
-    .option("--system <text>", "the system message of conversations that have none")
-    .option("--tools", "calls the run's tools here, for requests that bring none", false)
-    .option("--temperature <number>", "how actions are drawn; 0 is greedy, as evaluations are", decimal, 0)
-    .option("--max-tokens <number>", "of an action; default: as in the run, or 1024", positiveCount)
-    .option("--seed <number>", "of what is drawn", count, 0)
-    .option("--host <address>", "where it listens; whoever can reach that can ask", "127.0.0.1")
-    .option("--port <number>", "0 takes one that is free", count, 4000)
+    .option("--seed <number>", "random seed for sampling", count, 0)
+    .option(
+      "--host <address>",
+      "address to listen on; anyone who can reach it can send requests",
+      "127.0.0.1",
+    )
+    .option("--port <number>", "port to listen on; 0 selects a free port", count, 4000)
     .addOption(
       new Option(
         "--api-key <key>",
-        "the key that clients must send; default: any, each with turns of its own. Other users of this machine see it here",
+        "key that clients must send; other users of this machine can see it here (default: any key, each with separate conversations)",
       ).env("EVERTURN_API_KEY"),
     )
-    .addOption(new Option("--api-key-file <file>", "a file with that key").conflicts("apiKey"))
+    .addOption(new Option("--api-key-file <file>", "file that contains the key").conflicts("apiKey"))
     .action(serve);
 }
 

@@ -22,12 +22,12 @@ export function registerShow(program: Command): void {
   program
     .command("show")
     .description("print a trajectory turn by turn")
-    .argument("<trajectory>", "its id, run/stage/task/sample, or an end of it that only one has")
-    .option("--tokens", "add every token with its id, text, mask and log-probability", false)
-    .option("--whole", "print observations whole that the model read cut", false)
-    .option("--media <folder>", "write the images of its observations into a folder")
-    .option("--runs <folder>", "where runs are kept", "runs")
-    .option("--json", "print one line of JSON: all that is recorded, with the segments", false)
+    .argument("<trajectory>", "id of the trajectory (run/stage/task/sample), or any unique suffix of it")
+    .option("--tokens", "also print every token with its id, text, mask and log-probability", false)
+    .option("--whole", "print observations in full where the model saw them truncated", false)
+    .option("--media <folder>", "write the images of its observations to this folder")
+    .option("--runs <folder>", "folder that contains the runs", "runs")
+    .option("--json", "print everything recorded, including segments, as one line of JSON", false)
     .action(show);
 }
 

@@ -20,13 +20,13 @@ interface Options {
 export function registerStudy(program: Command): void {
   program
     .command("study")
-    .description("do the jobs of a study in order, or go on with them: runs, sweeps, evaluations, exports")
-    .argument("<study>", "YAML file")
-    .option("--table", "only print what has been measured so far", false)
-    .option("--runs <folder>", "where runs are kept", "runs")
-    .option("--temporal <path>", "Temporal CLI to start the dev server with")
-    .option("--plugins <folder>", "look for plugins here too (repeatable)", collect, [])
-    .option("--json", "end with one line of JSON on standard output", false)
+    .description("run or continue the jobs of a study in order: runs, sweeps, evaluations, exports")
+    .argument("<study>", "study file (YAML)")
+    .option("--table", "only print the results so far", false)
+    .option("--runs <folder>", "folder that contains the runs", "runs")
+    .option("--temporal <path>", "Temporal CLI that starts the dev server")
+    .option("--plugins <folder>", "also search this folder for plugins (repeatable)", collect, [])
+    .option("--json", "print the result as one line of JSON", false)
     .action(doStudy);
 }
 

@@ -19,11 +19,11 @@ import { paintFor } from "../views/spans.ts";
 export function registerTemplate(program: Command): void {
   program
     .command("template")
-    .description("what a model's chat template allows: whether its turns can be framed, token for token")
-    .argument("<path>", "a folder of a model in Hugging Face's form, or a file with a template (.jinja)")
-    .option("--set <variable=value>", "what its template is told, in YAML; repeatable", collect, [])
-    .option("--date <day>", "the day that it writes where it asks for the time, such as 2026-11-24")
-    .option("--json", "the report as JSON")
+    .description("check whether Everturn can train with a model's chat template")
+    .argument("<path>", "Hugging Face folder of a model, or a template file (.jinja)")
+    .option("--set <variable=value>", "variable for the template, in YAML (repeatable)", collect, [])
+    .option("--date <day>", "date for templates that print the date, for example 2026-11-24")
+    .option("--json", "print the report as one line of JSON")
     .action(async (path: string, options: Options) => {
       const report = await reportOf(path, settingsOf(options));
       process.stdout.write(options.json ? `${JSON.stringify(report)}\n` : written(report));

@@ -7,7 +7,7 @@ import { registerTry } from "./tools/try.ts";
 export function registerTools(program: Command): void {
   const tools = program
     .command("tools")
-    .description("call tools by hand, serve them to others, or take over those of verl");
+    .description("call tools by hand, serve them to other programs, or import tools from verl");
   registerTry(tools);
   registerServe(tools);
   registerToolsImport(tools);

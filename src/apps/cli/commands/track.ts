@@ -10,9 +10,9 @@ import { runReference } from "../../../run/folder/run-reference.ts";
 export function registerTrack(program: Command): void {
   program
     .command("track")
-    .description("tell a run's trackers what they have not been told yet, as after they were out of reach")
-    .argument("<run>", "the run's id, or the path of its folder")
-    .option("--runs <folder>", "where runs are kept", "runs")
+    .description("send results that the run's trackers missed, for example after an outage")
+    .argument("<run>", "id of the run, or path of its folder")
+    .option("--runs <folder>", "folder that contains the runs", "runs")
     .action(track);
 }
 

@@ -32,24 +32,33 @@ interface Options extends TrajectoryFilter {
 export function registerTrajectories(program: Command): void {
   program
     .command("trajectories")
-    .description("list a run's finished trajectories")
-    .argument("<run>", "the run's id, or the path of its folder")
-    .option("--stage <name>", "of one step or evaluation, such as step-0003 or evaluation-v0001")
-    .option("--task <id>", "of one task, such as task-00012")
-    .addOption(new Option("--outcome <outcome>", "that ended so").choices(Object.keys(outcomes)))
-    .option("--min-reward <number>", "with at least this reward", decimal)
-    .option("--max-reward <number>", "with at most this reward", decimal)
-    .option("--tool <name>", "that called this tool")
-    .option("--where <condition>", "that match this, in SQL: reward < 0 and tool = 'python'")
-    .option("--sort <columns>", "in this order, such as: reward desc, tokens")
+    .description("list the finished trajectories of a run")
+    .argument("<run>", "id of the run, or path of its folder")
+    .option("--stage <name>", "only this step or evaluation, for example step-0003 or evaluation-v0001")
+    .option("--task <id>", "only this task, for example task-00012")
     .addOption(
-      new Option("--as <form>", "print a line of JSON for each, for other programs")
+      new Option("--outcome <outcome>", "only trajectories with this outcome").choices(Object.keys(outcomes)),
+    )
+    .option("--min-reward <number>", "only trajectories with at least this reward", decimal)
+    .option("--max-reward <number>", "only trajectories with at most this reward", decimal)
+    .option("--tool <name>", "only trajectories that called this tool")
+    .option(
+      "--where <condition>",
+      "only trajectories that match this SQL condition, for example: reward < 0 and tool = 'python'",
+    )
+    .option("--sort <columns>", "sort by these columns, for example: reward desc, tokens")
+    .addOption(
+      new Option("--as <form>", "print one line of JSON per trajectory in this format, for other programs")
         .choices(exportForms)
         .conflicts("json"),
     )
-    .option("--limit <number>", "at most so many; 0 is all, which --as takes by default; else 50", count)
-    .option("--skip <number>", "leave out the first so many that match", count, 0)
-    .option("--runs <folder>", "where runs are kept", "runs")
+    .option(
+      "--limit <number>",
+      "maximum number of trajectories; 0 lists all (default: 50, or all with --as)",
+      count,
+    )
+    .option("--skip <number>", "skip this many matching trajectories", count, 0)
+    .option("--runs <folder>", "folder that contains the runs", "runs")
     .option("--json", "print one line of JSON", false)
     .action(trajectories);
 }

@@ -12,7 +12,7 @@ import { registerTranscript } from "./trajectory/transcript.ts";
 export function registerTrajectory(program: Command): void {
   const parent = program
     .command("trajectory")
-    .description("watch a live trajectory and give it orders: pause, approve, say, cancel …");
+    .description("watch and control a live trajectory: pause, approve, say, cancel …");
   for (const register of [
     registerTranscript,
     registerPause,

@@ -9,10 +9,10 @@ import { count } from "../terminal/option-values.ts";
 export function registerUi(program: Command): void {
   program
     .command("ui")
-    .description("show runs, trajectories and evaluations as web pages on this machine, until Ctrl-C")
-    .option("--runs <folder>", "where runs are kept", "runs")
-    .option("--port <number>", "0 takes one that is free", count, 4100)
-    .option("--no-token", "let every user and program of this machine open the pages")
+    .description("serve web pages of runs, trajectories and evaluations on this machine until Ctrl-C")
+    .option("--runs <folder>", "folder that contains the runs", "runs")
+    .option("--port <number>", "port to listen on; 0 selects a free port", count, 4100)
+    .option("--no-token", "let all users and programs of this machine open the pages")
     .action(ui);
 }
 

@@ -10,10 +10,10 @@ import { capabilityLine, usedPlugins } from "./capabilities.ts";
 export function registerValidate(program: Command): void {
   program
     .command("validate")
-    .description("check a pipeline, its plugins and its data, and show a prompt; nothing is started")
-    .argument("<pipeline>", "YAML file")
+    .description("check a pipeline, its plugins and its data, and show a prompt, without starting a run")
+    .argument("<pipeline>", "pipeline file (YAML)")
     .option("--set <key=value>", "override a value of the pipeline (repeatable)", collect, [])
-    .option("--plugins <folder>", "look for plugins here too (repeatable)", collect, [])
+    .option("--plugins <folder>", "also search this folder for plugins (repeatable)", collect, [])
     .option("--json", "print the plan as one line of JSON", false)
     .action(async (pipeline: string, options: { set: string[]; plugins: string[]; json: boolean }) => {
       const loading = { overrides: options.set, pluginFolders: options.plugins };

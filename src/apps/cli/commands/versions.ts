@@ -16,10 +16,10 @@ interface Options {
 export function registerVersions(program: Command): void {
   program
     .command("versions")
-    .description("list the versions of a run's policy with their folders, or print the folder of one")
-    .argument("<run>", "the run's id, or the path of its folder")
-    .argument("[version]", "print the folder of this version alone; newest for the newest one")
-    .option("--runs <folder>", "where runs are kept", "runs")
+    .description("list the policy versions of a run with their folders, or print the folder of one version")
+    .argument("<run>", "id of the run, or path of its folder")
+    .argument("[version]", "print only the folder of this version; a number or newest")
+    .option("--runs <folder>", "folder that contains the runs", "runs")
     .option("--json", "print one line of JSON", false)
     .action(versions);
 }

@@ -28,12 +28,12 @@ interface Options {
 export function registerWorker(program: Command): void {
   program
     .command("worker")
-    .description("work for a run: one role, in this process")
-    .addOption(new Option("--role <role>", "the queue to work on").choices(roles).makeOptionMandatory())
-    .requiredOption("--run <run>", "the run's id, or the path of its folder")
-    .option("--runs <folder>", "where runs are kept", "runs")
-    .option("--address <host:port>", "the run's Temporal server, if it is not the one the run joined")
-    .option("--queue-prefix <prefix>", "work on queues of this prefix instead of the run's own")
+    .description("run one worker of a run in this process")
+    .addOption(new Option("--role <role>", "role of the worker").choices(roles).makeOptionMandatory())
+    .requiredOption("--run <run>", "id of the run, or path of its folder")
+    .option("--runs <folder>", "folder that contains the runs", "runs")
+    .option("--address <host:port>", "Temporal server of the run, if it differs from the run's setting")
+    .option("--queue-prefix <prefix>", "poll queues with this prefix instead of the run's queues")
     .action(work);
 }
 

@@ -16,12 +16,12 @@ export function registerInspect(parent: Command): void {
   parent
     .command("inspect")
     .description(
-      "say what the tasks and examples of a pipeline are: sources, lengths, answers, repeated and shared ones",
+      "describe the tasks and examples of a pipeline: sources, lengths, answers, duplicates, overlaps",
     )
-    .argument("<pipeline>", "YAML file")
+    .argument("<pipeline>", "pipeline file (YAML)")
     .option("--set <key=value>", "override a value of the pipeline (repeatable)", collect, [])
-    .option("--plugins <folder>", "look for plugins here too (repeatable)", collect, [])
-    .option("--json", "print one line of JSON, with all rows that are told", false)
+    .option("--plugins <folder>", "also search this folder for plugins (repeatable)", collect, [])
+    .option("--json", "print one line of JSON with all rows that are reported", false)
     .action(async (pipeline: string, { set, plugins, json }: Options) => {
       const { plan, data, preflight } = await checkPipeline(pipeline, {
         overrides: set,

@@ -17,13 +17,11 @@ interface Options {
 export function registerRated(parent: Command): void {
   parent
     .command("rated")
-    .description(
-      "print an evaluation's tasks by how often they were solved, the easiest first: for a curriculum",
-    )
-    .argument("<evaluation>", "RUN/EVALUATION, or a run: its newest held-out evaluation")
-    .option("--min <share>", "only tasks that at least this share of their samples solved", share, 0)
-    .option("--max <share>", "only tasks that at most this share solved", share, 1)
-    .option("--runs <folder>", "where runs are kept", "runs")
+    .description("print the tasks of an evaluation from easiest to hardest, for a curriculum")
+    .argument("<evaluation>", "RUN/EVALUATION, or a run for its newest held-out evaluation")
+    .option("--min <share>", "only tasks that at least this share of the samples solved", share, 0)
+    .option("--max <share>", "only tasks that at most this share of the samples solved", share, 1)
+    .option("--runs <folder>", "folder that contains the runs", "runs")
     .action(rated);
 }
 

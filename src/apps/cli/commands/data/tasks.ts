@@ -14,11 +14,11 @@ export function registerTasks(parent: Command): void {
   const known = Object.entries(benchmarks).map(([name, { description }]) => `  ${name}: ${description}`);
   parent
     .command("tasks")
-    .description("print the tasks of a benchmark's published file, for evaluate --tasks and for data sets")
-    .addArgument(new Argument("<benchmark>", "which it is").choices(Object.keys(benchmarks)))
-    .argument("<file>", "JSON Lines, JSON or Parquet, as it was published")
-    .option("--limit <number>", "only the first tasks", positiveCount)
-    .option("--skip-bad", "leave out rows that make no task, instead of refusing the file", false)
+    .description("convert a benchmark's published file into tasks, for evaluate --tasks or a data set")
+    .addArgument(new Argument("<benchmark>", "name of the benchmark").choices(Object.keys(benchmarks)))
+    .argument("<file>", "the published file: JSON Lines, JSON or Parquet")
+    .option("--limit <number>", "use only the first tasks", positiveCount)
+    .option("--skip-bad", "skip rows that do not contain a task instead of rejecting the file", false)
     .addHelpText("after", `\nBenchmarks:\n${known.join("\n")}`)
     .action(printTasks);
 }

@@ -7,8 +7,8 @@ import { buildPackage } from "../../../../plugin/define/build-package.ts";
 export function registerBuild(parent: Command): void {
   parent
     .command("build")
-    .description("write a package's JavaScript and declarations, by its own TypeScript, and its manifest")
-    .argument("[folder]", "the package's", ".")
+    .description("build a plugin package: JavaScript, type declarations and manifest")
+    .argument("[folder]", "folder of the package", ".")
     .action(async (folder: string) => {
       process.stdout.write(`${displayPath(await buildPackage(resolve(folder)))} is written\n`);
     });

@@ -16,14 +16,17 @@ interface Options {
 export function registerCheck(parent: Command): void {
   parent
     .command("check")
-    .description(
-      "check whether a plugin keeps its promises: schema, retries, time-outs, cancellation, its worker's death …",
+    .description("check a plugin's promises: schema, retries, timeouts, cancellation, worker crashes …")
+    .argument("[plugin]", "plugin file, package folder, or name of an installed plugin", ".")
+    .option(
+      "--case <json|file>",
+      "case to try: JSON, or a JSON file or module with cases (repeatable)",
+      collect,
+      [],
     )
-    .argument("[plugin]", "a file, a package's folder, or the name of a plugin that is installed", ".")
-    .option("--case <json|file>", "try this, or what a JSON file or a module has (repeatable)", collect, [])
-    .option("--config <json>", "its configuration, as a pipeline gives it", jsonObject)
-    .option("--effects <file>", "a file that tells what a tool has changed in the world")
-    .option("--json", "print what was found as one line of JSON", false)
+    .option("--config <json>", "configuration of the plugin, as in a pipeline", jsonObject)
+    .option("--effects <file>", "file in which the tool records its side effects")
+    .option("--json", "print the findings as one line of JSON", false)
     .action(async (plugin: string, { case: given, config, effects, json }: Options) => {
       const cases = (await Promise.all(given.map(readCases))).flat();
       const options = { cases, ...(config && { config }), ...(effects !== undefined && { effects }) };

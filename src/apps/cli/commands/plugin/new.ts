@@ -13,11 +13,9 @@ type Kind = PluginManifest["kind"];
 export function registerNew(parent: Command): void {
   parent
     .command("new")
-    .description(
-      "write a package of a plugin: its source, a test that checks its promises, all that npm wants",
-    )
-    .addArgument(new Argument("<kind>", "what it is").choices(Object.keys(sources)))
-    .argument("<name>", "its name; @scope/name if its package has a scope")
+    .description("create a plugin package with its source, a conformance test and everything that npm needs")
+    .addArgument(new Argument("<kind>", "kind of the plugin").choices(Object.keys(sources)))
+    .argument("<name>", "name of the plugin; @scope/name for a scoped package")
     .action((kind: Kind, name: string) => {
       const named = packageName(kind, name);
       const folder = named.split("/").at(-1) ?? named;

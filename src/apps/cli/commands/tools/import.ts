@@ -7,11 +7,11 @@ import { collect } from "../../terminal/option-values.ts";
 export function registerToolsImport(parent: Command): void {
   parent
     .command("import")
-    .description("print verl's tool file (tool_config_path) as the tools of a pipeline")
-    .argument("<file>", "verl's YAML: tools, each with class_name, config and tool_schema")
+    .description("convert verl's tool file (tool_config_path) to the tools of a pipeline")
+    .argument("<file>", "verl's YAML file with tools, each with class_name, config and tool_schema")
     .option(
       "--map <class=plugin>",
-      "for a class of your own: your plugin, or the class of verl's that it is like; may be repeated",
+      "plugin, or similar class of verl, for a class of your own (repeatable)",
       collect,
       [],
     )

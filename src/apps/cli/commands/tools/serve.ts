@@ -33,21 +33,26 @@ const requests = 1024;
 export function registerServe(parent: Command): void {
   parent
     .command("serve")
-    .description("serve tools to others: by verl-tool's protocol and by MCP, until Ctrl-C")
+    .description("serve tools to other programs with verl-tool's protocol and MCP until Ctrl-C")
     .argument(
       "<what...>",
-      "a pipeline's file, for its tools as it says them; or tools: files, folders, names of plugins",
+      "a pipeline file, to serve its tools; or tools: plugin files, package folders, plugin names",
     )
-    .option("--config <json>", "a tool's configuration, as a pipeline gives it", jsonObject)
+    .option("--config <json>", "configuration of the tool, as in a pipeline", jsonObject)
     .option(
       "--host <address>",
-      "where it listens; whoever reaches that and has the token can call the tools",
+      "address to listen on; anyone who can reach it and has the token can call the tools",
       "127.0.0.1",
     )
-    .option("--port <number>", "0 takes one that is free", count, 5000)
-    .option("--no-token", "let every user and program of this machine call the tools")
-    .option("--stdio", "speak MCP on standard input and output instead", false)
-    .option("--trajectories <number>", "how many may hold something at once", positiveCount, 1024)
+    .option("--port <number>", "port to listen on; 0 selects a free port", count, 5000)
+    .option("--no-token", "let all users and programs of this machine call the tools")
+    .option("--stdio", "serve MCP on standard input and output instead", false)
+    .option(
+      "--trajectories <number>",
+      "maximum number of trajectories with open tool instances",
+      positiveCount,
+      1024,
+    )
     .action(async (what: string[], { config, host, port, stdio, token, trajectories }: Options) => {
       const log = (text: string) => void process.stderr.write(`${text}\n`);
       const secret = accessToken(token, host);

@@ -20,18 +20,18 @@ export function registerTry(parent: Command): void {
   parent
     .command("try")
     .description(
-      "call a tool as a trajectory would, call after call; without arguments, they are read line by line",
+      "call a tool as a trajectory would; without calls, read them line by line from standard input",
     )
-    .argument("<tool>", "a file, a package's folder, or the name of a plugin that is installed")
+    .argument("<tool>", "plugin file, package folder, or name of an installed plugin")
     .argument(
       "[calls...]",
-      'each its arguments, as JSON: {"value": 3}; of several functions, after its name: view {"path": "a"}',
+      'arguments of each call as JSON, {"value": 3}; with several functions, after a name: view {"path": "a"}',
       collectCalls,
       [],
     )
-    .option("--config <json>", "its configuration, as a pipeline gives it", jsonObject)
-    .option("--task <json>", "columns of the task that its instance is made for", jsonObject)
-    .option("--json", "print a line of JSON for each call", false)
+    .option("--config <json>", "configuration of the plugin, as in a pipeline", jsonObject)
+    .option("--task <json>", "columns of the task that the tool instance is created for", jsonObject)
+    .option("--json", "print one line of JSON per call", false)
     .action(async (reference: string, calls: GivenCall[], { config, task = {}, json }: Options) => {
       const trial = await openTrial(await toolOf(reference, config), task);
       try {

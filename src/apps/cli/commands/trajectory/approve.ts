@@ -15,9 +15,9 @@ interface Options extends LiveOptions {
 
 /** `everturn trajectory approve <trajectory>`: makes a call that waits, with other arguments if given. */
 export function registerApprove(parent: Command): void {
-  liveCommand(parent, "approve", "make a tool call that waits for approval")
-    .option("--call <turn/call>", "which, such as 2/0; may be left out if one waits")
-    .option("--arguments <json>", "call with these arguments in place of the model's", jsonObject)
+  liveCommand(parent, "approve", "approve a waiting tool call")
+    .option("--call <turn/call>", "the tool call, for example 2/0; optional if only one is waiting")
+    .option("--arguments <json>", "call the tool with these arguments instead of the model's", jsonObject)
     .action(approve);
 }
 

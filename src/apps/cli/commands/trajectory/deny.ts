@@ -8,9 +8,9 @@ interface Options extends LiveOptions {
 
 /** `everturn trajectory deny <trajectory>`: a call that waits is not made; the model observes the reason. */
 export function registerDeny(parent: Command): void {
-  liveCommand(parent, "deny", "do not make a tool call that waits for approval")
-    .requiredOption("--reason <text>", "why: what the model observes in place of the tool's answer")
-    .option("--call <turn/call>", "which, such as 2/0; may be left out if one waits")
+  liveCommand(parent, "deny", "reject a waiting tool call")
+    .requiredOption("--reason <text>", "reason that the model receives instead of the tool's answer")
+    .option("--call <turn/call>", "the tool call, for example 2/0; optional if only one is waiting")
     .action((trajectory: string, options: Options) => {
       const { call, reason } = options;
       return order(trajectory, options, "deny", { reason, ...(call === undefined ? {} : { call }) });

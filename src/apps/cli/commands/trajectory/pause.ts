@@ -3,8 +3,8 @@ import { type LiveOptions, liveCommand, order } from "../live-trajectory.ts";
 
 /** `everturn trajectory pause <trajectory>`: it stops before its next turn; `resume` lets it go on`. */
 export function registerPause(parent: Command): void {
-  liveCommand(parent, "pause", "stop a live trajectory before its next turn")
-    .option("--reason <text>", "why, for those who look at it")
+  liveCommand(parent, "pause", "pause a live trajectory before its next turn")
+    .option("--reason <text>", "reason to show to others who look at the trajectory")
     .action((trajectory: string, options: LiveOptions & { reason?: string }) =>
       order(trajectory, options, "pause", options.reason === undefined ? {} : { reason: options.reason }),
     );

@@ -3,7 +3,7 @@ import { type LiveOptions, liveCommand, order } from "../live-trajectory.ts";
 
 /** `everturn trajectory resume <trajectory>`: a paused one goes on`. */
 export function registerResumeTrajectory(parent: Command): void {
-  liveCommand(parent, "resume", "let a paused trajectory go on").action(
+  liveCommand(parent, "resume", "resume a paused trajectory").action(
     (trajectory: string, options: LiveOptions) => order(trajectory, options, "resume"),
   );
 }

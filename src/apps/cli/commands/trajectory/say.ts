@@ -7,9 +7,9 @@ interface Options extends LiveOptions {
 
 /** `everturn trajectory say <trajectory> <text>`: adds a message before the next action. */
 export function registerSay(parent: Command): void {
-  liveCommand(parent, "say", "add a message to a live trajectory, before its next action")
+  liveCommand(parent, "say", "add a message to a live trajectory before its next action")
     .argument("<text>", "the message")
-    .addOption(new Option("--role <role>", "who says it").choices(["user", "system"]).default("user"))
+    .addOption(new Option("--role <role>", "role of the message").choices(["user", "system"]).default("user"))
     .action((trajectory: string, text: string, options: Options) =>
       order(trajectory, options, "say", { text, role: options.role }),
     );

@@ -9,7 +9,7 @@ export function registerTranscript(parent: Command): void {
   liveCommand(
     parent,
     "transcript",
-    "print what a live trajectory has said so far, and what it waits for",
+    "print the conversation of a live trajectory so far, and what it is waiting for",
   ).action(async (trajectory: string, { runs, json }: LiveOptions) => {
     const answer = await withLiveTrajectory(runs, trajectory, async (client, id) => ({
       trajectory: id,
