@@ -31,7 +31,6 @@ const pagesToRewrite = [
   "docs/rollouts.md",
   "docs/sandboxes.md",
   "docs/studies.md",
-  "docs/tools.md",
   "docs/trackers.md",
   "docs/trajectories.md",
   "docs/tutorial.md",

@@ -32,12 +32,15 @@ test("links of the documentation lead somewhere, to a heading if they name one",
   expect(broken).toEqual([]);
 });
 
-/** The names by which GitHub links to a page's headings. */
+/** The names by which links reach a page's headings: GitHub's own, and explicit anchors. */
 function headingsOf(page: string): string[] {
-  return [...pageText(page).matchAll(/^#+ (.*)$/gm)].map(([, heading = ""]) =>
+  const text = pageText(page);
+  const explicit = [...text.matchAll(/^<a id="([^"]+)"><\/a>$/gm)].map(([, id = ""]) => id);
+  const headings = [...text.matchAll(/^#+ (.*)$/gm)].map(([, heading = ""]) =>
     heading
       .toLowerCase()
       .replaceAll(/[^\p{L}\p{N}_ -]/gu, "")
       .replaceAll(" ", "-"),
   );
+  return [...headings, ...explicit];
 }
