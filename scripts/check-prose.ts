@@ -9,7 +9,6 @@ const root = join(import.meta.dirname, "..");
 const pagesToRewrite = [
   "README.md",
   "docs/README.md",
-  "docs/agents.md",
   "docs/algorithms.md",
   "docs/architecture.md",
   "docs/data.md",
@@ -27,7 +26,6 @@ const pagesToRewrite = [
   "docs/pipelines.md",
   "docs/plugins.md",
   "docs/releasing.md",
-  "docs/rewards.md",
   "docs/rollouts.md",
   "docs/sandboxes.md",
   "docs/studies.md",
