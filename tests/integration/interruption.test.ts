@@ -26,7 +26,7 @@ function everturn(...parameters: string[]): RunningCommand {
 }
 
 const untilSaid = (command: RunningCommand, text: string) =>
-  vi.waitUntil(() => command.stdout().includes(text), { timeout: 400_000, interval: 20 });
+  vi.waitUntil(() => command.stdout().includes(text), { timeout: 100_000, interval: 20 });
 
 /** What a terminal does: it tells every process of the group, the server and the workers too. */
 const tell = ({ child }: RunningCommand, signal: NodeJS.Signals) => process.kill(-(child.pid ?? 0), signal);
@@ -69,7 +69,7 @@ test("Ctrl-C, also twice or while starting, SIGTERM and SIGHUP end a run quietly
   await ended(command, 143);
 
   command = everturn("resume", run, "--json");
-  await vi.waitUntil(() => command.stderr().includes("Temporal UI at"), { timeout: 400_000 });
+  await vi.waitUntil(() => command.stderr().includes("Temporal UI at"), { timeout: 100_000 });
   await sleep(1000);
   tell(command, "SIGHUP");
   const interrupted = await command.end();
@@ -85,11 +85,11 @@ test("killed outright, at whatever moment, its workers end; the next resume ends
   const workers = () => processesWith(`--run ${run} --runs ${runs} `);
   for (const moment of [700, 3000]) {
     const command = everturn("dev", run);
-    await vi.waitUntil(() => workers().size > 0, { timeout: 400_000, interval: 5 });
+    await vi.waitUntil(() => workers().size > 0, { timeout: 100_000, interval: 5 });
     await sleep(moment - 700);
     command.child.kill("SIGKILL");
     await command.end();
-    await vi.waitUntil(() => workers().size === 0, { timeout: 400_000, interval: 50 });
+    await vi.waitUntil(() => workers().size === 0, { timeout: 100_000, interval: 50 });
   }
   const left = (await readSession(opened))?.server?.pid ?? 0;
   expect(process.kill(left, 0), "the server outlives the process that started it").toBe(true);

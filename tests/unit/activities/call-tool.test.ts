@@ -150,7 +150,7 @@ test("a tool that ignores its signal does not hold its call for longer than the 
   }`;
   const hanging = call("task-00005", execute, { expression: "1" }, { timeout: 50 });
   await expect(hanging).rejects.toMatchObject({ code: "TOOL_TIMED_OUT", retryable: true });
-  await vi.waitUntil(() => existsSync(log), { timeout: 400_000 });
+  await vi.waitUntil(() => existsSync(log), { timeout: 100_000 });
   expect(readFileSync(log, "utf8")).toBe("TOOL_TIMED_OUT");
 });
 
@@ -183,10 +183,10 @@ test("a cancelled call stops its tool, and costs it no attempt", async () => {
   }`;
   const stopping = call("task-00007", execute, { expression: "1" }, {}, controller);
   stopping.catch(() => {}); // looked at below
-  await vi.waitUntil(() => existsSync(log), { timeout: 400_000 });
+  await vi.waitUntil(() => existsSync(log), { timeout: 100_000 });
   controller.abort(new Error("cancelled"));
   await expect(stopping).rejects.toThrow("cancelled");
-  await vi.waitUntil(() => readFileSync(log, "utf8") === "begun, cancelled", { timeout: 400_000 });
+  await vi.waitUntil(() => readFileSync(log, "utf8") === "begun, cancelled", { timeout: 100_000 });
   expect(await call("task-00007", '() => ({ text: "3" })')).toMatchObject({ attempts: 1 });
 });
 
@@ -209,7 +209,7 @@ test("a call that waits for a slot while another worker records it is not made",
   const { calls, answer, execute } = slowTool();
   const one = open(inline({ execute }), { concurrency: 1 });
   const first = callOn(one, "task-00008");
-  await vi.waitUntil(() => calls.length === 1, { timeout: 400_000 });
+  await vi.waitUntil(() => calls.length === 1, { timeout: 100_000 });
   const waiting = callOn(one, "task-00009");
   expect(await callOn(elsewhere(), "task-00009")).toMatchObject({ observation: "elsewhere" });
   answer();
@@ -258,7 +258,7 @@ test("a call that waits for its trajectory's instance while another worker recor
     { manifest: { ...resolved.manifest, tool: { ...block, stateful: true } } },
   );
   const waiting = callOn(one, "task-00012");
-  await vi.waitUntil(() => calls.length === 1, { timeout: 400_000 });
+  await vi.waitUntil(() => calls.length === 1, { timeout: 100_000 });
   await callOn(elsewhere(), "task-00012");
   create();
   expect(await waiting).toMatchObject({ observation: "elsewhere" });

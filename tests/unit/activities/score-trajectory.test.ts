@@ -259,10 +259,10 @@ test("a cancelled score tells its judge, and costs it no attempt", async () => {
   }`;
   const scoring = scored(input, judge, { signal });
   scoring.catch(() => {}); // looked at below
-  await vi.waitUntil(() => existsSync(log), { timeout: 400_000 });
+  await vi.waitUntil(() => existsSync(log), { timeout: 100_000 });
   abort(new Error("cancelled"));
   await expect(scoring).rejects.toThrow("cancelled");
-  await vi.waitUntil(() => readFileSync(log, "utf8") === "cancelled", { timeout: 400_000 });
+  await vi.waitUntil(() => readFileSync(log, "utf8") === "cancelled", { timeout: 100_000 });
   expect(await store.read(failureKey(input.place, "score", 1))).toBeUndefined();
 });
 

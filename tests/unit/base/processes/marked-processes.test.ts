@@ -57,7 +57,7 @@ test.skipIf(!existsSync("/proc/self/environ"))(
       async () => tool,
       () => {},
     ).reap();
-    await vi.waitUntil(() => processIdentity(left) === undefined, { timeout: 400_000 });
+    await vi.waitUntil(() => processIdentity(left) === undefined, { timeout: 100_000 });
     expect(processIdentity(other)).toBeDefined();
     expect(await leases.list()).toEqual([]);
   },

@@ -27,10 +27,10 @@ test("killing a process by its handle ends its whole group, also when the proces
   const { parent, child } = await family();
   const handle = processHandle(parent);
   process.kill(parent, "SIGKILL");
-  await vi.waitUntil(() => processIdentity(parent) === undefined, { timeout: 400_000 });
+  await vi.waitUntil(() => processIdentity(parent) === undefined, { timeout: 100_000 });
   expect(processIdentity(child)).toBeDefined();
   killProcess(handle);
-  await vi.waitUntil(() => processIdentity(child) === undefined, { timeout: 400_000 });
+  await vi.waitUntil(() => processIdentity(child) === undefined, { timeout: 100_000 });
 });
 
 test.runIf(process.platform === "linux")(
@@ -46,10 +46,10 @@ test.runIf(process.platform === "linux")(
     });
     await once(stdout, "data");
     const firstThread = () => readFileSync(`/proc/${pid}/stat`, "utf8").replace(/^.*\) /, "")[0];
-    await vi.waitUntil(() => firstThread() === "Z", { timeout: 400_000 });
+    await vi.waitUntil(() => firstThread() === "Z", { timeout: 100_000 });
     expect(processIdentity(pid)).toBeDefined();
     process.kill(pid, "SIGKILL");
-    await vi.waitUntil(() => processIdentity(pid) === undefined, { timeout: 400_000 });
+    await vi.waitUntil(() => processIdentity(pid) === undefined, { timeout: 100_000 });
   },
 );
 

@@ -49,7 +49,7 @@ function startHolder(where: "here" | "container", silence = ""): Holder {
 }
 
 async function until(holder: Holder, text: string): Promise<void> {
-  await vi.waitUntil(() => holder.said().includes(text), { timeout: 400_000 });
+  await vi.waitUntil(() => holder.said().includes(text), { timeout: 100_000 });
 }
 
 afterEach(async () => {
@@ -103,7 +103,7 @@ test("of two that find a dead session one gets the run", async () => {
   write({ process: { ...ownIdentity(), started: "1" }, host });
   const holders = [startHolder("here"), startHolder("here"), startHolder("here")];
   await vi.waitUntil(() => holders.every(({ said }) => /holds it|RUN_ALREADY|worked on/.test(said())), {
-    timeout: 400_000,
+    timeout: 100_000,
   });
   expect(holders.filter(({ said }) => said().includes("holds it"))).toHaveLength(1);
 });

@@ -47,7 +47,7 @@ test("progress between two ends starts the count again", async () => {
     onEnd: (_, times) => ends.push(times),
     giveUp: () => new Error("given up"),
   });
-  await vi.waitUntil(() => ends.length > 5, { timeout: 400_000 });
+  await vi.waitUntil(() => ends.length > 5, { timeout: 100_000 });
   await supervised.stop();
   expect(new Set(ends)).toEqual(new Set([1]));
 });
@@ -64,7 +64,7 @@ test("what is stopped stays stopped, also while it is started again", async () =
     onEnd: () => {},
     giveUp: () => new Error("given up"),
   });
-  await vi.waitUntil(() => starts === 2, { timeout: 400_000 });
+  await vi.waitUntil(() => starts === 2, { timeout: 100_000 });
   await supervised.stop();
   expect(starts).toBe(2);
 });

@@ -89,8 +89,8 @@ test.skipIf(!existsSync("/proc/self/environ"))(
     const waiting = call(`process.getBuiltinModule("child_process").execFileSync("sh", ["-c", ${script}])`);
     await expect(waiting).rejects.toMatchObject({ code: "TOOL_TIMED_OUT" });
     const written = () => (existsSync(file) ? readFileSync(file, "utf8").trim() : "");
-    const pid = await vi.waitUntil(written, { timeout: 400_000 }); // the thread is ended two seconds later only
-    await vi.waitUntil(() => !existsSync(`/proc/${pid}`), { timeout: 400_000 });
+    const pid = await vi.waitUntil(written, { timeout: 100_000 }); // the thread is ended two seconds later only
+    await vi.waitUntil(() => !existsSync(`/proc/${pid}`), { timeout: 100_000 });
     expect(await call("return 1")).toBe("1");
   },
 );

@@ -222,17 +222,17 @@ describe.runIf(here !== undefined)("bubblewrap", () => {
       return one;
     };
     for (let round = 0; round < 2; round++) await (await next()).session.close();
-    await expect.poll(waiting, { timeout: 400_000 }).not.toEqual([]);
+    await expect.poll(waiting, { timeout: 100_000 }).not.toEqual([]);
     const ready = waiting();
     const second = await next();
     expect(ready, "it was there before").toContain(second.pid);
     await second.session.close();
 
-    await expect.poll(waiting, { timeout: 400_000 }).not.toEqual([]);
+    await expect.poll(waiting, { timeout: 100_000 }).not.toEqual([]);
     const killed = waiting();
     for (const pid of killed) process.kill(pid, "SIGKILL");
     await expect
-      .poll(() => killed.filter((pid) => existsSync(`/proc/${pid}`)), { timeout: 400_000 })
+      .poll(() => killed.filter((pid) => existsSync(`/proc/${pid}`)), { timeout: 100_000 })
       .toEqual([]);
     const third = await next();
     expect(killed).not.toContain(third.pid);
@@ -256,7 +256,7 @@ describe.runIf(here !== undefined)("bubblewrap", () => {
     const [pid] = await once(createInterface({ input: holder.stdout }), "line");
     expect(existsSync(`/proc/${pid}`)).toBe(true);
     holder.kill("SIGKILL");
-    await expect.poll(() => existsSync(`/proc/${pid}`), { timeout: 400_000 }).toBe(false);
+    await expect.poll(() => existsSync(`/proc/${pid}`), { timeout: 100_000 }).toBe(false);
   });
 });
 

@@ -239,6 +239,6 @@ describe.runIf(hasDeno)("WebAssembly", () => {
     const [pid] = await once(createInterface({ input: holder.stdout }), "line");
     expect(existsSync(`/proc/${pid}`)).toBe(true);
     holder.kill("SIGKILL");
-    await expect.poll(() => existsSync(`/proc/${pid}`), { timeout: 400_000 }).toBe(false);
+    await expect.poll(() => existsSync(`/proc/${pid}`), { timeout: 100_000 }).toBe(false);
   });
 });

@@ -22,7 +22,7 @@ const outage = Number(process.env.EVERTURN_OUTAGE_SECONDS ?? 8) * 1000;
 
 async function untilTraining(command: RunningCommand): Promise<void> {
   const trains = () => command.stderr().includes("step 1/3");
-  await vi.waitUntil(trains, { timeout: 400_000, interval: 50 });
+  await vi.waitUntil(trains, { timeout: 250_000, interval: 50 });
 }
 
 test("a joined server that stops answering, and then dies and comes back: the run waits and loses nothing", async () => {
@@ -49,7 +49,7 @@ test("a joined server that stops answering, and then dies and comes back: the ru
   process.kill(server.pid, "SIGSTOP");
   await sleep(outage);
   process.kill(server.pid, "SIGCONT");
-  await vi.waitUntil(() => command.stderr().includes("answers again"), { timeout: 400_000 });
+  await vi.waitUntil(() => command.stderr().includes("answers again"), { timeout: 250_000 });
   process.kill(server.pid, "SIGKILL");
   await server.ended;
   await sleep(outage);
@@ -79,7 +79,7 @@ test("an own server whose port another program has taken meanwhile moves to anot
   const before = ["orchestration", "trainer"].map((role) => ({ role, times: begun(role) }));
   command = start("evaluate", run, "--runs", runs, "--json", "--limit", "30");
   const isWorking = () => before.every(({ role, times }) => begun(role) > times);
-  await vi.waitUntil(isWorking, { timeout: 400_000, interval: 20 });
+  await vi.waitUntil(isWorking, { timeout: 250_000, interval: 20 });
   expect(lastLine(await endsThough(command, opened))).toMatchObject({ tasks: 30, leftOut: 0 });
 });
 

@@ -41,7 +41,7 @@ function callsOf(name: string, numbers: number[]): string {
 }
 
 const gate = (turn: number) => join(gates, `step-0001-turn-${turn}`);
-const waiting = { timeout: 400_000, interval: 20 };
+const waiting = { timeout: 250_000, interval: 20 };
 
 test("a tools worker killed between calls: states are recovered as manifests say, lost ones are told, no process is left", async () => {
   mkdirSync(gates);

@@ -54,7 +54,7 @@ test("time in which everything was down counts for no limit, and what a tool tak
     );
   };
   await vi.waitUntil(() => trajectories().some((path) => namesInSync(path).includes("turn-1.json")), {
-    timeout: 400_000,
+    timeout: 250_000,
     interval: 50,
   });
   command.killGroup();

@@ -128,9 +128,9 @@ test("a host that is killed and started again: its calls wait, spend no attempt,
     readFileSync(log, "utf8")
       .split("\n")
       .filter((key) => key.includes("/step-0001/"));
-  await vi.waitUntil(() => answered().length > 0, { timeout: 400_000, interval: 5 });
+  await vi.waitUntil(() => answered().length > 0, { timeout: 250_000, interval: 5 });
   host.kill();
-  await vi.waitUntil(() => command.stdout().includes("its calls wait"), { timeout: 400_000 });
+  await vi.waitUntil(() => command.stdout().includes("its calls wait"), { timeout: 250_000 });
   await sleep(3000);
   host = await startHost(log, port);
   const { code, stderr, stdout } = await command.end();

@@ -1,6 +1,6 @@
 import { globSync } from "node:fs";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { tiesOf } from "../../src/contracts/router-ties.ts";
 import { readModelConfig } from "../../src/engine/models/config/model-config-file.ts";
 import { readWeights } from "../../src/engine/models/weights/checkpoint.ts";
@@ -10,6 +10,8 @@ import { openRows } from "../../src/run/trajectory/folded/parquet-file.ts";
 import { narrowed, publishedShapes } from "../shapes/published-shapes.ts";
 import { goRoad } from "../shapes/road.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
+
+vi.setConfig({ testTimeout: 900_000 }); // minutes of computing
 
 const work = temporaryFolder();
 

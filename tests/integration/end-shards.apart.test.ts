@@ -56,7 +56,7 @@ async function startShard(run: string, task: string) {
     ...{ workflowId: `${run}/groups-00001`, taskQueue: queue, args: [input] },
     typedSearchAttributes: [{ key: defineSearchAttributeKey("EverturnRun", "KEYWORD"), value: run }],
   });
-  await expect.poll(() => generating - before, { timeout: 400_000 }).toBe(2);
+  await expect.poll(() => generating - before, { timeout: 100_000 }).toBe(2);
   return { shard, trajectory: worker.client.workflow.getHandle(`${run}/step-0001/${task}/0`) };
 }
 
@@ -65,13 +65,13 @@ test("a training workflow that begins ends the shards of an earlier one with the
   const other = await startShard("other", "b");
   const listed = `WorkflowType = "shard" AND ExecutionStatus = "Running"`;
   const count = async () => (await worker.client.workflow.count(listed)).count;
-  await expect.poll(count, { timeout: 400_000 }).toBe(2);
+  await expect.poll(count, { timeout: 100_000 }).toBe(2);
   const progress = { nextStep: 2, policyVersion: 1, evaluations: [evaluated(1)], trajectories: 2 };
   const input: TrainingInput = { run: "run", queues, progress };
   await worker.client.workflow.execute("training", { workflowId: "run", taskQueue: queue, args: [input] });
   const statusOf = async (handle: WorkflowHandle) => (await handle.describe()).status.name;
   expect(await statusOf(own.shard)).toBe("TERMINATED");
-  await expect.poll(() => statusOf(own.trajectory), { timeout: 400_000 }).toBe("TERMINATED");
+  await expect.poll(() => statusOf(own.trajectory), { timeout: 100_000 }).toBe("TERMINATED");
   expect(await statusOf(other.shard)).toBe("RUNNING");
   await other.shard.terminate();
 });

@@ -17,7 +17,7 @@ import { startWorkflows, type WorkflowWorker } from "../support/workflow-worker.
 const runs = temporaryFolder();
 const { run } = await createMemoryRun(runs);
 const gate = join(runs, "gate");
-const waiting = { timeout: 400_000, interval: 20 };
+const waiting = { timeout: 250_000, interval: 20 };
 const queues = { orchestration: "flows", policy: "flows", tools: "tools", trainer: "flows" };
 const memory: ToolBinding = {
   definition: { name: "replay", description: "Remembers.", parameters: {} },

@@ -178,7 +178,8 @@ test("every shell block of README is run above, or says why it can't be", () => 
 const notRun: Record<string, string> = {
   "npm ci\nnpm start": "a clone's: CI begins with the first, and the second trains for ten minutes",
   "docker compose up": "wants Docker; tests/integration has runs that join a server",
-  OTEL_EXPORTER_OTLP_ENDPOINT: "trains; tests/integration/telemetry.test.ts has a collector that listens",
+  OTEL_EXPORTER_OTLP_ENDPOINT:
+    "trains; tests/integration/telemetry.slow.test.ts has a collector that listens",
 };
 
 /** The shell blocks that were asked for. */

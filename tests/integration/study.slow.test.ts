@@ -7,10 +7,12 @@ import { processesWith } from "../support/processes.ts";
 import { writeStudy } from "../support/study.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
+vi.setConfig({ testTimeout: 900_000 }); // minutes of computing
+
 const folder = temporaryFolder();
 const runs = join(folder, "runs");
 const file = writeStudy(folder);
-const waiting = { timeout: 400_000, interval: 20 };
+const waiting = { timeout: 250_000, interval: 20 };
 afterAll(() => {
   for (const pid of processesWith(folder).keys()) process.kill(pid, "SIGKILL");
 });

@@ -40,7 +40,7 @@ test("lines are exported with their severity, error and span, and to a collector
       ...{ info: '{"queue":"tools"}', "exception.type": "TypeError" },
       ...{
         "exception.message": "the dice are lost",
-        "exception.stacktrace": expect.stringContaining("logs.test"),
+        "exception.stacktrace": expect.stringContaining("logs.apart.test"),
       },
     },
   });

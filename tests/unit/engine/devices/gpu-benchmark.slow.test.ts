@@ -1,7 +1,9 @@
 import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
+
+vi.setConfig({ testTimeout: 900_000 }); // minutes of computing
 
 const folder = join(import.meta.dirname, "../../../../benchmarks/gpu");
 

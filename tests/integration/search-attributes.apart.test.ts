@@ -21,7 +21,7 @@ describe("a server that others started", () => {
     const cached = ["--dynamic-config-value", "system.forceSearchAttributesCacheRefreshOnRead=false"];
     const place = ["--headless", "--ip", "127.0.0.1", "--port", String(port)];
     server = spawn(binary, ["server", "start-dev", ...place, ...database, ...cached], { stdio: "ignore" });
-    connection = await vi.waitFor(() => connect(`127.0.0.1:${port}`), { timeout: 400_000, interval: 100 });
+    connection = await vi.waitFor(() => connect(`127.0.0.1:${port}`), { timeout: 100_000, interval: 100 });
   });
 
   afterAll(async () => {
@@ -49,7 +49,7 @@ describe("a server that others started", () => {
       for await (const { workflowId } of client.workflow.list({ query })) ids.push(workflowId);
       return ids;
     };
-    await expect.poll(found, { timeout: 400_000 }).toEqual(["after"]);
+    await expect.poll(found, { timeout: 100_000 }).toEqual(["after"]);
   });
 });
 

@@ -9,7 +9,7 @@ import { temporaryFolder } from "../support/temporary-folder.ts";
 const name = "disk errors 3 %";
 
 test("a run whose disk fails 3 % of all calls runs no call again, leaves nothing out, and has the same weights", {
-  timeout: 600_000,
+  timeout: 900_000,
 }, async ({ skip }) => {
   skip(!canFailDisks, "a failing disk needs Linux and a C compiler, `cc`");
   const work = temporaryFolder();

@@ -138,7 +138,7 @@ test("what the workers log arrives, a line of a failed activity with the span th
   expect(span?.name).toBe("RunActivity:calculator");
 });
 
-// One without telemetry does in long-trajectory.test.ts.
+// One without telemetry does in long-trajectory.slow.test.ts.
 test("a traced run replays from its history", async () => {
   const folder = runFolder(runs, traced);
   const histories = await historiesOf(folder);

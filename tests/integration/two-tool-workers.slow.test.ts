@@ -19,7 +19,7 @@ const runs = join(folder, "runs");
 const log = join(folder, "sessions.log");
 const gates = join(folder, "gates");
 const commands: RunningCommand[] = [];
-const waiting = { timeout: 400_000, interval: 50 };
+const waiting = { timeout: 250_000, interval: 50 };
 
 afterAll(async () => {
   for (const { child, killGroup } of commands) {

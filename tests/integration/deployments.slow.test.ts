@@ -35,15 +35,15 @@ test("deployments of runs that are over are deleted, of others not", async () =>
       await makeCurrent(client, location, run, "fedcba0987654321");
     }
     await client.workflow.start("training", { workflowId: "under-way", taskQueue: "nobody", args: [] });
-    await expect.poll(names, { timeout: 400_000 }).toEqual(["done", "elsewhere", "own", "under-way"]);
+    await expect.poll(names, { timeout: 250_000 }).toEqual(["done", "elsewhere", "own", "under-way"]);
     const session = join(folder, "runs", "done", "session.json");
     writeFileSync(session, "{}");
     expect(await deleteDeployments(client, { runs: join(folder, "runs"), except: "own" })).toEqual([]);
     rmSync(session);
     expect(await deleteDeployments(client, { runs: join(folder, "runs"), except: "own" })).toEqual(["done"]);
-    await expect.poll(names, { timeout: 400_000 }).toEqual(["elsewhere", "own", "under-way"]);
+    await expect.poll(names, { timeout: 250_000 }).toEqual(["elsewhere", "own", "under-way"]);
     await makeCurrent(client, location, "done", "1234567890abcdef"); // it is resumed
-    await expect.poll(names, { timeout: 400_000 }).toContain("done");
+    await expect.poll(names, { timeout: 250_000 }).toContain("done");
 
     const native = await NativeConnection.connect({ address });
     const worker = await Worker.create({

@@ -63,7 +63,7 @@ test("a worker whose command dies while it starts ends, whenever that is", async
     const { child, hasEnded } = startWorker();
     await sleep(moment);
     if (child.connected) child.disconnect();
-    await vi.waitUntil(hasEnded, { timeout: 400_000 });
+    await vi.waitUntil(hasEnded, { timeout: 250_000 });
   }
 });
 
@@ -81,7 +81,7 @@ test("a worker goes on when its server comes back, and ends when another run's h
   expect(hasEnded).toBe(false);
 
   await serve("another.db");
-  await vi.waitUntil(() => hasEnded, { timeout: 400_000 });
+  await vi.waitUntil(() => hasEnded, { timeout: 250_000 });
   const log = readFileSync(folder.log("trainer"), "utf8");
   expect(log).toContain(`TEMPORAL_OTHER_SERVER: What answers at ${address} is not the run's Temporal server`);
   await expect(startWorkerProcess("trainer", options)).rejects.toThrow("TEMPORAL_OTHER_SERVER");
@@ -93,7 +93,7 @@ test("a worker whose server and command are gone ends all the same", async () =>
   await once(child, "message");
   await server?.stop();
   child.disconnect();
-  await vi.waitUntil(hasEnded, { timeout: 400_000 });
+  await vi.waitUntil(hasEnded, { timeout: 250_000 });
 });
 
 test("a server waits for one that is about to end, and has its database still", async () => {

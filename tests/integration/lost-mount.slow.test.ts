@@ -47,5 +47,5 @@ describe.skipIf(!mayMount)("the file system of a run's folder goes away", () => 
     expect(existsSync(join(runs, run, "identity.json"))).toBe(true);
     const ledger = await everturn("ledger", run, "--runs", runs);
     expect(ledger.stdout, ledger.stderr).toContain("The ledger holds.");
-  }, 600_000);
+  });
 });
