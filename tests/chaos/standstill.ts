@@ -29,7 +29,7 @@ export async function failOnStandstill(options: {
     if (ended.aborted || Date.now() - since < limit) continue;
     const said = readFileSync(log, "utf8").trimEnd().split("\n").slice(-5).join("\n  ");
     throw new Error(
-      `${what} stands still: no record for ${limit / 1000} s after ${count}. The command said last:\n  ${said}`,
+      `${what} stands still: no progress for ${limit / 1000} s after ${count} records and strikes. The command said last:\n  ${said}`,
     );
   }
 }

@@ -12,7 +12,7 @@ test("a chaos run without a record for too long fails, and the error says what s
   const { signal } = new AbortController();
   const watching = failOnStandstill({ what: "The run r", reached: () => 7, log, ended: signal, limit: 1000 });
   await expect(watching).rejects.toThrow(
-    "The run r stands still: no record for 1 s after 7. The command said last:\n  step 1\n  waiting for train-step",
+    "The run r stands still: no progress for 1 s after 7 records and strikes. The command said last:\n  step 1\n  waiting for train-step",
   );
 });
 
