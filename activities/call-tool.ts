@@ -67,7 +67,11 @@ export function callTool(worker: ToolWorker, tool: string, called = tool) {
       const { observation, valid, reward, attempts, seconds, invalid, done } = recorded;
       describeToolCall({ conversation: place.id, tool: called, call: `${turn}/${call}`, isValid: valid });
       const result = {
-        ...{ observation, valid, reward, attempts, seconds },
+        observation,
+        valid,
+        reward,
+        attempts,
+        seconds,
         ...(invalid === undefined ? {} : { invalid }),
         ...(done === undefined ? {} : { done }),
       };

@@ -62,7 +62,10 @@ export function generateTurn(worker: PolicyWorker, tasks: RunTasks) {
       const before = await worker.contexts.get(store, place, input.head);
       const origin = isFirst ? "prompt" : "observation";
       const appended: Segment = {
-        ...{ previous: input.head, origin, text: framed.text, tokens: framed.tokens },
+        previous: input.head,
+        origin,
+        text: framed.text,
+        tokens: framed.tokens,
       };
       const tokens = before.concat(framed.tokens);
       // Without the run's id: the same seed draws the same run.
@@ -206,7 +209,9 @@ function recordedRequest({
   takesCalls,
 }: NonNullable<GenerateTurnInput["request"]>): RecordedRequest {
   return {
-    ...{ key, follows, messages },
+    key,
+    follows,
+    messages,
     ...(follows === null ? { tools } : {}),
     ...(takesCalls === undefined ? {} : { takesCalls }),
   };

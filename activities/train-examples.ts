@@ -32,7 +32,12 @@ export function trainExamples(worker: TrainerWorker) {
         const metrics = await exampleStep(trainer, opened, await worker.examples(run), step, report);
         report("the next version is saved");
         const { value } = await commitTree(store, key, saved(trainer), () => ({
-          ...{ step, from: policyVersion, policyVersion: next, metrics, trajectories: [], leftOut: [] },
+          step,
+          from: policyVersion,
+          policyVersion: next,
+          metrics,
+          trajectories: [],
+          leftOut: [],
           seconds: (performance.now() - started) / 1000,
         }));
         return resultOf(value);

@@ -49,9 +49,15 @@ export function trainStep(worker: TrainerWorker) {
         const metrics = await trainer.policyGradientStep(acting, { temperature, onProgress: report });
         report("the next version is saved");
         const { value } = await commitTree(store, key, saved(trainer), () => ({
-          ...{ step, from: policyVersion, policyVersion: next, metrics },
+          step,
+          from: policyVersion,
+          policyVersion: next,
+          metrics,
           trajectories: members.map(({ trajectory, head, reward, group }) => ({
-            ...{ trajectory, head, reward, group },
+            trajectory,
+            head,
+            reward,
+            group,
           })),
           leftOut: [...leftOut, ...unreadable, ...others],
           ...(cursor === undefined ? {} : { cursor }),

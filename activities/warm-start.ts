@@ -35,7 +35,8 @@ export function warmStart(worker: TrainerWorker) {
             seed: plan.seed,
           });
           return commitTree(store, key, saved(trainer), () => ({
-            ...{ firstLoss: losses[0] ?? 0, lastLoss: losses.at(-1) ?? 0 },
+            firstLoss: losses[0] ?? 0,
+            lastLoss: losses.at(-1) ?? 0,
             seconds: (performance.now() - started) / 1000,
           }));
         },

@@ -24,8 +24,13 @@ const rounds = Number(values.rounds);
 /** benchmarks/README.md says why these. */
 function shapeOf(turns: number): Shape {
   return {
-    ...{ turns, slots: 8, generation: 1, tool: { median: 1, sigma: 1 } },
-    ...{ training: turns, batch: 16, concurrency: 64 },
+    turns,
+    slots: 8,
+    generation: 1,
+    tool: { median: 1, sigma: 1 },
+    training: turns,
+    batch: 16,
+    concurrency: 64,
   };
 }
 

@@ -17,8 +17,12 @@ const tools = Array.from({ length: 5 }, (_, index) => ({
 }));
 const call = (turn: number) => ({ id: `call${turn}`, name: "tool0", arguments: '{"query":"x"}' });
 const answered = (turn: number) => ({
-  ...{ id: `t${turn}`, text: "", calls: [call(turn)], finishReason: "tool_calls" as const },
-  ...{ usage: { prompt: 1, completion: 1 }, created: 0 },
+  id: `t${turn}`,
+  text: "",
+  calls: [call(turn)],
+  finishReason: "tool_calls" as const,
+  usage: { prompt: 1, completion: 1 },
+  created: 0,
 });
 
 /** The request of a turn: a system message, a question, and of each turn before it a call and 2 kB of what the tool said. */

@@ -36,7 +36,8 @@ const config = model
   ? await readModelConfig(join(model, "config.json"))
   : { ...configs[shape], vocab_size: tokenizer.vocabularySize, max_position_embeddings: 32_768 };
 const tool = {
-  ...{ name: "look", description: "Looks a thing up." },
+  name: "look",
+  description: "Looks a thing up.",
   parameters: { type: "object", properties: { query: { type: "string", description: "what" } } },
 };
 const opening: Message[] = [
@@ -84,7 +85,8 @@ async function conversation(sampler: Sampler, turns: number, round: number): Pro
     context.push(...tokens);
     const before = spent();
     const sample = await sampler.generate({
-      ...{ tokens: context, version: 0 },
+      tokens: context,
+      version: 0,
       sampling: { temperature: 1, maxTokens: Number(values.tokens) },
       key: { seed: round, trajectory: String(turns), turn },
     });
@@ -117,7 +119,10 @@ if (model === undefined) {
   await writeSafetensors(join(folder, "model.safetensors"), randomModelWeights(config, 1));
 }
 const sampler = createSampler({
-  ...{ config, slots: 1, stopTokens: [], threads: Number(values.threads) },
+  config,
+  slots: 1,
+  stopTokens: [],
+  threads: Number(values.threads),
   decode: (ids) => tokenizer.decode(ids),
 });
 await sampler.load(0, model ?? folder);

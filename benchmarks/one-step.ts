@@ -29,7 +29,14 @@ export async function takeOneStep(
 
 function asEvaluated(policyVersion: number): EvaluationRecord {
   return {
-    ...{ name: "", step: 0, policyVersion, accuracy: 0, tasks: 0, leftOut: 0 },
-    ...{ toolCallRate: 0, meanActionTokens: 0, seconds: 0 },
+    name: "",
+    step: 0,
+    policyVersion,
+    accuracy: 0,
+    tasks: 0,
+    leftOut: 0,
+    toolCallRate: 0,
+    meanActionTokens: 0,
+    seconds: 0,
   };
 }

@@ -77,9 +77,13 @@ function summary(measured: readonly Measurement[]) {
   const processor = measured.flatMap(({ processorSeconds }) => processorSeconds);
   const { loss = Number.NaN, gradientNorm = Number.NaN } = measured[0] ?? {};
   return {
-    ...{ min: Math.min(...times), median: median(times), processorMin: Math.min(...processor) },
-    ...{ processorMedian: median(processor), peakBytes: median(measured.map((one) => one.peakBytes)) },
-    ...{ loss, gradientNorm },
+    min: Math.min(...times),
+    median: median(times),
+    processorMin: Math.min(...processor),
+    processorMedian: median(processor),
+    peakBytes: median(measured.map((one) => one.peakBytes)),
+    loss,
+    gradientNorm,
   };
 }
 
@@ -133,7 +137,8 @@ function compared(
   if (isExact && !(apart < 1e-2)) throw new Error(`${shape}: the losses are ${apart} apart`);
   const ratios = {
     peak: own.peakBytes / other.peakBytes,
-    ...{ min: own.min / other.min, median: own.median / other.median },
+    min: own.min / other.min,
+    median: own.median / other.median,
     processorMin: own.processorMin / other.processorMin,
     processorMedian: own.processorMedian / other.processorMedian,
   };

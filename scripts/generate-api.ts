@@ -81,20 +81,23 @@ function report(name: string, file: string): string {
   }
   const own = new Set(exported.map(({ symbol }) => symbol));
   const lines = [
-    ...[
-      `# ${name}`,
-      "",
-      `What \`${name}\` exports. Written by \`node scripts/generate-api.ts\`.`,
-      "",
-      "```ts",
-    ],
+    `# ${name}`,
+    "",
+    `What \`${name}\` exports. Written by \`node scripts/generate-api.ts\`.`,
+    "",
+    "```ts",
     ...exported.map(({ as, symbol }) => textOf(symbol, as)).sort(),
-    ...["```", "", "Types that these stand on:", "", "```ts"],
+    "```",
+    "",
+    "Types that these stand on:",
+    "",
+    "```ts",
     ...[...used]
       .filter((symbol) => !own.has(symbol))
       .map((symbol) => textOf(symbol, symbol.name))
       .sort(),
-    ...["```", ""],
+    "```",
+    "",
   ];
   return lines.join("\n");
 }

@@ -35,11 +35,18 @@ export async function evaluation(input: EvaluationInput): Promise<EvaluationReco
   const { concurrency } = settings;
   const rollout = openRollout(
     {
-      ...{ run, position, steps: 1 },
+      run,
+      position,
+      steps: 1,
       rules: { groups: tasks.length, groupSize: samples, staleness: 0, concurrency, minGroup: 0, rounds: 1 },
       draw: async () => [],
       startShard: shardStarter({
-        ...{ run, settings, queues, position, newest: false, source },
+        run,
+        settings,
+        queues,
+        position,
+        newest: false,
+        source,
         quickTurns: () => input.quickTurns ?? false,
       }),
       readEnded: (trajectories) => schedule(queues, "read-ended", { run, trajectories, policyVersion }),
@@ -52,7 +59,9 @@ export async function evaluation(input: EvaluationInput): Promise<EvaluationReco
   const failed = nothingFinished({ run, evaluation: plan.name }, results);
   if (failed !== undefined) throw failed;
   const record: EvaluationRecord = {
-    ...{ name: plan.name, step, policyVersion },
+    name: plan.name,
+    step,
+    policyVersion,
     accuracy: mean(results.map((result) => Number(result.success))),
     rewardMean: mean(results.map((result) => result.reward)),
     tasks: tasks.length,

@@ -116,7 +116,11 @@ export function openTrajectory(input: TrajectoryInput, show: (transcript: string
   }
 
   return {
-    ...{ orders, task, session, prompt, takeTurn },
+    orders,
+    task,
+    session,
+    prompt,
+    takeTurn,
     progress: () => state.progress,
     carried: () => carriedState(state),
     isHistoryLong: history.isReached,

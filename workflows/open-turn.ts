@@ -121,7 +121,10 @@ export function openTurn(
   }
 
   const context: LoopContext = {
-    ...{ turn, tools: offered, config: loop.config, state: now().progress.loopState },
+    turn,
+    tools: offered,
+    config: loop.config,
+    state: now().progress.loopState,
     task: task.read,
     nextRequest: async () => {
       asked = await session.next();
@@ -246,7 +249,11 @@ export function openTurn(
       if (wrong !== undefined) {
         const { observation, valid, attempts } = wrong;
         return slot.answer({
-          ...{ tool: call.name, arguments: call.arguments, observation, valid, attempts },
+          tool: call.name,
+          arguments: call.arguments,
+          observation,
+          valid,
+          attempts,
           ...whose,
         });
       }
@@ -261,10 +268,15 @@ export function openTurn(
     const { recordings } = binding;
     const needsTask = binding.stateful || recordings !== undefined;
     const request = {
-      ...{ place, turn, call: slot.call, arguments: made.arguments },
+      place,
+      turn,
+      call: slot.call,
+      arguments: made.arguments,
       ...(needsTask ? { task: await task.read() } : {}),
       ...(recordings === undefined ? {} : { recordings }),
-      ...{ ...decided, ...answer, ...whose },
+      ...decided,
+      ...answer,
+      ...whose,
     };
     const { observation, valid, attempts, invalid, done } = await part(() =>
       inOrder(binding, () => {
@@ -284,9 +296,14 @@ export function openTurn(
     const isAnswered = valid || invalid !== undefined;
     if (binding.stateful && isAnswered) apply({ type: "holds", tool });
     return slot.answer({
-      ...{ tool: call.name, arguments: made.arguments, observation, valid, attempts },
+      tool: call.name,
+      arguments: made.arguments,
+      observation,
+      valid,
+      attempts,
       ...(done === undefined ? {} : { done }),
-      ...{ ...decided, ...whose },
+      ...decided,
+      ...whose,
     });
   }
 
@@ -301,7 +318,11 @@ export function openTurn(
     }
     const { prompt, observation, action: own } = tokens;
     answer({
-      ...{ turn, head, action, finishReason, tokens: { prompt: prompt + observation, action: own } },
+      turn,
+      head,
+      action,
+      finishReason,
+      tokens: { prompt: prompt + observation, action: own },
       ...(read === undefined ? {} : { read }),
     });
   }
@@ -314,7 +335,9 @@ export function openTurn(
 
   function askPerson({ approval, person }: ToolBinding, call: ToolCall, number: number): Promise<Approval> {
     const asked = {
-      ...{ call: `${turn}/${number}`, tool: call.name, arguments: call.arguments },
+      call: `${turn}/${number}`,
+      tool: call.name,
+      arguments: call.arguments,
       ...(person === true ? { isQuestion: person } : {}),
       ...(approval?.whom === undefined ? {} : { whom: approval.whom }),
     };

@@ -67,7 +67,10 @@ export function takeOrders(trajectory: OrderedTrajectory): LiveOrders {
     const reason = state.cancelled ?? state.paused?.reason;
     const name = stateName(state);
     return {
-      ...{ state: name, turn, tokens, waiting: undecided(state) },
+      state: name,
+      turn,
+      tokens,
+      waiting: undecided(state),
       ...(name.startsWith("waiting for") && state.paused !== undefined ? { willPause: true } : {}),
       ...(reason === undefined ? {} : { reason }),
       messages: state.messages,

@@ -53,8 +53,16 @@ function lost({ place, policyVersion }: TrajectoryInput, task: string, failure: 
     task,
     outcome: "left-out",
     failure,
-    ...{ reward: 0, success: false, turns: [], turnCount: 0, head: null, generationSeconds: 0 },
-    ...{ policyVersion, newestPolicyVersion: policyVersion, toolCalls: 0, validCalls: 0 },
+    reward: 0,
+    success: false,
+    turns: [],
+    turnCount: 0,
+    head: null,
+    generationSeconds: 0,
+    policyVersion,
+    newestPolicyVersion: policyVersion,
+    toolCalls: 0,
+    validCalls: 0,
     tokens: { prompt: 0, action: 0, observation: 0 },
   };
 }

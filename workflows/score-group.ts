@@ -52,7 +52,11 @@ export function groupScoring(shard: ShardInput) {
         if (!hasFinished(result)) return result;
         const { place, source, policyVersion, queues } = input;
         await schedule(queues, "record-left-out", {
-          ...{ place, source, policyVersion, startedAt: Date.now(), failure },
+          place,
+          source,
+          policyVersion,
+          startedAt: Date.now(),
+          failure,
         });
         return { ...leftOut(result, failure), ...(mistake === undefined ? {} : { mistake }) };
       }),

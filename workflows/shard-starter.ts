@@ -25,7 +25,10 @@ export function shardStarter({ position, quickTurns, ...common }: Options) {
     const name =
       number === undefined ? `${stage}/shard-${index}` : `groups-${String(number).padStart(5, "0")}`;
     const input: ShardInput = {
-      ...{ ...common, policyVersion, quickTurns: quickTurns(), groups: groups.map(placeOf) },
+      ...common,
+      policyVersion,
+      quickTurns: quickTurns(),
+      groups: groups.map(placeOf),
       concurrency: newest ? settings.concurrency : concurrency, // there, admission bounds what is under way
       admitter: { workflow, execution },
     };
@@ -49,7 +52,10 @@ export function shardStarter({ position, quickTurns, ...common }: Options) {
 function placeOf({ number, step, stage, task, samples, round }: OpenGroup): GroupPlace {
   return {
     ...(number === undefined ? {} : { number }),
-    ...{ step, stage, task, samples },
+    step,
+    stage,
+    task,
+    samples,
     ...(round === undefined ? {} : { round }),
   };
 }

@@ -72,7 +72,12 @@ export function exampleStepRecord(
   [start = 0, trainedAt = 0, published = 0]: number[],
 ): StepRecord {
   return {
-    ...{ step, policyVersion, staleness: 0, trajectories: 0, trajectoriesSoFar: 0, leftOut: 0 },
+    step,
+    policyVersion,
+    staleness: 0,
+    trajectories: 0,
+    trajectoriesSoFar: 0,
+    leftOut: 0,
     ...metrics,
     seconds: {
       rollout: 0,

@@ -29,7 +29,12 @@ async function policyGradientStep(input: StepInput): Promise<StepResult> {
   const progress: StageProgress = { phase: "train", done: 0, of: batch.length };
   setHandler(stageProgress, () => progress);
   const trained = await schedule(queues, "train-step", {
-    ...{ run, step: input.step, policyVersion, batch, leftOut, minGroup: input.settings.minGroup },
+    run,
+    step: input.step,
+    policyVersion,
+    batch,
+    leftOut,
+    minGroup: input.settings.minGroup,
     ...(input.cursor === undefined ? {} : { cursor: input.cursor }),
   });
   clock.push(Date.now());

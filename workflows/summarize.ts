@@ -9,7 +9,8 @@ const reasonBytes = 1_000;
 export function summarize(result: TrajectoryResult): TrajectorySummary {
   const { task: _task, turns: _turns, turnCount, failure, mistake, ...kept } = result;
   return {
-    ...{ ...kept, turns: turnCount },
+    ...kept,
+    turns: turnCount,
     ...(failure === undefined ? {} : { failure: cut(failure, reasonBytes) }),
     ...(mistake === undefined
       ? {}

@@ -64,7 +64,8 @@ export async function callToolActivity(
   }
   const remote: ActivityOptions = {
     ...options,
-    ...{ taskQueue: queues.tools, heartbeatTimeout },
+    taskQueue: queues.tools,
+    heartbeatTimeout,
     cancellationType: "WAIT_CANCELLATION_COMPLETED", // the tool's state is released next
   };
   // The worker that runs the workflow begins what it asks of the common queue at once, without a way through the server:

@@ -124,7 +124,10 @@ export async function training(input: TrainingInput): Promise<TrainingResult> {
     schedule(queues, "read-ended", { run, trajectories, policyVersion: state.policyVersion });
   rollout = openRollout(
     {
-      ...{ run, rules: rulesOf(settings), steps: settings.steps, position: state },
+      run,
+      rules: rulesOf(settings),
+      steps: settings.steps,
+      position: state,
       maxInfrastructureFailures: settings.maxInfrastructureFailures,
       draw: (step, replacement) =>
         schedule(
@@ -134,7 +137,11 @@ export async function training(input: TrainingInput): Promise<TrainingResult> {
           { isQuick: true },
         ),
       startShard: shardStarter({
-        ...{ run, settings, queues, position: state, quickTurns },
+        run,
+        settings,
+        queues,
+        position: state,
+        quickTurns,
         newest: settings.staleness > 0,
         source: "training",
       }),
@@ -159,7 +166,14 @@ export async function training(input: TrainingInput): Promise<TrainingResult> {
     const result = await executeChild<(input: StepInput) => Promise<StepResult>>("step", {
       args: [
         {
-          ...{ run, step, policyVersion, settings, queues, since, trainedBefore, quickTurns: quickTurns() },
+          run,
+          step,
+          policyVersion,
+          settings,
+          queues,
+          since,
+          trainedBefore,
+          quickTurns: quickTurns(),
           ...taken,
         },
       ],
@@ -200,7 +214,11 @@ const beginning: TrainingProgress = { nextStep: 1, policyVersion: 0, evaluations
 function rulesOf(settings: RunSettings): RolloutRules {
   const { batchSize, groupSize, staleness, concurrency, minGroup, dynamicSampling } = settings;
   return {
-    ...{ groups: batchSize / groupSize, groupSize, staleness, concurrency, minGroup },
+    groups: batchSize / groupSize,
+    groupSize,
+    staleness,
+    concurrency,
+    minGroup,
     ...(dynamicSampling === undefined ? {} : { dynamicSampling }),
     rounds: roundsOf(settings),
   };

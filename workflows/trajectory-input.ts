@@ -32,7 +32,17 @@ export function trajectoryInput(
   const { seed, sampling, loop, loops, format, tools, reward, limits } = settings;
   return {
     place: { ...place, run, id: trajectoryId({ ...place, run }) },
-    ...{ source, policyVersion, seed, sampling, loop, tools, reward, limits, queues, quickTurns, newest },
+    source,
+    policyVersion,
+    seed,
+    sampling,
+    loop,
+    tools,
+    reward,
+    limits,
+    queues,
+    quickTurns,
+    newest,
     ...(loops === undefined ? {} : { loops }),
     ...(format === undefined ? {} : { format }),
   };

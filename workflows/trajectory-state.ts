@@ -76,11 +76,22 @@ interface EndedTurn {
 /** The state of a trajectory that begins at `now`, ms. */
 export function begun(now: number): TrajectoryProgress {
   return {
-    ...{ startedAt: now, workedMs: 0, turns: 0, head: null, generationSeconds: 0 },
+    startedAt: now,
+    workedMs: 0,
+    turns: 0,
+    head: null,
+    generationSeconds: 0,
     tokens: { prompt: 0, action: 0, observation: 0 },
     policyVersions: null,
-    ...{ pending: [], toolCalls: 0, validCalls: 0, invalidInARow: 0, calls: 0, refused: [] },
-    ...{ toolsUsed: [], toolsHolding: [], loopState: {} },
+    pending: [],
+    toolCalls: 0,
+    validCalls: 0,
+    invalidInARow: 0,
+    calls: 0,
+    refused: [],
+    toolsUsed: [],
+    toolsHolding: [],
+    loopState: {},
     orders: { messages: [] },
     shown: { first: [], newest: [] },
   };
@@ -156,7 +167,8 @@ function generated(
   const { tokens, policyVersions, generationSeconds } = progress;
   const { head, seconds, policyVersion, tokens: added } = result;
   return {
-    ...{ turns: turn, refused: [] },
+    turns: turn,
+    refused: [],
     ...afterAction(progress, agent, head),
     generationSeconds: generationSeconds + seconds,
     policyVersions: {
@@ -182,7 +194,10 @@ function turnEnded(
   const calls = record.toolCalls.filter(({ byLoop = false }) => !byLoop);
   const toolCalls = progress.toolCalls + calls.length;
   return {
-    ...{ ...worked, loopState, calls: begun, toolCalls },
+    ...worked,
+    loopState,
+    calls: begun,
+    toolCalls,
     ...afterTurn(progress, record.agent, toolCalls, { turn, calls: begun }),
     validCalls: progress.validCalls + calls.filter((call) => call.valid).length,
     invalidInARow: invalidInARow(progress.invalidInARow, calls, invalidLimit),

@@ -134,7 +134,13 @@ function ended(input: TrajectoryInput, { progress }: OpenTrajectory): Omit<Ended
   const { place, policyVersion, origin } = input;
   const { turns, calls, head, tokens, startedAt, refused } = progress();
   return {
-    ...{ place, policyVersion, turns, calls, head, tokens, startedAt },
+    place,
+    policyVersion,
+    turns,
+    calls,
+    head,
+    tokens,
+    startedAt,
     ...(refused.length === 0 ? {} : { refused }),
     ...(origin === undefined ? {} : { origin }),
   };
@@ -148,12 +154,19 @@ function resultOf(
   const { turns, head, tokens, generationSeconds, toolCalls, validCalls, shown, policyVersions } = progress();
   const versions = policyVersions ?? { oldest: input.policyVersion, newest: input.policyVersion };
   return {
-    ...{ trajectory: input.place.id, task: prompt(), outcome, reward: 0, success: false },
+    trajectory: input.place.id,
+    task: prompt(),
+    outcome,
+    reward: 0,
+    success: false,
     turns: [...shown.first, ...shown.newest],
     turnCount: turns,
     head,
     policyVersion: versions.oldest,
     newestPolicyVersion: versions.newest,
-    ...{ tokens, generationSeconds, toolCalls, validCalls },
+    tokens,
+    generationSeconds,
+    toolCalls,
+    validCalls,
   };
 }

@@ -35,9 +35,15 @@ export function generateTurnInput(
   const tokenLimit = limits.tokens;
   const { policyFolder } = input.origin ?? {};
   return {
-    ...{ place, turn: turns + 1, policyVersion, head, messages, callsBefore },
+    place,
+    turn: turns + 1,
+    policyVersion,
+    head,
+    messages,
+    callsBefore,
     callsSoFar: asked?.callsBefore ?? conversation.calls,
-    ...{ sampling, seed },
+    sampling,
+    seed,
     ...(first !== undefined && "source" in first ? { source: first.source } : {}),
     ...(first !== undefined && "task" in first ? { promptOf: input.source } : {}),
     ...(conversation.newest === undefined ? {} : { answers: conversation.newest }),
@@ -63,7 +69,11 @@ function requestOf({
   callIds,
 }: SessionRequest): NonNullable<GenerateTurnInput["request"]> {
   return {
-    ...{ key, follows: follows?.turn ?? null, messages, tools, callIds },
+    key,
+    follows: follows?.turn ?? null,
+    messages,
+    tools,
+    callIds,
     ...(takesCalls === undefined ? {} : { takesCalls }),
   };
 }

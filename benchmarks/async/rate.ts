@@ -40,10 +40,14 @@ export async function measureRate(
 ): Promise<Rate> {
   const plan = await loadPlan(join(import.meta.dirname, "pipeline.yaml"), {
     overrides: [
-      ...[`policy.config.slots=${shape.slots}`, `policy.config.seconds=${shape.generation}`],
-      ...[`tools.0.config.median=${shape.tool.median}`, `tools.0.config.sigma=${shape.tool.sigma}`],
-      ...[`loop.config.turns=${shape.turns}`, `trainer.config.seconds=${shape.training}`],
-      ...[`rollout.batchSize=${shape.batch}`, `rollout.concurrency=${shape.concurrency}`],
+      `policy.config.slots=${shape.slots}`,
+      `policy.config.seconds=${shape.generation}`,
+      `tools.0.config.median=${shape.tool.median}`,
+      `tools.0.config.sigma=${shape.tool.sigma}`,
+      `loop.config.turns=${shape.turns}`,
+      `trainer.config.seconds=${shape.training}`,
+      `rollout.batchSize=${shape.batch}`,
+      `rollout.concurrency=${shape.concurrency}`,
       `rollout.staleness=${staleness}`,
     ],
   });

@@ -55,7 +55,8 @@ const quickTurn = 2;
 /** Tasks that say nothing: as many as a step needs. */
 export function tasksOf(count: number): Task[] {
   return Array.from({ length: count }, (_, index) => ({
-    ...{ data_source: "scripted", prompt: [{ role: "user", content: `Task ${index}.` }] },
+    data_source: "scripted",
+    prompt: [{ role: "user", content: `Task ${index}.` }],
     reward_model: { ground_truth: "1" },
   }));
 }
@@ -81,12 +82,11 @@ export async function openDurableRun(
   const plan = await loadPlan(pipeline, {
     overrides: [
       `policy.config.conversations=${JSON.stringify(turns.map((count) => conversation(count, thought)))}`,
-      ...[
-        `policy.config.seconds=${seconds}`,
-        `rollout.batchSize=${batchSize}`,
-        `rollout.concurrency=${Math.min(batchSize, 1000)}`,
-      ],
-      ...[`dataset.train.config.path=${file}`, `dataset.validation.config.path=${file}`],
+      `policy.config.seconds=${seconds}`,
+      `rollout.batchSize=${batchSize}`,
+      `rollout.concurrency=${Math.min(batchSize, 1000)}`,
+      `dataset.train.config.path=${file}`,
+      `dataset.validation.config.path=${file}`,
     ],
   });
   const run = await createRun(plan, folder, undefined, false);

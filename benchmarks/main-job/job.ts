@@ -33,11 +33,18 @@ export async function planJob(options: JobOptions, folder: string): Promise<Plan
   const { model, batchSize, groupSize, actionTokens, threads } = options;
   const tasks = resolve(options.tasks ?? join(pipelines, "calculator", "chain-sum-small.train.jsonl"));
   const common = [
-    ...["steps=1", "evaluation.tasks=8", "evaluation.every=1000", "checkpoints.every=1000"],
-    ...[`rollout.batchSize=${batchSize}`, `rollout.groupSize=${groupSize}`, "rollout.temperature=1"],
-    ...[`rollout.concurrency=${batchSize}`, `rollout.maxActionTokens=${actionTokens}`],
+    "steps=1",
+    "evaluation.tasks=8",
+    "evaluation.every=1000",
+    "checkpoints.every=1000",
+    `rollout.batchSize=${batchSize}`,
+    `rollout.groupSize=${groupSize}`,
+    "rollout.temperature=1",
+    `rollout.concurrency=${batchSize}`,
+    `rollout.maxActionTokens=${actionTokens}`,
     `dataset.train.config.path=${JSON.stringify(tasks)}`,
-    ...["trainer.config.algorithm=grpo", "trainer.config.leaveOutUniformGroups=false"],
+    "trainer.config.algorithm=grpo",
+    "trainer.config.leaveOutUniformGroups=false",
     `trainer.config.threads=${threads}`,
     ...options.overrides,
   ];

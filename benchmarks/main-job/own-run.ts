@@ -69,7 +69,9 @@ export async function openOwnRun(plan: Plan, runs: string): Promise<OwnRun> {
     turnSeconds = rollout / turns; // no turn takes longer
     return {
       ...times,
-      ...{ number, policyVersion: before, total },
+      number,
+      policyVersion: before,
+      total,
       rest: record.seconds.total - rollout - train - publish,
       actionTokens: actionLength,
       turns,

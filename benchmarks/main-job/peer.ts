@@ -33,7 +33,10 @@ export async function startPeer(options: {
   const settings = {
     model: policy,
     tasks: tasks.map(({ task }) => ({ prompt: task.prompt, ground_truth: task.reward_model.ground_truth })),
-    ...{ steps, groupSize: job.groupSize, batchSize: job.batchSize, threads: job.threads },
+    steps,
+    groupSize: job.groupSize,
+    batchSize: job.batchSize,
+    threads: job.threads,
     minibatchSize: Number(plan.trainer.config.minibatchSize),
     epochs: Number(plan.trainer.config.epochs),
     klCoefficient: Number(plan.trainer.config.klCoefficient),

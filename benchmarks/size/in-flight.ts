@@ -52,9 +52,13 @@ async function openGated(folder: string, batchSize: number): Promise<RunSession>
     overrides: [
       `policy.plugin=${join(import.meta.dirname, "policy-gate")}`,
       `policy.config.gate=${join(folder, "gate")}`,
-      ...[`steps=${steps}`, `rollout.batchSize=${batchSize}`, `rollout.staleness=${steps - 1}`],
-      ...[`rollout.concurrency=${steps * batchSize}`, "evaluation.every=100"],
-      ...[`dataset.train.config.path=${file}`, `dataset.validation.config.path=${file}`],
+      `steps=${steps}`,
+      `rollout.batchSize=${batchSize}`,
+      `rollout.staleness=${steps - 1}`,
+      `rollout.concurrency=${steps * batchSize}`,
+      "evaluation.every=100",
+      `dataset.train.config.path=${file}`,
+      `dataset.validation.config.path=${file}`,
     ],
   });
   const run = await createRun(plan, folder, undefined, false);
@@ -82,7 +86,12 @@ async function rolledOut(session: RunSession, count: number, gate: string): Prom
     histories.push({ events: historyLength, bytes: historySize });
   }
   return {
-    ...{ running, startSeconds: (opened - began) / 1000, endSeconds: (done - opened) / 1000 },
-    ...{ cpuSeconds: cpuBetween(cpu, cpuSeconds()), histories, trained: trajectories, peakMiB: peakMemory() },
+    running,
+    startSeconds: (opened - began) / 1000,
+    endSeconds: (done - opened) / 1000,
+    cpuSeconds: cpuBetween(cpu, cpuSeconds()),
+    histories,
+    trained: trajectories,
+    peakMiB: peakMemory(),
   };
 }

@@ -47,7 +47,9 @@ export async function madeCosts(trajectories: number): Promise<MadeCosts> {
     const { folder } = await makeRun(runs, {
       steps,
       trajectories: Math.min(trajectories, together),
-      ...{ turns: 4, tokens: 16, singleRecords: 0 },
+      turns: 4,
+      tokens: 16,
+      singleRecords: 0,
     });
     const { user, system } = process.cpuUsage(before);
     const form = async (cpuSeconds: number): Promise<FormCost> => {

@@ -62,7 +62,12 @@ function member(step: number, group: number, sample: number): Member {
     };
     const recorded: RecordedTurn = {
       callsBefore: kept.at(-1)?.begun ?? 0,
-      ...{ appended, action, finishReason: "stop", head: segmentRef(action), seconds: 0.4, workSeconds: 0.4 },
+      appended,
+      action,
+      finishReason: "stop",
+      head: segmentRef(action),
+      seconds: 0.4,
+      workSeconds: 0.4,
       tokens: {
         prompt: isFirst ? tokensEach : 0,
         action: tokensEach,
@@ -70,15 +75,25 @@ function member(step: number, group: number, sample: number): Member {
       },
     };
     const call = {
-      ...{ tool: below(2) === 0 ? "calculator" : "python", arguments: { expression } },
-      ...{ observation: `${below(2000)}`, valid: below(10) > 0, reward: 0, attempts: 1, seconds: 0.01 },
+      tool: below(2) === 0 ? "calculator" : "python",
+      arguments: { expression },
+      observation: `${below(2000)}`,
+      valid: below(10) > 0,
+      reward: 0,
+      attempts: 1,
+      seconds: 0.01,
     };
     const calls = isLast ? [] : [{ call: 0, recorded: call, failures: [] }];
     kept.push({ recorded, begun: calls.length, calls });
   }
   const success = below(step + 4) > 4;
   const ending = {
-    ...{ id: `large/${stage}/${task}/${sample}`, run: "large", stage, step, sample, taskId: task },
+    id: `large/${stage}/${task}/${sample}`,
+    run: "large",
+    stage,
+    step,
+    sample,
+    taskId: task,
     task: {
       prompt: [{ role: "user" as const, content: prompt }],
       data_source: "sums",
@@ -90,15 +105,13 @@ function member(step: number, group: number, sample: number): Member {
     turns: kept.map(({ recorded: turn, begun, calls }) =>
       turnRecord({ generated: resultOf(turn), begun, calls: calls.flatMap(({ recorded = [] }) => recorded) }),
     ),
-    ...{ outcome: "answered" as const, reward: success ? 1 : -0.1 * below(4), success },
-    ...{
-      answer: kept.at(-1)?.recorded.action.text ?? "",
-      metrics: { format: below(2), "exact-match": +success },
-    },
-    ...{
-      startedAt: new Date(1_780_000_000_000 + step * 60_000 + sample).toISOString(),
-      seconds: below(100) / 10,
-    },
+    outcome: "answered" as const,
+    reward: success ? 1 : -0.1 * below(4),
+    success,
+    answer: kept.at(-1)?.recorded.action.text ?? "",
+    metrics: { format: below(2), "exact-match": +success },
+    startedAt: new Date(1_780_000_000_000 + step * 60_000 + sample).toISOString(),
+    seconds: below(100) / 10,
   };
   return {
     name: { stage, task, sample },
@@ -110,17 +123,26 @@ function member(step: number, group: number, sample: number): Member {
 
 function stepRecord(step: number, trajectories: number): StepRecord {
   return {
-    ...{ step, policyVersion: step, staleness: 0, trajectories, trajectoriesSoFar: step * trajectories },
-    ...{ leftOut: 0, rewardMean: 0.5, successRate: 0.5, toolCallRate: 1, validCallRate: 0.9 },
-    ...{
-      approximateKl: 0,
-      entropy: 0.3,
-      clipFraction: 0,
-      policyLoss: 0,
-      gradientNorm: 1,
-      learningRate: 1e-4,
-    },
-    ...{ logprobGap: 0, tokens: { prompt: 0, action: 0, observation: 0 }, actionLength: tokensEach },
-    ...{ turns: turnsEach, seconds: { rollout: 40, train: 15, publish: 5, total: 60 } },
+    step,
+    policyVersion: step,
+    staleness: 0,
+    trajectories,
+    trajectoriesSoFar: step * trajectories,
+    leftOut: 0,
+    rewardMean: 0.5,
+    successRate: 0.5,
+    toolCallRate: 1,
+    validCallRate: 0.9,
+    approximateKl: 0,
+    entropy: 0.3,
+    clipFraction: 0,
+    policyLoss: 0,
+    gradientNorm: 1,
+    learningRate: 1e-4,
+    logprobGap: 0,
+    tokens: { prompt: 0, action: 0, observation: 0 },
+    actionLength: tokensEach,
+    turns: turnsEach,
+    seconds: { rollout: 40, train: 15, publish: 5, total: 60 },
   };
 }

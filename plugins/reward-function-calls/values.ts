@@ -5,8 +5,16 @@ type Kind = "string" | "integer" | "float" | "boolean" | "list" | "object" | "nu
 
 /** What a function's description calls a type: Python's names and JSON Schema's. */
 const described: Readonly<Record<string, Kind>> = {
-  ...{ string: "string", any: "string", integer: "integer", float: "float", number: "float" },
-  ...{ boolean: "boolean", array: "list", tuple: "list", dict: "object", object: "object" },
+  string: "string",
+  any: "string",
+  integer: "integer",
+  float: "float",
+  number: "float",
+  boolean: "boolean",
+  array: "list",
+  tuple: "list",
+  dict: "object",
+  object: "object",
 };
 
 /**

@@ -44,7 +44,10 @@ function responseOf(turns: ScoreRequest["turns"], outcome: ScoreRequest["outcome
 
 function itemsOf({ action, toolCalls }: TurnRecord, turn: number) {
   const message = {
-    ...{ id: `msg_${turn}`, type: "message", role: "assistant", status: "completed" },
+    id: `msg_${turn}`,
+    type: "message",
+    role: "assistant",
+    status: "completed",
     content: [{ type: "output_text", text: action, annotations: [] }],
   };
   const calls = toolCalls.flatMap(({ tool, arguments: given, observation }, index) => {

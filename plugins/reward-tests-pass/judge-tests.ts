@@ -51,7 +51,12 @@ export async function judgeTests(
     await session.write(laid);
     const nonce = randomBytes(16).toString("hex");
     const request = {
-      ...{ nonce, tests, names, time, total, files: inMemory },
+      nonce,
+      tests,
+      names,
+      time,
+      total,
+      files: inMemory,
       program: runCode,
       modules: modulesOf(Object.keys(laid)),
       roots: roots.map((root) => `/work/${root}`),

@@ -44,8 +44,13 @@ function marksOf(config: JsonObject) {
   const number = (name: string): number => Number(config[name] ?? 0);
   const { tools, most } = config;
   return {
-    ...{ called: number("called"), turn: number("turn"), valid: number("valid"), invalid: number("invalid") },
-    ...{ repeated: number("repeated"), tooMany: number("tooMany"), none: number("none") },
+    called: number("called"),
+    turn: number("turn"),
+    valid: number("valid"),
+    invalid: number("invalid"),
+    repeated: number("repeated"),
+    tooMany: number("tooMany"),
+    none: number("none"),
     most: typeof most === "number" ? most : Number.POSITIVE_INFINITY,
     counts: ({ tool, valid }: ToolCallRecord) => !Array.isArray(tools) || !valid || tools.includes(tool),
   };

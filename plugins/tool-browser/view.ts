@@ -9,8 +9,22 @@ export interface View {
 
 /** Roles that take a click, a text or a choice. */
 const actionable = new Set([
-  ...["button", "checkbox", "combobox", "link", "listbox", "menuitem", "menuitemcheckbox", "menuitemradio"],
-  ...["radio", "searchbox", "slider", "spinbutton", "switch", "tab", "textbox", "treeitem"],
+  "button",
+  "checkbox",
+  "combobox",
+  "link",
+  "listbox",
+  "menuitem",
+  "menuitemcheckbox",
+  "menuitemradio",
+  "radio",
+  "searchbox",
+  "slider",
+  "spinbutton",
+  "switch",
+  "tab",
+  "textbox",
+  "treeitem",
 ]);
 
 /** Roles whose text is what stands in them. */

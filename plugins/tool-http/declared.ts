@@ -36,7 +36,12 @@ function declared(name: string, given: JsonObject): Declared {
   if (unknown !== undefined)
     throw new Error(`the request of ${name} has the argument ${unknown}, which its parameters lack`);
   return {
-    ...{ description: String(given.description), parameters, url, method, query, body },
+    description: String(given.description),
+    parameters,
+    url,
+    method,
+    query,
+    body,
     observation: given.observation === undefined ? undefined : String(given.observation),
     error: given.error === undefined ? undefined : String(given.error),
   };

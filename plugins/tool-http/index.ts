@@ -27,7 +27,10 @@ const http: ToolPlugin = {
     const address = addressOf(declared, given);
     if (!(address instanceof URL)) return address;
     const response = await request(address, {
-      ...{ method: declared.method, body, signal, key },
+      method: declared.method,
+      body,
+      signal,
+      key,
       headers: headersOf(config),
     });
     const longest = Number(config.bytes);

@@ -19,9 +19,16 @@ interface Bounds {
 
 /** No protocol but files, none of the formats that name other files, one thread, no large piece of memory. */
 const held = [
-  ...["-hide_banner", "-nostdin", "-protocol_whitelist", "file"],
-  ...["-format_whitelist", "mov,matroska,avi,gif,mpegts,mpeg,ogg,flv,asf"],
-  ...["-threads", "1", "-max_alloc", String(512 * 2 ** 20)],
+  "-hide_banner",
+  "-nostdin",
+  "-protocol_whitelist",
+  "file",
+  "-format_whitelist",
+  "mov,matroska,avi,gif,mpegts,mpeg,ogg,flv,asf",
+  "-threads",
+  "1",
+  "-max_alloc",
+  String(512 * 2 ** 20),
 ];
 
 /** Frames of a video as JPEGs, with their seconds. Throws Mistake where the moments are not in it, else an error that says what is wrong. */
@@ -38,9 +45,30 @@ export async function videoFrames(
       const scale = `scale=w='min(${bounds.side},iw)':h='min(${bounds.side},ih)':force_original_aspect_ratio=decrease`;
       const { output, said } = await ffmpeg(
         [
-          ...["-loglevel", "error", ...input, "-ss", String(second), "-i", `file:${file}`],
-          ...["-map", "0:v:0", "-frames:v", "1", "-vf", scale, "-pix_fmt", "yuvj420p"],
-          ...["-c:v", "mjpeg", "-q:v", "2", "-threads", "1", "-f", "image2pipe", "pipe:1"],
+          "-loglevel",
+          "error",
+          ...input,
+          "-ss",
+          String(second),
+          "-i",
+          `file:${file}`,
+          "-map",
+          "0:v:0",
+          "-frames:v",
+          "1",
+          "-vf",
+          scale,
+          "-pix_fmt",
+          "yuvj420p",
+          "-c:v",
+          "mjpeg",
+          "-q:v",
+          "2",
+          "-threads",
+          "1",
+          "-f",
+          "image2pipe",
+          "pipe:1",
         ],
         signal,
       );

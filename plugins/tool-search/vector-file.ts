@@ -10,8 +10,12 @@ import { cacheFolder } from "./index-file.ts";
 /** Passages that are embedded at once. */
 const atOnce = 256;
 const modelFiles = [
-  ...["config.json", "sentence_bert_config.json", "tokenizer_config.json", "tokenizer.json"],
-  ...[join("1_Pooling", "config.json"), "model.safetensors"],
+  "config.json",
+  "sentence_bert_config.json",
+  "tokenizer_config.json",
+  "tokenizer.json",
+  join("1_Pooling", "config.json"),
+  "model.safetensors",
 ];
 
 /**

@@ -62,7 +62,9 @@ async function runNamed(
   const made = await server.post(
     "runs/create",
     {
-      ...{ experiment_id: experimentId, run_name: run.run, start_time: Date.parse(run.createdAt) },
+      experiment_id: experimentId,
+      run_name: run.run,
+      start_time: Date.parse(run.createdAt),
       tags: [
         { key: "everturn.run", value: run.run },
         { key: "everturn.pipeline", value: run.pipeline },

@@ -17,8 +17,12 @@ const wandb: TrackerPlugin<Config> = {
     const server = wandbAt(url, secret);
     const bucket = await server.upsert(
       {
-        ...{ name: run.run, displayName: run.run, project: project ?? run.pipeline, entity: entity ?? null },
-        ...{ config: configOf(run), tags: ["everturn"] },
+        name: run.run,
+        displayName: run.run,
+        project: project ?? run.pipeline,
+        entity: entity ?? null,
+        config: configOf(run),
+        tags: ["everturn"],
       },
       signal,
     );

@@ -52,7 +52,9 @@ const plugin: TrainerPlugin = {
       ...(reference && { reference }),
       settings,
       seed,
-      ...{ device, precision, threads },
+      device,
+      precision,
+      threads,
       ...planSettings(config),
       onPlan: tellPlan,
       ...(folders.failures !== undefined && { failures: folders.failures }),
@@ -88,7 +90,10 @@ const plugin: TrainerPlugin = {
     const { lora, optimizerBits } = config;
     const settings = trainingSettings(config);
     const options = {
-      ...{ config: parseModelConfig(text, "config.json"), matrices, optimizerBits, settings },
+      config: parseModelConfig(text, "config.json"),
+      matrices,
+      optimizerBits,
+      settings,
       ...(lora !== undefined && { lora }),
       ...planSettings(config),
     };

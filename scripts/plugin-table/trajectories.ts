@@ -40,7 +40,8 @@ export async function trajectoriesWith(
     dataset: { train: dataset, validation: dataset },
     loop: { plugin: "loop-tool-agent", tools: functionsOf(calls), config: { maxTurns: 1000 } },
     tools: tools.map(([plugin, { config = {}, functions }]) => ({
-      ...{ plugin, config },
+      plugin,
+      config,
       ...(functions && { functions }),
     })),
     reward: [

@@ -186,7 +186,8 @@ export async function rewardServer(): Promise<{ url: string; close(): void }> {
     const content = JSON.stringify({ reason: "as the rubric says", points: right ? 10 : 0 });
     const said = request.url?.endsWith("/chat/completions")
       ? {
-          ...{ id: "1", object: "chat.completion" },
+          id: "1",
+          object: "chat.completion",
           choices: [{ index: 0, finish_reason: "stop", message: { role: "assistant", content } }],
         }
       : { reward: right ? 1 : 0 };

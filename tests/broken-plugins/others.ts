@@ -51,7 +51,8 @@ const policyWith = (own: { routerTies?: number[]; wait?: (maxTokens: number) => 
       writeFileSync(join(folder, "config.json"), "{}");
     },
     open: async () => ({
-      ...{ framePrompt: framed, frameObservation: framed },
+      framePrompt: framed,
+      frameObservation: framed,
       frameDemonstration: () => ({ tokens: [6, 7], mask: [0, 1] }),
       isLoaded: () => true,
       load: async () => {},
@@ -60,8 +61,13 @@ const policyWith = (own: { routerTies?: number[]; wait?: (maxTokens: number) => 
         const logprobs = [-1];
         const { routerTies } = own;
         return {
-          ...{ tokens: [1], logprobs, temperedLogprobs: logprobs, samplingLogprobs: logprobs },
-          ...{ text: "1", finishReason: "length", ...(routerTies && { routerTies }) },
+          tokens: [1],
+          logprobs,
+          temperedLogprobs: logprobs,
+          samplingLogprobs: logprobs,
+          text: "1",
+          finishReason: "length",
+          ...(routerTies && { routerTies }),
         };
       },
       close: async () => {},

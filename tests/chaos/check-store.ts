@@ -22,8 +22,12 @@ export interface StoreFindings {
 export async function readStore(root: string): Promise<StoreFindings> {
   const { trajectories, wrong } = await readJournal(root);
   const findings: StoreFindings = {
-    ...{ lostTrajectories: wrong, lostTurns: [], trainedTwice: [] },
-    ...{ leftOut: 0, turns: 0, calls: 0 },
+    lostTrajectories: wrong,
+    lostTurns: [],
+    trainedTwice: [],
+    leftOut: 0,
+    turns: 0,
+    calls: 0,
     segments: new Map(),
     records: new Map(),
     kept: trajectories,

@@ -103,7 +103,9 @@ export async function chaos(
   } = counts;
   const runs = sumOf((report) => report.runs);
   return {
-    ...{ counts, findings, different },
+    counts,
+    findings,
+    different,
     isClean: Object.values(bad).every((count) => count === 0),
     text: chaosText({ strikes, counts, findings, different, runs }),
   };
@@ -131,7 +133,10 @@ async function runScenario(
   for (const { run } of runs) await exportHistories(join(work, "runs"), run, join(work, "histories", run));
   const findings = await check(work, mark);
   const report = {
-    ...{ strikes, findings, different: [], runs: runs.length },
+    strikes,
+    findings,
+    different: [],
+    runs: runs.length,
     diskErrors: Object.values(faults).reduce((sum, count) => sum + count, 0),
     excluded: scenario.diskErrors > 0 ? findings.seen.leftOut : 0,
   };

@@ -69,7 +69,12 @@ export async function runUnderFire(options: {
     const nameOf = () => readdirSync(root).find(isRun);
     const own = () => strikes.filter(({ run }) => run === nameOf());
     const started: RunOptions = {
-      ...{ work, runs: root, seed: runSeed, steps, hostUrl: host.url, pauses: true },
+      work,
+      runs: root,
+      seed: runSeed,
+      steps,
+      hostUrl: host.url,
+      pauses: true,
       ...(loop === undefined ? {} : { loop: loop.folder }),
     };
     const parameters = () => {

@@ -12,7 +12,10 @@ const scalings: readonly [RotaryScaling, ...RotaryScaling[]] = [
   { rope_type: "default" },
   { rope_type: "linear", factor: 2 },
   {
-    ...{ rope_type: "llama3", factor: 8, low_freq_factor: 1, high_freq_factor: 4 },
+    rope_type: "llama3",
+    factor: 8,
+    low_freq_factor: 1,
+    high_freq_factor: 4,
     original_max_position_embeddings: 64,
   },
 ];

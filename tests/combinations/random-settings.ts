@@ -8,7 +8,11 @@ export function randomSettings(draw: Draw): TrainingSettings {
   return {
     ...preset,
     // Small: Adam moves numbers whose gradient is rounding alone as far as the others.
-    ...{ decay: "none", decaySteps: 1, finalFraction: 0, warmupSteps: 0, learningRate: 1e-4 },
+    decay: "none",
+    decaySteps: 1,
+    finalFraction: 0,
+    warmupSteps: 0,
+    learningRate: 1e-4,
     gradientClip: draw.of(0.5, 1),
     weightDecay: draw.of(0, 0.01),
     epochs: draw.of(1, 2),

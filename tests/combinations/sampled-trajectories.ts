@@ -29,7 +29,13 @@ export async function sampledTrajectories(
   const sampling = { temperature, ...draw.of({}, {}, { topP: 0.9 }, { topK: 20 }, { minP: 0.02 }) };
   const earned = contexts.map(() => ({ reward: draw.of(0, 0.5, 1), truncated: draw.isSo(0.2) }));
   const sampler = createSampler({
-    ...{ config, slots: 4, stopTokens: [], threads: 2, decode: () => "", target: { device }, keyValueBytes },
+    config,
+    slots: 4,
+    stopTokens: [],
+    threads: 2,
+    decode: () => "",
+    target: { device },
+    keyValueBytes,
     ...(base !== undefined && { base }),
   });
   try {
@@ -63,7 +69,9 @@ async function twoTurns(
   let routerTies: number[] = [];
   for (const turn of [0, 1]) {
     const sample = await sampler.generate({
-      ...{ tokens: columns.tokens, version: 0, sampling: { ...sampling, maxTokens: 6 + 5 * row } },
+      tokens: columns.tokens,
+      version: 0,
+      sampling: { ...sampling, maxTokens: 6 + 5 * row },
       key: { seed: 1, trajectory: String(row), turn },
     });
     columns.tokens.push(...sample.tokens);

@@ -13,8 +13,12 @@ const [root = "", name, ...urls] = process.argv.slice(2);
 const folders = ["model", "other"].map((folder) => join(root, folder));
 const tokenizer = join(import.meta.dirname, "../../pipelines/calculator/tokenizer");
 const architecture = {
-  ...{ hidden_size: 64, num_hidden_layers: 2, num_attention_heads: 2, intermediate_size: 96 },
-  ...{ max_position_embeddings: 512, initializer_range: 0.3 },
+  hidden_size: 64,
+  num_hidden_layers: 2,
+  num_attention_heads: 2,
+  intermediate_size: 96,
+  max_position_embeddings: 512,
+  initializer_range: 0.3,
 };
 
 if (name === undefined) {
@@ -26,7 +30,9 @@ if (name === undefined) {
   const own = await onnx.open(first, {});
   const { tokens } = own.framePrompt([{ role: "user", content: "1 + 2 =" }], []);
   const request = (version: number, trajectory: string, temperature: number) => ({
-    ...{ tokens, version, sampling: { temperature, maxTokens: 24 } },
+    tokens,
+    version,
+    sampling: { temperature, maxTokens: 24 },
     key: { seed: 1, trajectory, turn: 1 },
   });
   for (const [version, folder] of folders.entries()) {

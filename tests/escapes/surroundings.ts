@@ -40,7 +40,12 @@ export async function surround(sandbox: Sandbox): Promise<Watched> {
   const bystander = await sandbox.open();
   await bystander.run({ language: "python", code: "x = 41", keep: true });
   const around = {
-    ...{ secretFile, secret, socketFile, socketName, victim: victim.pid ?? 0, victimName },
+    secretFile,
+    secret,
+    socketFile,
+    socketName,
+    victim: victim.pid ?? 0,
+    victimName,
     port: typeof address === "object" && address !== null ? address.port : 0,
   };
   return {

@@ -68,7 +68,11 @@ test("an agent whose processes are killed, and whose worker is: the same traject
     expect(record).toMatchObject({ outcome: "answered", answer: "1!", policyVersions: [0, 0, 0, 0, 0, 0] });
     expect(record.turns.map(({ action }) => action)).toEqual(conversation);
     const doubled = (number: number) => ({
-      ...{ tool: "double", arguments: { number }, observation: String(number * 2), valid: true, attempts: 1 },
+      tool: "double",
+      arguments: { number },
+      observation: String(number * 2),
+      valid: true,
+      attempts: 1,
     });
     expect(record.turns.map(({ toolCalls }) => toolCalls)).toEqual([
       [doubled(1)],

@@ -22,8 +22,11 @@ const pipeline = join(import.meta.dirname, "..", "pipelines", "small.yaml");
 /** Seconds of them are left when the machine has been bad, after the first. */
 const steps = 12;
 const overrides = [
-  ...[`steps=${steps}`, "warmStart.steps=10", "warmStart.batchSize=1"],
-  ...["evaluation.tasks=2", "rollout.batchSize=8"],
+  `steps=${steps}`,
+  "warmStart.steps=10",
+  "warmStart.batchSize=1",
+  "evaluation.tasks=2",
+  "rollout.batchSize=8",
 ];
 const settings = overrides.flatMap((setting) => ["--set", setting]);
 const hasPrlimit = spawnSync("prlimit", ["--version"]).status === 0;

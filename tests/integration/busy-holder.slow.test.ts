@@ -22,7 +22,9 @@ const queues = { orchestration: "flows", policy: "flows", tools: "tools", traine
 const memory: ToolBinding = {
   definition: { name: "replay", description: "Remembers.", parameters: {} },
   retry: { maximumAttempts: 1, initialInterval: 100, backoffCoefficient: 1, maximumInterval: 100 },
-  ...{ timeout: 60_000, stateful: true, pure: false },
+  timeout: 60_000,
+  stateful: true,
+  pure: false,
 };
 const ended: (() => Promise<void>)[] = [];
 
@@ -46,7 +48,11 @@ const activities = {
     const call = JSON.stringify({ name: "replay", arguments: { expression } });
     return {
       action: expression === undefined ? "done" : `<tool_call>${call}</tool_call>`,
-      ...{ finishReason: "stop", head: "a".repeat(64), policyVersion: 1, seconds: 0, workSeconds: 0 },
+      finishReason: "stop",
+      head: "a".repeat(64),
+      policyVersion: 1,
+      seconds: 0,
+      workSeconds: 0,
       tokens: { prompt: messages.length, action: 1, observation: 0 },
     };
   }),
@@ -87,7 +93,8 @@ async function workHere({ address }: WorkflowWorker): Promise<CallToolInput[]> {
   const call = callTool(here, "replay");
   const connection = await NativeConnection.connect({ address });
   const worker = await Worker.create({
-    ...{ connection, taskQueue: queues.tools },
+    connection,
+    taskQueue: queues.tools,
     activities: {
       replay: durable<CallToolInput, unknown>((input, ...more) => {
         seen.push(input);
@@ -110,10 +117,18 @@ async function workHere({ address }: WorkflowWorker): Promise<CallToolInput[]> {
 function trajectory({ client }: WorkflowWorker, name: string): Promise<TrajectoryResult> {
   const place = placeOf(run, name);
   const input: TrajectoryInput = {
-    ...{ place, source: "training", quickTurns: false, newest: false },
-    ...{ policyVersion: 0, seed: 1, sampling: { temperature: 1, maxTokens: 8 } },
+    place,
+    source: "training",
+    quickTurns: false,
+    newest: false,
+    policyVersion: 0,
+    seed: 1,
+    sampling: { temperature: 1, maxTokens: 8 },
     loop: { plugin: "loop-tool-agent", config: { maxTurns: 5 } },
-    ...{ limits: {}, reward: { retry: memory.retry, pure: true }, tools: [memory], queues },
+    limits: {},
+    reward: { retry: memory.retry, pure: true },
+    tools: [memory],
+    queues,
   };
   const started = { workflowId: place.id, taskQueue: queues.orchestration, args: [input] };
   return client.workflow.execute("trajectory", started);

@@ -37,8 +37,13 @@ async function refused(...parameters: string[]): Promise<string> {
 }
 
 const commands = {
-  ...{ dev: registerDev, evaluate: registerEvaluate, report: registerReport, resume: registerResume },
-  ...{ show: registerShow, trajectories: registerTrajectories, validate: registerValidate },
+  dev: registerDev,
+  evaluate: registerEvaluate,
+  report: registerReport,
+  resume: registerResume,
+  show: registerShow,
+  trajectories: registerTrajectories,
+  validate: registerValidate,
 };
 
 /** The same of a command in this process, which costs a tenth: what it throws is what `everturn` says, as tell-error.ts has it. */
@@ -227,7 +232,12 @@ test("a Temporal CLI or server that is not there is named", async () => {
 test("where an API key switches TLS on, a server that does not answer may have none", async () => {
   const { stderr } = await startWith(
     { TEMPORAL_API_KEY: "key" },
-    ...["run", pipeline, "--runs", runs, "--address", "127.0.0.1:1"],
+    "run",
+    pipeline,
+    "--runs",
+    runs,
+    "--address",
+    "127.0.0.1:1",
   ).end();
   expect(stderr).toContain("TEMPORAL_UNREACHABLE: No Temporal server answers at 127.0.0.1:1: ");
   expect(stderr).toContain("set TEMPORAL_TLS=false for a server without TLS.");

@@ -39,12 +39,10 @@ function writePlugin(name: string, manifest: object, entry: string): string {
 }
 
 const tool = {
-  ...{
-    name: "flaky",
-    description: "Answers.",
-    parameters: { type: "object", properties: {} },
-    stateful: false,
-  },
+  name: "flaky",
+  description: "Answers.",
+  parameters: { type: "object", properties: {} },
+  stateful: false,
   retry: { maximumAttempts: 1, initialInterval: "1ms", backoffCoefficient: 1, maximumInterval: "1ms" },
   timeout: "5s",
 };

@@ -22,17 +22,21 @@ const followed = 8;
 
 /** Two groups of one trajectory a step, and another step's under way; an evaluation after each. */
 const settings: RunSettings = {
-  ...{
-    seed: 1,
-    steps: followed,
-    warmStartSteps: 0,
-    batchSize: 2,
-    groupSize: 1,
-    concurrency: 4,
-    staleness: 1,
-  },
-  ...{ minGroup: 1, maxInfrastructureFailures: 1, sampling: { temperature: 1, maxTokens: 8 }, limits: {} },
-  ...{ tools: [], evaluationEvery: 1, evaluationTasks: 1, loop: { plugin: "loop-tool-agent", config: {} } },
+  seed: 1,
+  steps: followed,
+  warmStartSteps: 0,
+  batchSize: 2,
+  groupSize: 1,
+  concurrency: 4,
+  staleness: 1,
+  minGroup: 1,
+  maxInfrastructureFailures: 1,
+  sampling: { temperature: 1, maxTokens: 8 },
+  limits: {},
+  tools: [],
+  evaluationEvery: 1,
+  evaluationTasks: 1,
+  loop: { plugin: "loop-tool-agent", config: {} },
   reward: {
     retry: { maximumAttempts: 1, initialInterval: 1, backoffCoefficient: 1, maximumInterval: 1 },
     pure: true,
@@ -51,7 +55,9 @@ let worker: WorkflowWorker;
 beforeAll(async () => {
   const workflow = join(import.meta.dirname, "../../plugins/loop-tool-agent/workflow.ts");
   worker = await startWorkflows({
-    ...{ folder: temporaryFolder(), queue, loop: { name: "loop-tool-agent", workflow } },
+    folder: temporaryFolder(),
+    queue,
+    loop: { name: "loop-tool-agent", workflow },
     activities: {
       "open-run": async () => ({ settings: { ...settings, steps, planChanges: changes-- > 0 ? -1 : 0 } }),
       "end-shards": async () => {},
@@ -61,8 +67,12 @@ beforeAll(async () => {
       "reserve-groups": async ({ groups }: ReserveGroupsInput) => groups.map(({ task }) => task),
       "load-task": async ({ place }: LoadTaskInput) => taskOf(place.task),
       "generate-turn": async () => ({
-        ...{ action: "done", finishReason: "stop", head: "a".repeat(64), policyVersion: 0 },
-        ...{ tokens, seconds: 0 },
+        action: "done",
+        finishReason: "stop",
+        head: "a".repeat(64),
+        policyVersion: 0,
+        tokens,
+        seconds: 0,
       }),
       "score-trajectory": async () => ({ reward: 1, success: true }),
       "record-evaluation": async () => {},
@@ -71,7 +81,9 @@ beforeAll(async () => {
         return trajectories.map(summaryOf);
       },
       "train-step": async ({ policyVersion }: TrainStepInput) => ({
-        ...{ policyVersion: policyVersion + 1, metrics, seconds: 0 },
+        policyVersion: policyVersion + 1,
+        metrics,
+        seconds: 0,
       }),
       "publish-policy": async () => ({ seconds: 0 }),
       "record-step": async () => {},
@@ -82,8 +94,18 @@ afterAll(() => worker.stop());
 
 function summaryOf(trajectory: string): TrajectorySummary {
   return {
-    ...{ trajectory, outcome: "answered", reward: 1, success: true, turns: 1, head: "a".repeat(64), tokens },
-    ...{ policyVersion: 0, newestPolicyVersion: 0, generationSeconds: 0, toolCalls: 0, validCalls: 0 },
+    trajectory,
+    outcome: "answered",
+    reward: 1,
+    success: true,
+    turns: 1,
+    head: "a".repeat(64),
+    tokens,
+    policyVersion: 0,
+    newestPolicyVersion: 0,
+    generationSeconds: 0,
+    toolCalls: 0,
+    validCalls: 0,
   };
 }
 
@@ -118,8 +140,15 @@ async function continuation(workflow: string, execution: string) {
 
 function evaluated(policyVersion: number, step: number): EvaluationRecord {
   return {
-    ...{ name: "evaluation-v0000", step, policyVersion, accuracy: 0, tasks: 1, leftOut: 0 },
-    ...{ toolCallRate: 0, meanActionTokens: 0, seconds: 0 },
+    name: "evaluation-v0000",
+    step,
+    policyVersion,
+    accuracy: 0,
+    tasks: 1,
+    leftOut: 0,
+    toolCallRate: 0,
+    meanActionTokens: 0,
+    seconds: 0,
   };
 }
 

@@ -47,7 +47,8 @@ test("deployments of runs that are over are deleted, of others not", async () =>
 
     const native = await NativeConnection.connect({ address });
     const worker = await Worker.create({
-      ...{ connection: native, taskQueue: "polled" },
+      connection: native,
+      taskQueue: "polled",
       workflowsPath: join(import.meta.dirname, "../../workflows/step.ts"),
       workerDeploymentOptions: {
         version: { deploymentName: "done", buildId: "1234567890abcdef" },

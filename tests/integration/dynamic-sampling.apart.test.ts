@@ -37,13 +37,18 @@ const activities = {
   "generate-turn": async ({ turn }: GenerateTurnInput) => {
     const call = '<tool_call>{"name": "hint", "arguments": {}}</tool_call>';
     return {
-      ...{ action: turn === 1 ? call : "done", finishReason: "stop", head: "a".repeat(64), policyVersion: 0 },
-      ...{ tokens: { prompt: 1, action: 1, observation: 0 }, seconds: 0 },
+      action: turn === 1 ? call : "done",
+      finishReason: "stop",
+      head: "a".repeat(64),
+      policyVersion: 0,
+      tokens: { prompt: 1, action: 1, observation: 0 },
+      seconds: 0,
     };
   },
   hint: async () => ({ observation: "none", valid: true, reward: 0.5, attempts: 1, seconds: 0 }),
   "score-trajectory": async ({ place }: ScoreTrajectoryInput) => ({
-    ...{ reward: rewards[place.task]?.[place.sample] ?? 0, success: false },
+    reward: rewards[place.task]?.[place.sample] ?? 0,
+    success: false,
   }),
   "score-group": async ({ group, finished }: ScoreGroupInput) => {
     compared.push([group.task, ...finished]);
@@ -67,15 +72,29 @@ function step(number: number, maxRounds: number, group = false): Promise<TrainSt
   const tool = {
     definition: { name: "hint", description: "Hints.", parameters: {} },
     retry: { maximumAttempts: 1, initialInterval: 100, backoffCoefficient: 1, maximumInterval: 100 },
-    ...{ timeout: 5000, stateful: false, pure: true },
+    timeout: 5000,
+    stateful: false,
+    pure: true,
   };
   return worker.step(number, {
-    ...{ seed: 1, steps: 1, warmStartSteps: 0, batchSize: 4, groupSize: 2, concurrency: 4 },
-    ...{ dynamicSampling: { maxRounds }, sampling: { temperature: 1, maxTokens: 8 }, tools: [tool] },
-    ...{ evaluationEvery: 1, evaluationTasks: 1, staleness: 0, minGroup: 0, limits: {} },
+    seed: 1,
+    steps: 1,
+    warmStartSteps: 0,
+    batchSize: 4,
+    groupSize: 2,
+    concurrency: 4,
+    dynamicSampling: { maxRounds },
+    sampling: { temperature: 1, maxTokens: 8 },
+    tools: [tool],
+    evaluationEvery: 1,
+    evaluationTasks: 1,
+    staleness: 0,
+    minGroup: 0,
+    limits: {},
     maxInfrastructureFailures: 1,
     reward: {
-      ...{ retry: tool.retry, pure: true },
+      retry: tool.retry,
+      pure: true,
       ...(group && { group: { retry: tool.retry, pure: false } }),
     },
     loop: { plugin: "loop-tool-agent", config: { maxTurns: 2 } },

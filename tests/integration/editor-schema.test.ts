@@ -25,7 +25,11 @@ trainer: trainer-onnx
 `;
 const optionLine = 8;
 const manifest = {
-  ...{ name: "tool-own", kind: "tool", version: "1.0.0", engines: { everturn: "*" }, entry: "./index.ts" },
+  name: "tool-own",
+  kind: "tool",
+  version: "1.0.0",
+  engines: { everturn: "*" },
+  entry: "./index.ts",
   tool: { name: "own", description: "Measures.", parameters: { type: "object", properties: {} } },
   config: {
     type: "object",

@@ -15,9 +15,21 @@ import { startWorkflows, type WorkflowWorker } from "../support/workflow-worker.
 const queue = "shards";
 const queues = { orchestration: queue, policy: queue, tools: queue, trainer: queue };
 const settings: RunSettings = {
-  ...{ seed: 1, steps: 1, warmStartSteps: 0, batchSize: 2, groupSize: 2, concurrency: 4, staleness: 1 },
-  ...{ minGroup: 1, maxInfrastructureFailures: 1, sampling: { temperature: 1, maxTokens: 8 }, limits: {} },
-  ...{ tools: [], evaluationEvery: 0, evaluationTasks: 1, loop: { plugin: "loop-tool-agent", config: {} } },
+  seed: 1,
+  steps: 1,
+  warmStartSteps: 0,
+  batchSize: 2,
+  groupSize: 2,
+  concurrency: 4,
+  staleness: 1,
+  minGroup: 1,
+  maxInfrastructureFailures: 1,
+  sampling: { temperature: 1, maxTokens: 8 },
+  limits: {},
+  tools: [],
+  evaluationEvery: 0,
+  evaluationTasks: 1,
+  loop: { plugin: "loop-tool-agent", config: {} },
   reward: {
     retry: { maximumAttempts: 1, initialInterval: 1, backoffCoefficient: 1, maximumInterval: 1 },
     pure: true,
@@ -29,7 +41,9 @@ let generating = 0;
 beforeAll(async () => {
   const workflow = join(import.meta.dirname, "../../plugins/loop-tool-agent/workflow.ts");
   worker = await startWorkflows({
-    ...{ folder: temporaryFolder(), queue, loop: { name: "loop-tool-agent", workflow } },
+    folder: temporaryFolder(),
+    queue,
+    loop: { name: "loop-tool-agent", workflow },
     activities: {
       "open-run": async () => ({ settings }),
       "end-shards": endShards,
@@ -47,13 +61,22 @@ afterAll(() => worker.stop());
 /** Starts a shard of `run` that another training workflow admitted, and that does not end by itself. */
 async function startShard(run: string, task: string) {
   const input: ShardInput = {
-    ...{ run, settings, queues, quickTurns: false, newest: true, source: "training", concurrency: 4 },
+    run,
+    settings,
+    queues,
+    quickTurns: false,
+    newest: true,
+    source: "training",
+    concurrency: 4,
     groups: [{ step: 1, stage: "step-0001", task, samples: [0, 1], number: 1 }],
-    ...{ policyVersion: 0, admitter: { workflow: run, execution: "another" } },
+    policyVersion: 0,
+    admitter: { workflow: run, execution: "another" },
   };
   const before = generating;
   const shard = await worker.client.workflow.start("shard", {
-    ...{ workflowId: `${run}/groups-00001`, taskQueue: queue, args: [input] },
+    workflowId: `${run}/groups-00001`,
+    taskQueue: queue,
+    args: [input],
     typedSearchAttributes: [{ key: defineSearchAttributeKey("EverturnRun", "KEYWORD"), value: run }],
   });
   await expect.poll(() => generating - before, { timeout: 100_000 }).toBe(2);
@@ -78,7 +101,14 @@ test("a training workflow that begins ends the shards of an earlier one with the
 
 function evaluated(policyVersion: number) {
   return {
-    ...{ name: "", step: 0, policyVersion, accuracy: 0, tasks: 0, leftOut: 0 },
-    ...{ toolCallRate: 0, meanActionTokens: 0, seconds: 0 },
+    name: "",
+    step: 0,
+    policyVersion,
+    accuracy: 0,
+    tasks: 0,
+    leftOut: 0,
+    toolCallRate: 0,
+    meanActionTokens: 0,
+    seconds: 0,
   };
 }

@@ -16,8 +16,9 @@ const pipeline = join(import.meta.dirname, "..", "pipelines", "small.yaml");
 const preferences = join(runs, "preferences.jsonl");
 const answer = (content: string) => [{ role: "assistant", content }];
 const rows = Array.from({ length: 12 }, (_, index) => ({
-  ...{ prompt: [{ role: "user", content: `${index} + 1 =` }] },
-  ...{ chosen: answer(`Answer: ${index + 1}`), rejected: answer("no") },
+  prompt: [{ role: "user", content: `${index} + 1 =` }],
+  chosen: answer(`Answer: ${index + 1}`),
+  rejected: answer("no"),
 }));
 writeFileSync(preferences, rows.map((row) => `${JSON.stringify(row)}\n`).join(""));
 
@@ -25,7 +26,11 @@ test("a run on preference pairs after a warm start is a run like any other: reco
   const dpo = { preferences, epochs: 2, batchSize: 5, updates: 2, heldOut: 2, learningRate: 1e-3 };
   const sets = [
     `dpo=${JSON.stringify(dpo)}`,
-    ...["steps=null", "dataset.train=null", "warmStart.steps=3", "evaluation.tasks=1", "evaluation.every=0"],
+    "steps=null",
+    "dataset.train=null",
+    "warmStart.steps=3",
+    "evaluation.tasks=1",
+    "evaluation.every=0",
   ];
   const made = await everturn(
     "run",

@@ -32,7 +32,8 @@ const pipeline = writeScriptedPipeline(folder, [], {
   tools: [
     {
       plugin: join(plugins, "tool-counted"),
-      ...{ config: { log: join(folder, "calls.log"), pause: 60_000 }, timeout: "2m" },
+      config: { log: join(folder, "calls.log"), pause: 60_000 },
+      timeout: "2m",
     },
   ],
   rollout: { batchSize: 2, groupSize: 2, limits: { turnTime: "3s", time: "5s" } },

@@ -35,8 +35,12 @@ const activities = {
       throw ApplicationFailure.nonRetryable("the sampler is down", "SamplerDown");
     }
     return {
-      ...{ action: "done", finishReason: "stop", head: "a".repeat(64), policyVersion: 0 },
-      ...{ tokens: { prompt: 1, action: 1, observation: 0 }, seconds: 0 },
+      action: "done",
+      finishReason: "stop",
+      head: "a".repeat(64),
+      policyVersion: 0,
+      tokens: { prompt: 1, action: 1, observation: 0 },
+      seconds: 0,
     };
   },
   "score-trajectory": async () => ({ reward: 1, success: true }),
@@ -61,9 +65,20 @@ function step(number: number, changes: Partial<RunSettings>): Promise<TrainStepI
 }
 
 const settings: RunSettings = {
-  ...{ seed: 1, steps: 1, warmStartSteps: 0, batchSize: 6, groupSize: 3, concurrency: 200 },
-  ...{ minGroup: 2, maxInfrastructureFailures: 0.5, sampling: { temperature: 1, maxTokens: 8 } },
-  ...{ tools: [], evaluationEvery: 1, evaluationTasks: 1, limits: {}, staleness: 0 },
+  seed: 1,
+  steps: 1,
+  warmStartSteps: 0,
+  batchSize: 6,
+  groupSize: 3,
+  concurrency: 200,
+  minGroup: 2,
+  maxInfrastructureFailures: 0.5,
+  sampling: { temperature: 1, maxTokens: 8 },
+  tools: [],
+  evaluationEvery: 1,
+  evaluationTasks: 1,
+  limits: {},
+  staleness: 0,
   reward: {
     retry: { maximumAttempts: 1, initialInterval: 1, backoffCoefficient: 1, maximumInterval: 1 },
     pure: true,
@@ -76,7 +91,11 @@ test("a group that lost too many members is replaced, one that lost few goes on"
   failing = { a: [1], b: [0, 2] };
   const { batch, leftOut } = await step(1, {});
   expect(batch.map(({ trajectory }) => trajectory.replace("run/step-0001/", ""))).toEqual([
-    ...["a/0", "a/2", "c/0", "c/1", "c/2"],
+    "a/0",
+    "a/2",
+    "c/0",
+    "c/1",
+    "c/2",
   ]);
   expect(leftOut).toEqual([
     { trajectory: "run/step-0001/a/1", reason: "generate-turn: the sampler is down" },
@@ -85,7 +104,10 @@ test("a group that lost too many members is replaced, one that lost few goes on"
     { trajectory: "run/step-0001/b/2", reason: "generate-turn: the sampler is down" },
   ]);
   expect(worker.records.at(-1)).toMatchObject({
-    ...{ trajectories: 5, leftOut: 3, groupsLost: 1, leftOutShare: 1 / 3 },
+    trajectories: 5,
+    leftOut: 3,
+    groupsLost: 1,
+    leftOutShare: 1 / 3,
     leftOutReasons: { "generate-turn: the sampler is down": 3 },
   });
 });

@@ -153,14 +153,22 @@ test("a fork has the first turns byte for byte and calls nothing again; it is sa
   const [first, second] = [recordOf(original), recordOf(end)];
   expect(second.head).toBe(first.head); // the same policy, greedily: the same tokens to the end
   expect(second.turns).toEqual(first.turns);
-  expect(second.origin).toEqual({ ...{ trajectory: original, turns: 254, temperature: 0, seed: 1 } });
+  expect(second.origin).toEqual({ trajectory: original, turns: 254, temperature: 0, seed: 1 });
 });
 
 test("another policy goes on from a turn; what can't be forked is refused", async () => {
   const policy = await folderOf(opened, 0);
   const begun = original.replace(/1$/, "0");
   const { trajectories } = await fork(
-    ...[begun, "--turn", "2", "--policy", policy, "--seed", "5", "--count", "2"],
+    begun,
+    "--turn",
+    "2",
+    "--policy",
+    policy,
+    "--seed",
+    "5",
+    "--count",
+    "2",
   );
   expect(trajectories).toHaveLength(2);
   const [{ trajectory } = { trajectory: "" }] = trajectories;

@@ -36,11 +36,15 @@ test("a run with tools, a reward and data sets of one file each, and tools of ot
     tools: [
       tool,
       {
-        ...{ plugin: plugin("tool-mcp"), name: "everything", config: everything },
+        plugin: plugin("tool-mcp"),
+        name: "everything",
+        config: everything,
         functions: ["echo", { function: "get-sum", name: "sum" }, "get-tiny-image"],
       },
       {
-        ...{ plugin: plugin("tool-mcp"), name: "files", config: files },
+        plugin: plugin("tool-mcp"),
+        name: "files",
+        config: files,
         functions: ["write_file", "read_text_file"],
       },
       { plugin: plugin("tool-finish") },

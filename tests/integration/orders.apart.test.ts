@@ -52,8 +52,10 @@ beforeAll(async () => {
     tools: [
       { plugin: plugin("tool-counting"), config: { log: callLog }, approval: "required" },
       {
-        ...{ plugin: plugin("tool-counted"), config: { log: join(folder, "counted.log") } },
-        ...{ approval: "required", approvalTimeout: "1s" },
+        plugin: plugin("tool-counted"),
+        config: { log: join(folder, "counted.log") },
+        approval: "required",
+        approvalTimeout: "1s",
       },
       { plugin: plugin("tool-session"), config: { log: join(folder, "session.log") } },
       { plugin: join(import.meta.dirname, "..", "..", "plugins", "tool-ask"), whom: "the reviewers" },
@@ -89,7 +91,13 @@ const id = (end: string) => `${run.id}/${end}`;
 
 async function order(verb: string, end: string, ...more: string[]) {
   const { code, stdout, stderr } = await everturn(
-    ...["trajectory", verb, id(end), ...more, "--runs", runs, "--json"],
+    "trajectory",
+    verb,
+    id(end),
+    ...more,
+    "--runs",
+    runs,
+    "--json",
   );
   return code === 0 ? lastLine<TrajectoryTranscript>(stdout) : stderr;
 }
@@ -123,7 +131,13 @@ test("orders by plain JSON, as from the Temporal UI; they survive a worker's dea
   await reached(end, "1/0");
   const update = (name: string, input?: object) =>
     temporal(
-      ...["workflow", "update", "execute", "--workflow-id", id(end), "--name", name],
+      "workflow",
+      "update",
+      "execute",
+      "--workflow-id",
+      id(end),
+      "--name",
+      name,
       ...(input === undefined ? [] : ["--input", JSON.stringify(input)]),
     );
   expect(await update("approve", { args: {} })).toContain(
@@ -151,8 +165,14 @@ test("orders by plain JSON, as from the Temporal UI; they survive a worker's dea
     /approve .*Make a tool call that waits for approval[\s\S]*call 2\/0 waits for approval[\s\S]*call 2\/1 waits for an answer of the reviewers/,
   );
   await temporal(
-    ...["workflow", "signal", "--workflow-id", id(end), "--name", "pause"],
-    ...["--input", '{"reason":"lunch"}'],
+    "workflow",
+    "signal",
+    "--workflow-id",
+    id(end),
+    "--name",
+    "pause",
+    "--input",
+    '{"reason":"lunch"}',
   );
   expect(await update("approve", { call: "2/0" })).toContain("UpdateID");
   await reached(end, "waiting for an answer");
@@ -170,12 +190,8 @@ test("orders by plain JSON, as from the Temporal UI; they survive a worker's dea
     { tool: "ask", observation: expect.stringContaining("Did you mean “question”?"), valid: false },
   ]);
   expect(turns.map(({ toolCalls }) => toolCalls[0])).toEqual([
-    ...[
-      expect.objectContaining({ arguments: { expression: "20 + 3" }, observation: "23", approval: "edited" }),
-    ],
-    ...[
-      expect.objectContaining({ arguments: { expression: "2 * 3" }, observation: "6", approval: "approved" }),
-    ],
+    expect.objectContaining({ arguments: { expression: "20 + 3" }, observation: "23", approval: "edited" }),
+    expect.objectContaining({ arguments: { expression: "2 * 3" }, observation: "6", approval: "approved" }),
     undefined,
   ]);
   expect(await update("pause")).toMatch(/completed|not found|closed/i);
@@ -214,8 +230,12 @@ test("a call is denied, a message is added; orders go with a trajectory that con
   expect(denied.turns[1]?.toolCalls[1]).toMatchObject({ observation: "nobody knows", approval: "denied" });
   expect(denied.turns[1]?.toolCalls.slice(0, 1)).toEqual([
     {
-      ...{ tool: "calculator", arguments: { expression: "2 * 3" }, observation: "no more calls" },
-      ...{ valid: true, attempts: 0, approval: "denied" },
+      tool: "calculator",
+      arguments: { expression: "2 * 3" },
+      observation: "no more calls",
+      valid: true,
+      attempts: 0,
+      approval: "denied",
     },
   ]);
   expect(denied.turns[2]?.said).toEqual([{ role: "user", content: "Guess it." }]);

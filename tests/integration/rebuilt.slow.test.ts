@@ -20,7 +20,9 @@ test("a workflow that missed a signal is rebuilt from its history after a minute
   const connection = await Connection.connect({ address });
   const native = await NativeConnection.connect({ address });
   const worker = await Worker.create({
-    ...{ connection: native, taskQueue: queue, workflowsPath: join(support, "forgetful-workflow.ts") },
+    connection: native,
+    taskQueue: queue,
+    workflowsPath: join(support, "forgetful-workflow.ts"),
     interceptors: { workflowModules: [join(import.meta.dirname, "..", "..", "workflows", "instance.ts")] },
   });
   const working = worker.run();
@@ -32,7 +34,8 @@ test("a workflow that missed a signal is rebuilt from its history after a minute
   });
   const client = new Client({ connection });
   const handle = await client.workflow.start("training", {
-    ...{ workflowId: run, taskQueue: queue },
+    workflowId: run,
+    taskQueue: queue,
     typedSearchAttributes: [{ key: defineSearchAttributeKey("EverturnRun", "KEYWORD"), value: run }],
   });
   await handle.signal("tell");
@@ -47,7 +50,12 @@ test("a workflow that missed a signal is rebuilt from its history after a minute
   const closing = new AbortController();
   const began = performance.now();
   const standstill = watchStandstill({
-    ...{ client, run, queue, progress: () => 0, isServerUp: () => true, closing: closing.signal },
+    client,
+    run,
+    queue,
+    progress: () => 0,
+    isServerUp: () => true,
+    closing: closing.signal,
     note: (text) => notes.push(text),
   });
   expect(await handle.result()).toBe(2);

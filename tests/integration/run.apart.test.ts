@@ -29,7 +29,13 @@ beforeAll(async () => {
     "reward=[reward-exact-match, {plugin: ../plugins/reward-latin}]",
   ];
   const ended = await everturn(
-    ...["run", pipeline, "--runs", runs, "--address", server.address, "--json"],
+    "run",
+    pipeline,
+    "--runs",
+    runs,
+    "--address",
+    server.address,
+    "--json",
     ...changes.flatMap((change) => ["--set", change]),
   );
   expect(ended.code, ended.stderr).toBe(0);
@@ -109,8 +115,13 @@ test("evaluate measures several samples of each task, once under a name", async 
   expect(ended.code, ended.stderr).toBe(0);
   const record = lastLine<EvaluationRecord>(ended.stdout);
   expect(record).toMatchObject({
-    ...{ run: result.run, evaluation: "evaluation-twice", policyVersion: 4 },
-    ...{ tasks: 2, samples: 2, temperature: 1, accuracy: 0 },
+    run: result.run,
+    evaluation: "evaluation-twice",
+    policyVersion: 4,
+    tasks: 2,
+    samples: 2,
+    temperature: 1,
+    accuracy: 0,
     numbers: {
       tasks: 2,
       measures: { accuracy: { value: 0, low: 0 }, "pass@2": { value: 0 }, "maj@2": { value: 0 } },

@@ -35,7 +35,9 @@ describe("a server that others started", () => {
     const client = new Client({ connection });
     const start = (workflowId: string) =>
       client.workflow.start("trajectory", {
-        ...{ workflowId, taskQueue: "nobody", args: [] },
+        workflowId,
+        taskQueue: "nobody",
+        args: [],
         typedSearchAttributes: [
           { key: defineSearchAttributeKey("EverturnTask", "KEYWORD"), value: "task-7" },
         ],

@@ -19,7 +19,10 @@ beforeAll(async () => {
   collector = await startCollector();
   const tool = join(import.meta.dirname, "..", "plugins", "tool-failing-once.ts");
   const settings = [
-    ...["steps=1", "evaluation.every=100", "evaluation.tasks=2", "rollout.batchSize=8"],
+    "steps=1",
+    "evaluation.every=100",
+    "evaluation.tasks=2",
+    "rollout.batchSize=8",
     `tools=[{plugin: ${tool}, config: {file: ${join(runs, "failed-once")}}}]`,
   ].flatMap((setting) => ["--set", setting]);
   const env = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.endpoint };
@@ -40,8 +43,13 @@ test("a trace goes from the run to its steps, trajectories, turns and tool calls
   const calls = collector.spans.filter(({ name }) => name === "RunActivity:calculator");
   const paths = calls.map((span) => pathTo(span).filter((name) => !name.startsWith("StartChildWorkflow:")));
   expect(paths).toContainEqual([
-    ...["StartWorkflow:training", "RunWorkflow:training", "RunWorkflow:shard", "RunWorkflow:trajectory"],
-    ...["turn 1", "StartActivity:calculator", "RunActivity:calculator"],
+    "StartWorkflow:training",
+    "RunWorkflow:training",
+    "RunWorkflow:shard",
+    "RunWorkflow:trajectory",
+    "turn 1",
+    "StartActivity:calculator",
+    "RunActivity:calculator",
   ]);
   const turns = collector.spans.filter(({ name }) => /^turn \d+$/.test(name));
   const generated = collector.spans.filter(({ name }) => name === "RunActivity:generate-turn");
@@ -68,25 +76,20 @@ test("turns and calls are told as OpenTelemetry's conventions for generative AI 
   const named = (name: string) => collector.spans.filter((span) => span.name === `RunActivity:${name}`);
   const [turn] = named("generate-turn");
   expect(turn?.attributes).toMatchObject({
-    ...{
-      "gen_ai.operation.name": "chat",
-      "gen_ai.provider.name": "everturn",
-      "gen_ai.request.model": "policy-onnx",
-    },
-    ...{
-      "gen_ai.conversation.id": expect.stringContaining(`${traced}/`),
-      "gen_ai.response.model": "policy-onnx@0",
-    },
-    ...{ "gen_ai.usage.input_tokens": expect.any(Number), "gen_ai.usage.output_tokens": expect.any(Number) },
+    "gen_ai.operation.name": "chat",
+    "gen_ai.provider.name": "everturn",
+    "gen_ai.request.model": "policy-onnx",
+    "gen_ai.conversation.id": expect.stringContaining(`${traced}/`),
+    "gen_ai.response.model": "policy-onnx@0",
+    "gen_ai.usage.input_tokens": expect.any(Number),
+    "gen_ai.usage.output_tokens": expect.any(Number),
     "gen_ai.response.finish_reasons": [expect.stringMatching(/^(stop|length)$/)],
   });
   const [call] = named("calculator").filter(({ attributes }) => "everturn.tool.call.valid" in attributes);
   expect(call?.attributes).toMatchObject({
-    ...{
-      "gen_ai.operation.name": "execute_tool",
-      "gen_ai.tool.name": "calculator",
-      "gen_ai.tool.call.id": "1/0",
-    },
+    "gen_ai.operation.name": "execute_tool",
+    "gen_ai.tool.name": "calculator",
+    "gen_ai.tool.call.id": "1/0",
     "everturn.tool.call.valid": expect.any(Boolean),
   });
 });

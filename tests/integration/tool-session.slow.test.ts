@@ -53,7 +53,9 @@ test("a tools worker killed between calls: states are recovered as manifests say
     `tools=${JSON.stringify(tools.map((name) => ({ plugin: join(plugins, `tool-${name}`), config: { log } })))}`,
     `rollout.batchSize=${groups * tools.length}`,
     `rollout.groupSize=${tools.length}`,
-    ...["rollout.minGroup=1", "rollout.maxInfrastructureFailures=1", "evaluation.tasks=1"],
+    "rollout.minGroup=1",
+    "rollout.maxInfrastructureFailures=1",
+    "evaluation.tasks=1",
   ].flatMap((setting) => ["--set", setting]);
   command = start("run", pipeline, "--runs", runs, "--workers", "separate", ...settings);
   const run = await vi.waitUntil(async () => (await namesIn(runs))[0], waiting);

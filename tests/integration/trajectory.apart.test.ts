@@ -27,7 +27,9 @@ const queue = "trajectories";
 const calculator: ToolBinding = {
   definition: { name: "calculator", description: "Evaluates.", parameters: {} },
   retry: { maximumAttempts: 1, initialInterval: 100, backoffCoefficient: 1, maximumInterval: 100 },
-  ...{ timeout: 5000, stateful: true, pure: false },
+  timeout: 5000,
+  stateful: true,
+  pure: false,
 };
 
 const call = (expression: string) =>
@@ -85,9 +87,13 @@ const activities = {
     if (action === "slow") await untilEnded("generate-turn", input, signal);
     if (action?.startsWith("late") === true) await sleep(700); // in a queue, with workers that are away …
     return {
-      ...{ action, finishReason: "stop", head: "a".repeat(64), policyVersion: 4 + turn },
-      ...{ tokens: { prompt: messages.length, action: 1, observation: 0 } },
-      ...{ seconds: 0.7, workSeconds: 0.05 },
+      action,
+      finishReason: "stop",
+      head: "a".repeat(64),
+      policyVersion: 4 + turn,
+      tokens: { prompt: messages.length, action: 1, observation: 0 },
+      seconds: 0.7,
+      workSeconds: 0.05,
       ...(action === "fast!" && {
         read: {
           reasoning: "",
@@ -162,11 +168,18 @@ function run(
 ): Promise<TrajectoryResult> {
   const place = { id: `run/step-0001/${task}/0`, run: "run", stage: "step-0001", step: 1, task, sample: 0 };
   const input: TrajectoryInput = {
-    ...{ place, source: "training", quickTurns: false, newest: false },
-    ...{ policyVersion: 0, seed: 1, sampling: { temperature: 1, maxTokens: 8 } },
+    place,
+    source: "training",
+    quickTurns: false,
+    newest: false,
+    policyVersion: 0,
+    seed: 1,
+    sampling: { temperature: 1, maxTokens: 8 },
     loop: { plugin: "loop-test", config: { maxTurns: 5 } },
-    ...{ limits, reward: { retry: calculator.retry, pure: true } },
-    ...{ tools: [calculator], queues: { orchestration: queue, policy: queue, tools: queue, trainer: queue } },
+    limits,
+    reward: { retry: calculator.retry, pure: true },
+    tools: [calculator],
+    queues: { orchestration: queue, policy: queue, tools: queue, trainer: queue },
     ...more,
   };
   return worker.client.workflow.execute("trajectory", {

@@ -219,19 +219,17 @@ describe.skipIf(executable === undefined)("the pages", () => {
   test("each page at both widths, light and dark: no serious finding of axe, nothing asked of others", async () => {
     const wrong = encodeURIComponent("<script>window.pwned=5</script>");
     const paths = {
-      ...{
-        runs: url,
-        run: at(),
-        step: at("steps/1"),
-        evaluations: at("evaluations"),
-        waiting: at("waiting"),
-      },
-      ...{
-        list: at("trajectories"),
-        wrong: `${at("trajectories")}?where=${wrong}`,
-        task: at("tasks/task-00000"),
-      },
-      ...{ trajectory: first(), mask: `${first()}?tokens=mask`, likely: `${first()}?tokens=log-probability` },
+      runs: url,
+      run: at(),
+      step: at("steps/1"),
+      evaluations: at("evaluations"),
+      waiting: at("waiting"),
+      list: at("trajectories"),
+      wrong: `${at("trajectories")}?where=${wrong}`,
+      task: at("tasks/task-00000"),
+      trajectory: first(),
+      mask: `${first()}?tokens=mask`,
+      likely: `${first()}?tokens=log-probability`,
       advantage: `${at("trajectories/step-0001/task-00000/0")}?tokens=advantage`,
       compare: `${url}/compare?first=${run}/evaluation-v0000&second=${run}`,
       runsCompared: `${url}/compare-runs?first=${run}&second=${run}`,

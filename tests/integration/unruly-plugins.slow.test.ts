@@ -30,7 +30,11 @@ test("a tool that never returns, exits, forgets an error, or ends its process, a
   const files = runFolder(runs, run);
   const [step] = await readLines<StepRecord>(files.metrics);
   expect(step).toMatchObject({
-    ...{ trajectories: 1, leftOut: 5, rewardMean: 1, successRate: 1, metrics: { length: 2 } },
+    trajectories: 1,
+    leftOut: 5,
+    rewardMean: 1,
+    successRate: 1,
+    metrics: { length: 2 },
   });
   const reasons = Object.keys(step?.leftOutReasons ?? {}).join("\n");
   expect(reasons).toContain("no answer within 1 s");

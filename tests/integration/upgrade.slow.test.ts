@@ -18,7 +18,10 @@ const pipeline = join(folder, "pipeline.yaml");
 /** The run's agent loop, of so many turns. A history of four turns is not one of two. */
 function writeLoop(turns: number): void {
   const manifest = {
-    ...{ name: "loop-counted", kind: "loop", version: "0.1.0", engines: { everturn: "*" } },
+    name: "loop-counted",
+    kind: "loop",
+    version: "0.1.0",
+    engines: { everturn: "*" },
     workflow: "./workflow.ts",
   };
   const loop = `async (context) => {
@@ -33,12 +36,17 @@ function writeLoop(turns: number): void {
 function writePipeline(): void {
   const tasks = { plugin: "dataset-jsonl", config: { path: join(tests, "fixtures/scripted-tasks.jsonl") } };
   const config = {
-    ...{ tokenizer: join(tests, "../pipelines/calculator/tokenizer"), conversations: [["1"]], seconds: 1 },
+    tokenizer: join(tests, "../pipelines/calculator/tokenizer"),
+    conversations: [["1"]],
+    seconds: 1,
   };
   writeFileSync(
     pipeline,
     JSON.stringify({
-      ...{ name: "upgraded", seed: 1, steps: 2, tools: [] },
+      name: "upgraded",
+      seed: 1,
+      steps: 2,
+      tools: [],
       policy: { plugin: join(tests, "plugins/policy-scripted"), config },
       dataset: { train: tasks, validation: tasks },
       loop: { plugin: "./loop-counted" },
@@ -96,7 +104,10 @@ test("after an upgrade trajectories end on the code they began with, and the tra
     made.set(id, [...(made.get(id) ?? []), ...buildsOf(one)]);
   }
   expect(Object.fromEntries(made)).toMatchObject({
-    ...{ "": [before, after], "/step-0001": [before], "/step-0002": [after], "/evaluation-v0002": [after] },
+    "": [before, after],
+    "/step-0001": [before],
+    "/step-0002": [after],
+    "/evaluation-v0002": [after],
   });
   const trajectories = [...made.keys()].filter((id) => id.startsWith("/step-0001/task-"));
   expect(trajectories.map((id) => made.get(id))).toEqual([[before], [before], [before], [before]]);

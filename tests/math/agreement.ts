@@ -26,13 +26,11 @@ for (const { kind, gold, answer, equal, native } of pairs) {
   const began = performance.now();
   const score = await math.score({
     task: { data_source: "fixture", prompt: [], reward_model: { style: "rule", ground_truth: gold } },
-    ...{
-      answer,
-      turns: [],
-      outcome: "answered",
-      config: { timeLimit: 20 },
-      signal: new AbortController().signal,
-    },
+    answer,
+    turns: [],
+    outcome: "answered",
+    config: { timeLimit: 20 },
+    signal: new AbortController().signal,
   });
   if ("missing" in score) {
     problems.push(`${gold}: ${score.missing}`);

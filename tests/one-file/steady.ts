@@ -2,8 +2,16 @@ import onnx from "@everturn/trainer-onnx";
 import { defineTrainer } from "everturn/engine";
 
 const settings = {
-  ...{ algorithm: "grpo", threads: 1, maxTokensPerRun: 1024, minibatchSize: 4, epochs: 1 },
-  ...{ warmupSteps: 0, finalFraction: 0, gradientClip: 1, weightDecay: 0, beta2: 0.95 },
+  algorithm: "grpo",
+  threads: 1,
+  maxTokensPerRun: 1024,
+  minibatchSize: 4,
+  epochs: 1,
+  warmupSteps: 0,
+  finalFraction: 0,
+  gradientClip: 1,
+  weightDecay: 0,
+  beta2: 0.95,
 };
 
 /** Everturn's own trainer with all but its rate decided. */

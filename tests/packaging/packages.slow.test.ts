@@ -28,8 +28,11 @@ const place = realpathSync(temporaryFolder());
 const [packages, packed] = [join(place, "dist"), join(place, "packed")];
 /** What makes `npm start` of a new project shorter, and leaves it enough to learn its task: none is answered rightly after the warm start, all are in the end. */
 const learning = [
-  ...["steps=1", "warmStart.steps=220", "evaluation.tasks=20"],
-  ...["trainer.config.learningRate=1e-3", "trainer.config.threads=1"],
+  "steps=1",
+  "warmStart.steps=220",
+  "evaluation.tasks=20",
+  "trainer.config.learningRate=1e-3",
+  "trainer.config.threads=1",
 ];
 const set = (values: readonly string[]) => values.map((value) => `--set ${value}`).join(" ");
 /** Milliseconds: on busy cores installing and training take many minutes. */

@@ -17,6 +17,7 @@ const {
 interface Event {
   eventId: string;
   eventType: string;
+  workflowExecutionSignaledEventAttributes?: object;
 }
 
 /**
@@ -53,7 +54,7 @@ function withoutResults(signal: Event): Event {
   const data = Buffer.from(JSON.stringify(told)).toString("base64");
   const payload = { metadata: { encoding: Buffer.from("json/plain").toString("base64") }, data };
   const attributes = { signalName: "trajectories-ended", input: { payloads: [payload] } };
-  return { ...signal, ...{ workflowExecutionSignaledEventAttributes: attributes } };
+  return { ...signal, workflowExecutionSignaledEventAttributes: attributes };
 }
 
 /** What the server hands out: `events` up to the start of a task, or none with a query. */

@@ -83,13 +83,19 @@ export function anyTrajectory(seed: number, most: { turns: number; tokens: numbe
     turns.push({
       recorded: {
         callsBefore: turns.at(-1)?.begun ?? 0,
-        ...{ appended, action, finishReason: among(["stop", "length"] as const), head: segmentRef(action) },
-        ...{ tokens: tokenCounts, seconds: Math.abs(number()) || 0 },
+        appended,
+        action,
+        finishReason: among(["stop", "length"] as const),
+        head: segmentRef(action),
+        tokens: tokenCounts,
+        seconds: Math.abs(number()) || 0,
         workSeconds: Math.abs(maybe(number) ?? 0),
         ...present({ cutObservations: maybe(() => 1 + below(3)) }),
         ...present({
           request: maybe(() => ({
-            ...{ key: text(), follows: among([null, 1]), tools: [] },
+            key: text(),
+            follows: among([null, 1]),
+            tools: [],
             messages: [{ role: "user" as const, content: text() }],
           })),
         }),
@@ -105,13 +111,11 @@ export function anyTrajectory(seed: number, most: { turns: number; tokens: numbe
       tool: text(),
       arguments: below(2) === 0 ? text() : { expression: text(), list: [1, null, {}] },
       ...present({ approval: maybe(() => among(["approved", "edited", "denied", "timed-out"] as const)) }),
-      ...{
-        observation: text(),
-        valid: below(2) === 0,
-        reward: number(),
-        attempts: below(4),
-        seconds: number(),
-      },
+      observation: text(),
+      valid: below(2) === 0,
+      reward: number(),
+      attempts: below(4),
+      seconds: number(),
       ...present({ metrics: maybe(() => ({ [text()]: below(10) / 3 })) }),
       ...present({ snapshot: maybe(() => "ab".repeat(32)), whole: maybe(() => "cd".repeat(32)) }),
       ...present({ invalid: maybe(text), done: maybe(() => below(2) === 0), media: maybe(anyMedia) }),
@@ -145,14 +149,12 @@ export function anyTrajectory(seed: number, most: { turns: number; tokens: numbe
   const isToldByJournal = outcome === "left-out" && below(2) === 0;
   const name = text();
   const record: TrajectoryRecord = {
-    ...{
-      id: `run/step-0003/${name}/${seed}`,
-      run: "run",
-      stage: "step-0003",
-      step: 3,
-      sample: seed,
-      taskId: name,
-    },
+    id: `run/step-0003/${name}/${seed}`,
+    run: "run",
+    stage: "step-0003",
+    step: 3,
+    sample: seed,
+    taskId: name,
     task: {
       prompt: [{ role: "user", content: text() }],
       data_source: "d",
@@ -170,7 +172,9 @@ export function anyTrajectory(seed: number, most: { turns: number; tokens: numbe
       });
     }),
     ...present({ turnRewards: maybe(() => counted.map(number)) }),
-    ...{ outcome, reward: number(), success: below(2) === 0 },
+    outcome,
+    reward: number(),
+    success: below(2) === 0,
     ...present({
       answer: maybe(text),
       failure: maybe(text),

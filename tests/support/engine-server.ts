@@ -190,8 +190,15 @@ export async function engineServer(folder: string): Promise<EngineServer> {
     await policy.close();
   };
   const server: EngineServer = {
-    ...{ url: "", isWell: true, asked: [], loads: [], faults: [], adapters: new Set<string>() },
-    ...{ die, start, stop },
+    url: "",
+    isWell: true,
+    asked: [],
+    loads: [],
+    faults: [],
+    adapters: new Set<string>(),
+    die,
+    start,
+    stop,
   };
   await start();
   return server;

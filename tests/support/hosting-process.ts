@@ -7,7 +7,11 @@ import { samplePlan } from "./sample-plan.ts";
 
 const [folder = "", entry = ""] = process.argv.slice(2);
 const [resolved] = samplePlan({
-  ...{ steps: 1, batchSize: 8, tasks: 2, warmStart: false, evaluationEvery: 1 },
+  steps: 1,
+  batchSize: 8,
+  tasks: 2,
+  warmStart: false,
+  evaluationEvery: 1,
 }).tools;
 if (resolved === undefined) throw new Error("the sample plan has no tool");
 const { start } = pluginHosts(hostRecords(folder, ownIdentity()), () => {});
@@ -15,7 +19,7 @@ const { plugin } = await toolThread({ ...resolved, entry }, "one", () => {}, sta
 const { signal } = new AbortController();
 const { text } = await plugin.execute(
   { expression: "return process.pid" },
-  { ...{ instance: "a", function: "", key: "a/1/0", attempt: 1, config: {}, signal, isReplay: false } },
+  { instance: "a", function: "", key: "a/1/0", attempt: 1, config: {}, signal, isReplay: false },
   undefined,
 );
 process.stdout.write(`${text}\n`);

@@ -20,7 +20,9 @@ export async function startLanguageServer(schema: string): Promise<LanguageServe
   const yaml = {
     schemas: { [schema]: "*.yaml" },
     schemaStore: { enable: false },
-    ...{ validate: true, hover: true, completion: true },
+    validate: true,
+    hover: true,
+    completion: true,
   };
   let last = 0;
   onMessages(child, (message) => {
@@ -52,7 +54,8 @@ export async function startLanguageServer(schema: string): Promise<LanguageServe
   }
 
   await request("initialize", {
-    ...{ processId: process.pid, rootUri: null },
+    processId: process.pid,
+    rootUri: null,
     capabilities: {
       workspace: { configuration: true },
       textDocument: { hover: { contentFormat: ["plaintext"] }, completion: {} },

@@ -95,30 +95,30 @@ async function makeStep(run: OpenRun, step: number, options: MadeRunOptions): Pr
       }
     },
     () => ({
-      ...{
-        step,
-        from: step - 1,
-        policyVersion: step,
-        metrics,
-        trajectories: trained,
-        leftOut: [],
-        seconds: 1,
-      },
+      step,
+      from: step - 1,
+      policyVersion: step,
+      metrics,
+      trajectories: trained,
+      leftOut: [],
+      seconds: 1,
     }),
   );
   const mean = trained.reduce((total, { reward }) => total + reward, 0) / trained.length;
   const record: StepRecord = {
     ...madeMetrics,
-    ...{
-      step,
-      policyVersion: step,
-      staleness: 0,
-      trajectories: trained.length,
-      trajectoriesSoFar: step * trained.length,
-      leftOut: 0,
-      rewardMean: mean,
-    },
-    ...{ successRate: mean, toolCallRate: 1, validCallRate: 1, turns: options.turns, learningRate: 1e-4 },
+    step,
+    policyVersion: step,
+    staleness: 0,
+    trajectories: trained.length,
+    trajectoriesSoFar: step * trained.length,
+    leftOut: 0,
+    rewardMean: mean,
+    successRate: mean,
+    toolCallRate: 1,
+    validCallRate: 1,
+    turns: options.turns,
+    learningRate: 1e-4,
     tokens: { prompt: 0, action: 0, observation: 0 },
     actionLength: options.tokens,
     seconds: { rollout: 2, train: 1, publish: 0.1, total: 3.1 },
@@ -127,8 +127,12 @@ async function makeStep(run: OpenRun, step: number, options: MadeRunOptions): Pr
 }
 
 const madeMetrics = {
-  ...{ approximateKl: 0.001, entropy: 0.3, clipFraction: 0.02, policyLoss: -0.01, gradientNorm: 0.5 },
-  ...{ logprobGap: 1e-6 },
+  approximateKl: 0.001,
+  entropy: 0.3,
+  clipFraction: 0.02,
+  policyLoss: -0.01,
+  gradientNorm: 0.5,
+  logprobGap: 1e-6,
 };
 
 async function makeTrajectory(
@@ -166,12 +170,23 @@ async function makeTrajectory(
     head = segmentRef(action);
     const counts = { prompt: 0, action: tokens, observation: 0, [origin]: tokens };
     await store.record(turnKey(name, turn), {
-      ...{ callsBefore: turn === 1 ? 0 : 1, appended, action, finishReason: "stop", head, tokens: counts },
-      ...{ seconds: 0.125, workSeconds: 0.1 },
+      callsBefore: turn === 1 ? 0 : 1,
+      appended,
+      action,
+      finishReason: "stop",
+      head,
+      tokens: counts,
+      seconds: 0.125,
+      workSeconds: 0.1,
     });
     const call: RecordedCall = {
-      ...{ tool: "calculator", arguments: { expression: `${turn} + ${sample}` }, observation: String(turn) },
-      ...{ valid: true, reward: 0, attempts: 1, seconds: 0.01 },
+      tool: "calculator",
+      arguments: { expression: `${turn} + ${sample}` },
+      observation: String(turn),
+      valid: true,
+      reward: 0,
+      attempts: 1,
+      seconds: 0.01,
     };
     if (turn < turns) await store.record(callKey(name, turn, 0), call);
     const { tool, arguments: given, observation, valid, attempts } = call;
@@ -185,12 +200,23 @@ async function makeTrajectory(
   };
   const reward = Math.round(uniform(drawn++));
   await store.record(trajectoryKey(name), {
-    ...{ id, run, stage, step, sample, taskId: taskName, task, head },
+    id,
+    run,
+    stage,
+    step,
+    sample,
+    taskId: taskName,
+    task,
+    head,
     tokens: { prompt: tokens, action: turns * tokens, observation: (turns - 1) * tokens },
     policyVersions: recorded.map(() => policyVersion),
     turns: recorded,
-    ...{ outcome: "answered", answer: recorded.at(-1)?.action ?? "", reward, success: reward === 1 },
-    ...{ startedAt: "2026-11-22T06:00:00.000Z", seconds: turns * 0.2 },
+    outcome: "answered",
+    answer: recorded.at(-1)?.action ?? "",
+    reward,
+    success: reward === 1,
+    startedAt: "2026-11-22T06:00:00.000Z",
+    seconds: turns * 0.2,
   });
   return { trajectory: id, head: head ?? "", reward, group: taskName };
 }

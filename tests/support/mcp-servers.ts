@@ -53,7 +53,8 @@ export async function httpServer(
   const usual: typeof answers = {
     initialize: ({ params, say }) =>
       say({
-        ...{ protocolVersion: Object(params).protocolVersion, capabilities: { tools: {} } },
+        protocolVersion: Object(params).protocolVersion,
+        capabilities: { tools: {} },
         serverInfo: { name: "plain", version: "1" },
       }),
     "tools/list": ({ say }) => say({ tools: [{ name: "it", inputSchema: { type: "object" } }] }),
@@ -69,7 +70,7 @@ export async function httpServer(
         .end(JSON.stringify({ jsonrpc: "2.0", id, result }));
     const answer = usual[method];
     if (answer === undefined) response.writeHead(202).end();
-    else answer({ ...{ id, method, params, request, response, say } });
+    else answer({ id, method, params, request, response, say });
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");

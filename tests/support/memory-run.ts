@@ -52,7 +52,9 @@ export async function createMemoryRun(runs: string) {
   const tools = (["fail", "replay", "snapshot"] as const).map((recovery) => toolOf(recovery, recovery));
   const run = await createRun({ ...plan, tools }, runs, undefined, false);
   return {
-    ...{ run, plan, toolOf },
+    run,
+    plan,
+    toolOf,
     /** The states of instances of trajectory `name` when they were released. */
     released: (name: string): string[][] => {
       const lines = existsSync(log) ? readFileSync(log, "utf8").trim().split("\n") : [];

@@ -35,7 +35,8 @@ const record = recordStep(() => openRun(dirname(root), basename(root)), { add: (
 for (let step = 1; step <= Number(steps); step++) {
   await train(step);
   await record({
-    ...{ run: basename(root), finished: [] },
+    run: basename(root),
+    finished: [],
     record: { ...template, step, policyVersion: step + 1, rewardMean: process.pid },
   });
 }

@@ -89,7 +89,12 @@ export async function writeSampleRun(
       results.push(await write(name, step, row, policyVersion, course));
     }
     const record: EvaluationRecord = {
-      ...{ name, step, policyVersion, tasks: results.length, leftOut: 0, seconds: 8 },
+      name,
+      step,
+      policyVersion,
+      tasks: results.length,
+      leftOut: 0,
+      seconds: 8,
       accuracy: mean(results.map((result) => Number(result.success))),
       rewardMean: mean(results.map((result) => result.reward)),
       toolCallRate: mean(results.map((result) => Number(result.toolCalls > 0))),
@@ -150,9 +155,18 @@ function sampleStep(
 function settingsOf({ plan }: OpenRun) {
   const { batchSize, groupSize, concurrency } = plan.rollout;
   return {
-    ...{ seed: plan.seed, steps: plan.steps, warmStartSteps: plan.warmStart?.steps ?? 0 },
-    ...{ batchSize, groupSize, concurrency, tools: [], staleness: 0, minGroup: 1, limits: {} },
-    ...{ maxInfrastructureFailures: 1, reward },
+    seed: plan.seed,
+    steps: plan.steps,
+    warmStartSteps: plan.warmStart?.steps ?? 0,
+    batchSize,
+    groupSize,
+    concurrency,
+    tools: [],
+    staleness: 0,
+    minGroup: 1,
+    limits: {},
+    maxInfrastructureFailures: 1,
+    reward,
     sampling: { temperature: 1, maxTokens: 48 },
     evaluationEvery: plan.evaluation.every,
     evaluationTasks: plan.evaluation.tasks,

@@ -130,9 +130,18 @@ export async function writeTrajectory(
   }
   const calls = turns.flatMap((turn) => turn.toolCalls);
   return {
-    ...{ trajectory: place.id, task: task.prompt.at(-1)?.content ?? "", turns, head, policyVersion, tokens },
-    ...{ turnCount: turns.length, newestPolicyVersion: policyVersion },
-    ...{ outcome, reward: ending.reward, success, ...failure },
+    trajectory: place.id,
+    task: task.prompt.at(-1)?.content ?? "",
+    turns,
+    head,
+    policyVersion,
+    tokens,
+    turnCount: turns.length,
+    newestPolicyVersion: policyVersion,
+    outcome,
+    reward: ending.reward,
+    success,
+    ...failure,
     generationSeconds: turns.length * 0.1,
     toolCalls: calls.length,
     validCalls: calls.filter((call) => call.valid).length,

@@ -21,7 +21,9 @@ export function writeScriptedPipeline(
     config: { path: join(tests, "fixtures", "scripted-tasks.jsonl") },
   };
   const pipeline = {
-    ...{ name: "scripted", seed: 1, steps: 1 },
+    name: "scripted",
+    seed: 1,
+    steps: 1,
     policy: scriptedPolicy({ conversations }),
     dataset: { train: dataset, validation: dataset },
     loop: { plugin: "loop-tool-agent", config: { maxTurns: 1000 } },

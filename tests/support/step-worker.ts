@@ -26,7 +26,9 @@ export async function startSteps(
   const metrics = { approximateKl: 0, entropy: 0, clipFraction: 0, policyLoss: 0 };
   const workflow = join(import.meta.dirname, "../../plugins/loop-tool-agent/workflow.ts");
   const worker = await startWorkflows({
-    ...{ folder, queue, loop: { name: "loop-tool-agent", workflow } },
+    folder,
+    queue,
+    loop: { name: "loop-tool-agent", workflow },
     activities: {
       ...activities,
       "open-run": async () => ({ settings: current }),
@@ -59,15 +61,23 @@ export async function startSteps(
 /** That version has been evaluated: the training workflow does not do it again. */
 function evaluated(policyVersion: number): EvaluationRecord {
   return {
-    ...{ name: "", step: 0, policyVersion, accuracy: 0, tasks: 0, leftOut: 0 },
-    ...{ toolCallRate: 0, meanActionTokens: 0, seconds: 0 },
+    name: "",
+    step: 0,
+    policyVersion,
+    accuracy: 0,
+    tasks: 0,
+    leftOut: 0,
+    toolCallRate: 0,
+    meanActionTokens: 0,
+    seconds: 0,
   };
 }
 
 /** A task that says its id. */
 export function taskOf(id: string): Task {
   return {
-    ...{ data_source: "test", prompt: [{ role: "user", content: id }] },
+    data_source: "test",
+    prompt: [{ role: "user", content: id }],
     reward_model: { ground_truth: "" },
   };
 }

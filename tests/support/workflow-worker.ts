@@ -30,7 +30,9 @@ export async function startWorkflows(options: {
   const connection = await Connection.connect({ address });
   const native = await NativeConnection.connect({ address });
   const worker = await Worker.create({
-    ...{ connection: native, taskQueue: queue, activities },
+    connection: native,
+    taskQueue: queue,
+    activities,
     workflowBundle: { code },
   });
   const ended = worker.run();

@@ -10,10 +10,21 @@ export async function writeScore(
 ): Promise<void> {
   const { stage, task, sample } = place;
   await store.record(trajectoryKey(place), {
-    ...{ id: `run/${stage}/${task}/${sample}`, run: "run", stage, step: 1, sample, taskId: task },
+    id: `run/${stage}/${task}/${sample}`,
+    run: "run",
+    stage,
+    step: 1,
+    sample,
+    taskId: task,
     task: { data_source: "test", prompt: [], reward_model: { ground_truth: "" } },
-    ...{ policyVersions: [1], outcome: "answered", reward: 0, success: false, head: null, seconds: 1 },
-    ...{ turns: [{ action: "", toolCalls: [] }], tokens: { prompt: 0, action: 0, observation: 0 } },
+    policyVersions: [1],
+    outcome: "answered",
+    reward: 0,
+    success: false,
+    head: null,
+    seconds: 1,
+    turns: [{ action: "", toolCalls: [] }],
+    tokens: { prompt: 0, action: 0, observation: 0 },
     ...more,
   });
 }

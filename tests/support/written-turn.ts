@@ -15,8 +15,15 @@ export async function writeTurn(
   const counts = { prompt: 0, observation: 0, [appended.origin]: appended.tokens.length };
   const head = segmentRef(action);
   await store.record(turnKey(place, turn), {
-    ...{ appended, action, head, tokens: { ...counts, action: action.tokens.length } },
-    ...{ finishReason: "stop", seconds: 0.125, workSeconds: 0.1, callsBefore: 0, ...more },
+    appended,
+    action,
+    head,
+    tokens: { ...counts, action: action.tokens.length },
+    finishReason: "stop",
+    seconds: 0.125,
+    workSeconds: 0.1,
+    callsBefore: 0,
+    ...more,
   });
   return head;
 }

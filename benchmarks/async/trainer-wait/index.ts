@@ -11,8 +11,13 @@ const plugin: TrainerPlugin = {
       policyGradientStep: async () => {
         await sleep(Number(seconds) * 1000);
         return {
-          ...{ approximateKl: 0, entropy: 0, clipFraction: 0, policyLoss: 0 },
-          ...{ gradientNorm: 0, learningRate: 0, logprobGap: 0 },
+          approximateKl: 0,
+          entropy: 0,
+          clipFraction: 0,
+          policyLoss: 0,
+          gradientNorm: 0,
+          learningRate: 0,
+          logprobGap: 0,
         };
       },
       save: async (policyFolder, stateFolder) => {

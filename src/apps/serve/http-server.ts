@@ -39,8 +39,11 @@ export async function openHttpServer(
   let underWay = 0;
 
   const health = (): JsonObject => ({
-    ...{ status: "healthy", concurrent_requests: underWay, thread_pool_size: tools.functions.length },
-    ...{ active_tasks: tools.count(), max_concurrent: limit },
+    status: "healthy",
+    concurrent_requests: underWay,
+    thread_pool_size: tools.functions.length,
+    active_tasks: tools.count(),
+    max_concurrent: limit,
     tools: [...tools.functions.map(({ name }) => name), "finish"],
     uptime_seconds: (performance.now() - began) / 1000,
   });
@@ -132,7 +135,8 @@ function webRequest(request: IncomingMessage, body: unknown): Request {
     value === undefined ? [] : [[name, Array.isArray(value) ? value.join(", ") : value] as [string, string]],
   );
   return new Request(targetOf(request), {
-    ...{ method, headers: given },
+    method,
+    headers: given,
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   });
 }

@@ -75,13 +75,20 @@ export function holdServedInstances(
 
   async function make(held: Held, { trajectory, tool, task, signal }: InstanceUse): Promise<void> {
     const lease: Lease = {
-      ...{ trajectory, tool: tool.name, fence: ++fence, worker, owner },
+      trajectory,
+      tool: tool.name,
+      fence: ++fence,
+      worker,
+      owner,
       mark: randomUUID(),
     };
     const key = keyOf(trajectory, tool.name);
     leases.write(key, lease);
     const creation = {
-      ...{ instance: trajectory, task, config: tool.config, signal },
+      instance: trajectory,
+      task,
+      config: tool.config,
+      signal,
       environment: { [markVariable]: lease.mark },
       hold: (handle) => {
         lease.handle = handle;
@@ -102,17 +109,16 @@ export function holdServedInstances(
     log(`${tool.name}: recovering the state of ${creation.instance} (${tool.recovery})`);
     const last = answered.length - 1;
     const before = answered.map(({ function: called, arguments: given }, turn) => ({
-      ...{ turn, call: 0 },
+      turn,
+      call: 0,
       recorded: {
-        ...{
-          tool: called,
-          arguments: given,
-          observation: "",
-          valid: true,
-          attempts: 1,
-          reward: 0,
-          seconds: 0,
-        },
+        tool: called,
+        arguments: given,
+        observation: "",
+        valid: true,
+        attempts: 1,
+        reward: 0,
+        seconds: 0,
         ...(turn === last && snapshot !== undefined ? { snapshot: "" } : {}),
       },
     }));

@@ -159,7 +159,8 @@ function resultOf({ text, failed, invalid, error, media = [] }: ServedAnswer): C
   const said = failed === undefined ? text : `error: ${failed}`;
   const images = media.flatMap(({ frames }) =>
     frames.map(({ data, mediaType: mimeType }) => ({
-      ...{ type: "image" as const, mimeType },
+      type: "image" as const,
+      mimeType,
       data: Buffer.from(data).toString("base64"),
     })),
   );

@@ -29,9 +29,11 @@ const validate = new Ajv({ allErrors: true, verbose: true, strict: false }).comp
   type: "object",
   required: ["trajectory_ids", "actions"],
   properties: {
-    ...{ trajectory_ids: texts, actions: texts },
+    trajectory_ids: texts,
+    actions: texts,
     extra_fields: { type: ["array", "null"], items: { type: "object" } },
-    ...{ finish: flags, is_last_step: flags },
+    finish: flags,
+    is_last_step: flags,
   },
 });
 
@@ -64,7 +66,9 @@ export function observationItems(body: unknown): ObservationItem[] {
     const older = Object.fromEntries(beside.map(([key, list]) => [key, list[index] ?? null]));
     const extra = { ...older, ...extras?.[index] };
     return {
-      ...{ trajectory, action: actions[index] ?? "", extra },
+      trajectory,
+      action: actions[index] ?? "",
+      extra,
       finish: (finish?.[index] ?? extra.finish) === true,
       isLastStep: (last?.[index] ?? extra.is_last_step) === true,
     };

@@ -47,7 +47,10 @@ export function servedAgent(
 
   async function resultOf(made: EndpointCall, trajectory: string): Promise<ServedAnswer> {
     const result = await call({
-      ...{ trajectory, function: made.name, arguments: JSON.parse(made.arguments), task: {} },
+      trajectory,
+      function: made.name,
+      arguments: JSON.parse(made.arguments),
+      task: {},
       key: `${trajectory}/${made.id}`,
     });
     if (result.failed === undefined) return result;

@@ -98,7 +98,10 @@ export function servedPolicy(
       const readable = takesCalls ? parsed.calls.filter((call) => call.problem === undefined) : [];
       const ids = readable.map(newCallId);
       const said = answerOfAction(parsed, {
-        ...{ written: generation.text, format: inUse.format, tools, takesCalls },
+        written: generation.text,
+        format: inUse.format,
+        tools,
+        takesCalls,
         callId: (index) => ids[index] ?? "",
       });
       const answer: ModelAnswer = {

@@ -152,7 +152,9 @@ export async function serveTools(
     for (let attempt = 1; ; attempt++) {
       try {
         return await tool.host.call(() => executed(tool, call, attempt), {
-          ...{ slots, rate, signal },
+          slots,
+          rate,
+          signal,
           onWait: () => {},
         });
       } catch (error) {
@@ -170,8 +172,13 @@ export async function serveTools(
   function executed(tool: OpenTool, call: ServedCall, attempt: number): Promise<CheckedResponse> {
     const { trajectory, function: called, arguments: given, key } = call;
     const execution = {
-      ...{ instance: trajectory, function: functionOf(tool, called).own, key, attempt },
-      ...{ config: tool.config, isReplay: false, signal },
+      instance: trajectory,
+      function: functionOf(tool, called).own,
+      key,
+      attempt,
+      config: tool.config,
+      isReplay: false,
+      signal,
     };
     if (!tool.isStateful) return Promise.resolve(tool.plugin.execute(given, execution, undefined));
     const use = { trajectory, tool, task: taskOf(call), call, signal };
@@ -227,7 +234,9 @@ function instanceOf(trajectory: string, { name }: OpenTool): string {
 /** The task that an instance is made for: a plain one, with what the client says of it. */
 function taskOf({ task }: ServedCall): Task {
   return {
-    ...{ data_source: "everturn-tools-serve", prompt: [{ role: "user", content: "" }] },
-    ...{ reward_model: { ground_truth: "" }, ...task },
+    data_source: "everturn-tools-serve",
+    prompt: [{ role: "user", content: "" }],
+    reward_model: { ground_truth: "" },
+    ...task,
   };
 }

@@ -63,7 +63,9 @@ export function verlTool(tools: ServedTools): VerlTool {
         continue;
       }
       const answer = await tools.call({
-        ...{ ...call, trajectory, task: taskColumns(item) },
+        ...call,
+        trajectory,
+        task: taskColumns(item),
         key: `${trajectory}/${id}/${index}`,
       });
       if (answer.failed !== undefined) {

@@ -42,18 +42,14 @@ export function routes(context: UiContext): Hono {
       referrerPolicy: "same-origin", // with none, a form has no origin, and csrf() refuses it
       strictTransportSecurity: false, // it is plain HTTP on the loopback address
       contentSecurityPolicy: {
-        ...{
-          defaultSrc: ["'none'"],
-          scriptSrc: ["'self'"],
-          styleSrc: ["'self'"],
-          imgSrc: ["'self'", "data:"],
-        },
-        ...{
-          connectSrc: ["'self'"],
-          formAction: ["'self'"],
-          baseUri: ["'none'"],
-          frameAncestors: ["'none'"],
-        },
+        defaultSrc: ["'none'"],
+        scriptSrc: ["'self'"],
+        styleSrc: ["'self'"],
+        imgSrc: ["'self'", "data:"],
+        connectSrc: ["'self'"],
+        formAction: ["'self'"],
+        baseUri: ["'none'"],
+        frameAncestors: ["'none'"],
       },
     }),
   );

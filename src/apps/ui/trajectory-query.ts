@@ -22,8 +22,13 @@ export function askedList(read: (name: string) => string | undefined): AskedList
   const text = (name: string) => read(name)?.trim() ?? "";
   const page = Number(read("page") ?? "1");
   return {
-    ...{ where: text("where"), stage: text("stage"), task: text("task"), outcome: text("outcome") },
-    ...{ tool: text("tool"), sort: text("sort"), page: Number.isInteger(page) && page > 0 ? page : 1 },
+    where: text("where"),
+    stage: text("stage"),
+    task: text("task"),
+    outcome: text("outcome"),
+    tool: text("tool"),
+    sort: text("sort"),
+    page: Number.isInteger(page) && page > 0 ? page : 1,
   };
 }
 
@@ -38,7 +43,9 @@ export function tableQuery({ where, stage, task, outcome, tool, sort, page }: As
   return {
     ...(where === "" ? {} : { where }),
     ...(sort === "" ? {} : { sort }),
-    ...{ only: conditions(filter), limit: rowsOfPage, skip: (page - 1) * rowsOfPage },
+    only: conditions(filter),
+    limit: rowsOfPage,
+    skip: (page - 1) * rowsOfPage,
   };
 }
 

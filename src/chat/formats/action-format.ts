@@ -64,7 +64,11 @@ export function modelFormat(definition: FormatDefinition): ModelFormat {
   const { besideCalls, read, render } = definition;
   const { asText = (text) => textOf(text, marks, thoughts) } = definition;
   return {
-    ...{ name, models, example, stopTexts, asText },
+    name,
+    models,
+    example,
+    stopTexts,
+    asText,
     ...(besideCalls === undefined ? {} : { besideCalls }),
     parse: (text, { tools = [], callsBefore } = {}) => identified(read(text, tools), callsBefore),
     render: (calls, tools = []) => render(calls, tools),

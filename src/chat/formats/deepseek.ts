@@ -22,7 +22,9 @@ const plainExample = `${begin}${callBegin}NAME${separator}{…}${callEnd}${end}`
 
 /** A call's type, its name, and its arguments in a fence. */
 export const deepseekV3 = markedFormat({
-  ...{ name: "deepseek-v3", models: "DeepSeek V3, R1 and its distillates", example: fencedExample },
+  name: "deepseek-v3",
+  models: "DeepSeek V3, R1 and its distillates",
+  example: fencedExample,
   ...common,
   calls: (text) => [readCall(text, fencedExample)],
   render: (calls) => {
@@ -36,7 +38,9 @@ export const deepseekV3 = markedFormat({
 
 /** A call's name and its arguments. */
 export const deepseekV31 = markedFormat({
-  ...{ name: "deepseek-v3.1", models: "DeepSeek V3.1", example: plainExample },
+  name: "deepseek-v3.1",
+  models: "DeepSeek V3.1",
+  example: plainExample,
   ...common,
   calls: (text) => [readCall(text, plainExample)],
   render: (calls) => {

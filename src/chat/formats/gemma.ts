@@ -12,14 +12,21 @@ const head = /\s*call:\s*([^\s{}:]+)/y;
 
 /** Calls with bare names and quotes that are tokens. */
 export const gemma4 = gemmaFormat({
-  ...{ name: "gemma-4", models: "Gemma 4", open: "<|tool_call>", close: "<tool_call|>", quote: '<|"|>' },
+  name: "gemma-4",
+  models: "Gemma 4",
+  open: "<|tool_call>",
+  close: "<tool_call|>",
+  quote: '<|"|>',
   thoughts: [{ open: "<|channel>thought\n", close: "<channel|>", anywhere: true }],
 });
 
 /** The same with tokens of its own. */
 export const functionGemma = gemmaFormat({
-  ...{ name: "function-gemma", models: "FunctionGemma", quote: "<escape>" },
-  ...{ open: "<start_function_call>", close: "<end_function_call>" },
+  name: "function-gemma",
+  models: "FunctionGemma",
+  quote: "<escape>",
+  open: "<start_function_call>",
+  close: "<end_function_call>",
 });
 
 function gemmaFormat({
@@ -38,7 +45,8 @@ function gemmaFormat({
   const example = `${open}call:NAME{ARGUMENT:1,OTHER:${quote}text${quote}}${close}`;
   return markedFormat({
     ...definition,
-    ...{ example, marks: [enclosing({ open, close }, callEnd)] },
+    example,
+    marks: [enclosing({ open, close }, callEnd)],
     calls: (text) => [readCall(text)],
     render: (calls) =>
       calls

@@ -123,7 +123,9 @@ export function jsonFormat({
   const written = (call: ToolCall) => jsonText({ [nameKey]: call.name, [argumentsKey]: call.arguments });
   return markedFormat({
     ...options,
-    ...{ name, models, example },
+    name,
+    models,
+    example,
     marks: [enclosing({ ...marks, starts: "{[" }, jsonEnd), ...others],
     calls: (text) => jsonCalls(text.trim(), example),
     render: (calls) =>

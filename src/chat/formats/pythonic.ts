@@ -90,12 +90,10 @@ function betweenMarks(
   const written = `${open}${write([{ name: "NAME", arguments: { ARGUMENT: 1 } }])}${close}`;
   const opens = open.endsWith("\n") ? [open, open.replace("\n", "\r\n")] : [open];
   return markedFormat({
-    ...{
-      name,
-      models,
-      example: written,
-      marks: opens.map((one) => enclosing({ open: one, close }, callsEnd)),
-    },
+    name,
+    models,
+    example: written,
+    marks: opens.map((one) => enclosing({ open: one, close }, callsEnd)),
     calls: (block) => {
       const text = block.trim();
       const [print] = /^print\s*\(/.exec(text) ?? [];

@@ -26,7 +26,9 @@ export function textFunctions(tools: readonly ToolDefinition[]): TextFunction[] 
     return [
       { spelled: name, function: name, text, others: {} },
       ...[...languages, ...others].map((one) => ({
-        ...{ spelled: one, function: name, text },
+        spelled: one,
+        function: name,
+        text,
         others: { language: spellings[one] ?? one },
       })),
     ];

@@ -129,7 +129,8 @@ function itemIn(field: Field): EndpointMessage {
     }
     case "function_call_output":
       return {
-        ...{ role: "tool", callId: nameIn(of("call_id")) },
+        role: "tool",
+        callId: nameIn(of("call_id")),
         ...(isAbsent(of("output")) ? { content: "" } : contentWithImages(of("output"))),
       };
     case "item_reference": {

@@ -73,7 +73,8 @@ function unknown(what: string, id: string, param: string): EndpointProblem {
     404,
     `${what} ${id} was not given in this session: send what it says in its place.`,
     {
-      ...{ param, code: "not_found" },
+      param,
+      code: "not_found",
     },
   );
 }

@@ -23,7 +23,8 @@ const patience = 120_000;
  */
 export async function elsewhere(plugin: ResolvedPlugin, asked: JsonObject = {}): Promise<JsonValue> {
   const child = fork(ownModule("src/control/conformance/probe-process"), {
-    ...{ execArgv: [], serialization: "advanced" },
+    execArgv: [],
+    serialization: "advanced",
     stdio: ["ignore", "ignore", "inherit", "ipc"],
   });
   const heard = Promise.withResolvers<Said>();

@@ -16,7 +16,7 @@ process.once("message", async ({ resolved, name, task, first, called }: HolderSt
   try {
     const { plugin } = await toolThread(resolved, name, () => {});
     const hold = (handle: Extract<HolderSaid, { handle: unknown }>["handle"]) => say({ handle });
-    const state = await plugin.create?.({ ...{ instance, task, config, environment: {}, signal }, hold });
+    const state = await plugin.create?.({ instance, task, config, environment: {}, signal, hold });
     const key = `${instance}/1/0`;
     const execution = { instance, function: called, key, attempt: 1, config, isReplay: false, signal };
     if (first !== undefined) await plugin.execute(first.arguments, execution, state);

@@ -150,7 +150,8 @@ async function recordedRun(subject: ToolSubject, called: CalledTool, snapshots: 
       reward: 0,
     };
     recorded.push({
-      ...{ turn: index + 1, call: 0 },
+      turn: index + 1,
+      call: 0,
       recorded: { ...said, attempts: 1, seconds: 0, ...(bytes !== undefined && { snapshot: name }) },
     });
   }

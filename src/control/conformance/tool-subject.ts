@@ -177,13 +177,18 @@ export function creationOf(
 function calledTool(subject: ToolSubject, tool: OpenTool, log: string[]): CalledTool {
   const { config } = subject.resolved;
   return {
-    ...{ tool, log },
+    tool,
+    log,
     create: async (instance = "check/1") =>
       tool.isStateful ? tool.plugin.create?.(creationOf(subject, instance)) : undefined,
     call: async (given, { state, ...how } = {}) => {
       const execution: ToolExecution = {
-        ...{ instance: "check/1", function: subject.functionOf(given), key: newKey() },
-        ...{ attempt: 1, config, isReplay: false },
+        instance: "check/1",
+        function: subject.functionOf(given),
+        key: newKey(),
+        attempt: 1,
+        config,
+        isReplay: false,
         signal: new AbortController().signal,
         ...how,
       };

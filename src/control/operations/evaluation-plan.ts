@@ -48,7 +48,10 @@ export async function evaluationPlan(
   const plan: EvaluationPlan = {
     name: name ?? namedByTime(policyVersion, tools),
     step: 0,
-    ...{ policyVersion, withoutTools: !tools, samples, temperature },
+    policyVersion,
+    withoutTools: !tools,
+    samples,
+    temperature,
     ...(tasks === undefined ? {} : { taskFile: resolve(tasks), taskFileSha256: await digestOf(tasks) }),
     ...(limit === undefined ? {} : { tasks: limit }),
     ...(recordings === undefined ? {} : { toolRecordings: recordings.run }),

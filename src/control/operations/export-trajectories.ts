@@ -70,8 +70,11 @@ function preference(run: OpenRun, best: TrajectoryDetail, worst: TrajectoryDetai
 function verlLine({ record, segments }: TrajectoryDetail): object {
   const [input, ...output] = segments.map(({ text }) => text);
   return {
-    ...{ input: input ?? "", output: output.join(""), gts: record?.task.reward_model.ground_truth },
-    ...{ score: record?.reward, step: record?.step },
+    input: input ?? "",
+    output: output.join(""),
+    gts: record?.task.reward_model.ground_truth,
+    score: record?.reward,
+    step: record?.step,
     ...record?.metrics,
   };
 }

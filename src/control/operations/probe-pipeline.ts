@@ -77,7 +77,11 @@ export async function probePipeline(
       evaluations * evaluationTasks * evaluationTask +
       steps * step.total;
     return {
-      ...{ step, evaluationTask, start, run, memory: byProcess(memory.stop()) },
+      step,
+      evaluationTask,
+      start,
+      run,
+      memory: byProcess(memory.stop()),
       ...(warmStartStep === undefined ? {} : { warmStartStep }),
     };
   } finally {

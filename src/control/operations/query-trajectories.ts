@@ -49,8 +49,13 @@ function listed(values: readonly unknown[]): ListedTrajectory {
   const [id, outcome, reward, success, turns, toolCalls, tokens, seconds] = values;
   if (!isOutcome(outcome)) throw new Error(`A trajectory ended in a way that is unknown: ${outcome}.`);
   return {
-    ...{ id: String(id), outcome, reward: Number(reward), success: success === true },
-    ...{ turns: Number(turns), toolCalls: Number(toolCalls), tokens: Number(tokens) },
+    id: String(id),
+    outcome,
+    reward: Number(reward),
+    success: success === true,
+    turns: Number(turns),
+    toolCalls: Number(toolCalls),
+    tokens: Number(tokens),
     seconds: Number(seconds),
   };
 }

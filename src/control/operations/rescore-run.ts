@@ -130,7 +130,8 @@ async function rescored(
   if (record === undefined) return undefined;
   const { id, outcome, reward, success, metrics } = record;
   return {
-    ...{ id, outcome },
+    id,
+    outcome,
     recorded: { reward, success, ...(metrics === undefined ? {} : { metrics }) },
     now: await scoredNow(reader, run, name, record, rewards, opened),
   };

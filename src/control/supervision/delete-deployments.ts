@@ -20,7 +20,8 @@ export async function deleteDeployments(
   let nextPageToken: Uint8Array | undefined;
   do {
     const page = await client.workflowService.listWorkerDeployments({
-      ...{ namespace, pageSize: 100 },
+      namespace,
+      pageSize: 100,
       ...(nextPageToken === undefined ? {} : { nextPageToken }),
     });
     for (const { name } of page.workerDeployments) {

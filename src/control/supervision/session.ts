@@ -149,14 +149,25 @@ export async function openSession(options: {
     started.push(trouble);
     const isServerUp = () => watch.isUp() && own?.isUp() !== false;
     const standstill: Standstill = watchStandstill({
-      ...{ client, run, queue: queues.orchestration, progress, isServerUp, note },
+      client,
+      run,
+      queue: queues.orchestration,
+      progress,
+      isServerUp,
+      note,
       closing,
     });
     started.push(standstill);
     const stuck = Promise.withResolvers<never>();
     stuck.promise.catch(() => {}); // told by whoever waits for it
     const workers = await superviseWorkers(queues, {
-      ...{ runs, run, address, queuePrefix, progress, note, stopping },
+      runs,
+      run,
+      address,
+      queuePrefix,
+      progress,
+      note,
+      stopping,
       onProgress: () => void finished++,
       onNotice: (notice) => {
         // Every worker would be.
@@ -176,7 +187,13 @@ export async function openSession(options: {
     const failed = Promise.race([workers.failed, stuck.promise, trouble.failed, held.taken, ...ownFailed]);
     failed.catch(() => {}); // told by whoever waits for it
     return {
-      ...{ run, folder, client, address, queues, failed, close },
+      run,
+      folder,
+      client,
+      address,
+      queues,
+      failed,
+      close,
       namespace: file.namespace,
       ui: own?.ui,
       waits: standstill.lines,

@@ -46,7 +46,10 @@ export async function superviseServer(options: {
       note(`the Temporal server ended (${reason}); starting it again${again(times)}`),
     giveUp: ({ reason, lines }, times) =>
       new EverturnError("TEMPORAL_SERVER_ENDED", {
-        ...{ run, reason, lines, log: folder.log("temporal") },
+        run,
+        reason,
+        lines,
+        log: folder.log("temporal"),
         times: withoutProgress(times),
       }),
   });

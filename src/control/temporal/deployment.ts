@@ -24,8 +24,12 @@ export async function makeCurrent(
 ): Promise<void> {
   try {
     await client.workflowService.setWorkerDeploymentCurrentVersion({
-      ...{ namespace, deploymentName: run, buildId: build, identity: `everturn@${process.pid}` },
-      ...{ ignoreMissingTaskQueues: true, allowNoPollers: true }, // its worker is about to start
+      namespace,
+      deploymentName: run,
+      buildId: build,
+      identity: `everturn@${process.pid}`,
+      ignoreMissingTaskQueues: true,
+      allowNoPollers: true, // its worker is about to start
     });
   } catch (error) {
     if (!isGrpcServiceError(error) || error.code !== unimplemented) throw error;

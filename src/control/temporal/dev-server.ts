@@ -133,8 +133,20 @@ function hiddenAddress(): string {
 
 function serverArguments(database: string, port: number, ui: { host: string; port: number }): string[] {
   return [
-    ...["server", "start-dev", "--ip", "127.0.0.1", "--ui-ip", ui.host, "--log-level", "error"],
-    ...["--port", String(port), "--ui-port", String(ui.port), "--db-filename", database],
+    "server",
+    "start-dev",
+    "--ip",
+    "127.0.0.1",
+    "--ui-ip",
+    ui.host,
+    "--log-level",
+    "error",
+    "--port",
+    String(port),
+    "--ui-port",
+    String(ui.port),
+    "--db-filename",
+    database,
     ...pragmas.flatMap((pragma) => ["--sqlite-pragma", pragma]),
     ...Object.entries(searchAttributeTypes).flatMap(([name, type]) => [
       "--search-attribute",

@@ -44,8 +44,13 @@ export function localAttempts(tell: (waits: Wait[]) => void): LocalAttempts {
     const since = open.get(key)?.wait.since ?? Date.now();
     const reason = open.get(key)?.wait.reason;
     const wait: Wait = {
-      ...{ what, role: roleOfActivity(what), workflow: workflowExecution?.workflowId ?? "", count: 1 },
-      ...{ since, attempt, isUnclaimed: false },
+      what,
+      role: roleOfActivity(what),
+      workflow: workflowExecution?.workflowId ?? "",
+      count: 1,
+      since,
+      attempt,
+      isUnclaimed: false,
       ...(reason === undefined ? {} : { reason }),
     };
     open.set(key, { wait });

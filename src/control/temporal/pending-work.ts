@@ -73,7 +73,11 @@ function ofActivity(pending: PendingActivity, workflow: string, runId: string): 
   const failure = pending.lastFailure?.message;
   return {
     id: `${runId}/${pending.activityId}`,
-    ...{ what, role: roleOfActivity(what), workflow, count: 1, attempt: pending.attempt ?? 1 },
+    what,
+    role: roleOfActivity(what),
+    workflow,
+    count: 1,
+    attempt: pending.attempt ?? 1,
     since: Math.min(Date.now(), due, optionalTsToMs(pending.lastStartedTime) ?? due),
     isUnclaimed: isWaiting && Date.now() - due > untaken,
     ...reasonOf(reason ?? failure ?? undefined),
@@ -113,7 +117,9 @@ async function taskFailure(
   runId: string,
 ): Promise<string | undefined> {
   const { history } = await workflowService.getWorkflowExecutionHistoryReverse({
-    ...{ namespace: options.namespace, execution: { workflowId, runId }, maximumPageSize: 3 },
+    namespace: options.namespace,
+    execution: { workflowId, runId },
+    maximumPageSize: 3,
   });
   for (const event of history?.events ?? []) {
     const failure = event.workflowTaskFailedEventAttributes?.failure?.message;

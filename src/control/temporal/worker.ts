@@ -114,7 +114,8 @@ export async function runWorker(options: {
       ? await workflowOptions(connection, location.namespace, folder, options.deployment)
       : [{}];
     const shared = {
-      ...{ ...common, taskQueue: queue },
+      ...common,
+      taskQueue: queue,
       activities: Object.assign({}, ...made.map(({ activities }) => activities)),
       ...(served.includes("orchestration") ? workflowTasks : {}),
     };

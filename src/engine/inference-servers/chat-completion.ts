@@ -37,7 +37,9 @@ export function chatRequest(
   const own = {
     messages: withParts(answered(messages), images),
     ...(tools.length > 0 && { tools: tools.map((tool) => ({ type: "function", function: tool })) }),
-    ...{ temperature, seed, max_completion_tokens: maxTokens },
+    temperature,
+    seed,
+    max_completion_tokens: maxTokens,
     ...(topP !== undefined && { top_p: topP }),
     ...(stop !== undefined && { stop }),
   };

@@ -120,7 +120,11 @@ function passing({ status, body }: EngineReply): string | undefined {
 function action(tokens: number[], text: string, finishReason: Generation["finishReason"]): Generation {
   const none = tokens.map(() => 0);
   return {
-    ...{ tokens, text, finishReason },
-    ...{ logprobs: none, temperedLogprobs: none, samplingLogprobs: none },
+    tokens,
+    text,
+    finishReason,
+    logprobs: none,
+    temperedLogprobs: none,
+    samplingLogprobs: none,
   };
 }

@@ -71,8 +71,11 @@ export async function openEngine(folder: string, options: EngineOptions): Promis
         return { ...generation({ tokens: [], logprobs: [], finish: "length" }, 1), text: "" };
       const ends = [...stopTokens, ...(sampling.stopTokens ?? [])];
       const action = {
-        ...{ tokens, sampling: { ...sampling, maxTokens }, stopTokens: ends },
-        ...{ id: randomUUID(), seed: seedOf(draw) },
+        tokens,
+        sampling: { ...sampling, maxTokens },
+        stopTokens: ends,
+        id: randomUUID(),
+        seed: seedOf(draw),
       };
       const answer = await fleet.generate(draw.trajectory, weightsOf(version), action, signal, onBegin);
       const text = tokenizer.decode(answer.tokens.filter((token) => !stopTokens.includes(token)));

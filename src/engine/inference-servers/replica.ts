@@ -102,7 +102,9 @@ export function openReplica({ url, protocol, key, healthEvery = 10_000 }: Replic
 
   const isWell = async () => {
     const reply = await askEngine({
-      ...{ method: "GET" as const, url: `${url.replace(/\/+$/, "")}${protocol.health}`, key },
+      method: "GET" as const,
+      url: `${url.replace(/\/+$/, "")}${protocol.health}`,
+      key,
       signal: AbortSignal.timeout(healthEvery),
     }).catch(() => undefined);
     return reply?.status === 200;

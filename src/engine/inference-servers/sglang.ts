@@ -13,12 +13,22 @@ export const sglang: EngineProtocol = {
   async generate(ask, { tokens, sampling, stopTokens, id, seed, adapter }) {
     const { temperature, maxTokens, stop = [] } = sampling;
     const body = {
-      ...{ rid: id, input_ids: tokens, return_logprob: true, stream: false },
+      rid: id,
+      input_ids: tokens,
+      return_logprob: true,
+      stream: false,
       ...(adapter === undefined ? {} : { lora_path: adapter }),
       sampling_params: {
         max_new_tokens: maxTokens,
-        ...{ temperature, top_p: 1, top_k: -1, min_p: 0, repetition_penalty: 1, sampling_seed: seed },
-        ...{ stop_token_ids: stopTokens, skip_special_tokens: false, no_stop_trim: true },
+        temperature,
+        top_p: 1,
+        top_k: -1,
+        min_p: 0,
+        repetition_penalty: 1,
+        sampling_seed: seed,
+        stop_token_ids: stopTokens,
+        skip_special_tokens: false,
+        no_stop_trim: true,
         ...(stop.length === 0 ? {} : { stop }),
       },
     };

@@ -17,11 +17,19 @@ export const vllm: EngineProtocol = {
       ...(adapter === undefined ? {} : { model: adapter }),
       sampling_params: {
         max_tokens: maxTokens,
-        ...{ temperature, top_p: 1, top_k: 0, min_p: 0, repetition_penalty: 1, seed },
+        temperature,
+        top_p: 1,
+        top_k: 0,
+        min_p: 0,
+        repetition_penalty: 1,
+        seed,
         logprobs: 0,
         // The ends of an action are Everturn's, not those of the files that the engine was started with.
-        ...{ stop_token_ids: stopTokens, ignore_eos: true },
-        ...{ stop, include_stop_str_in_output: true, detokenize: stop.length > 0 },
+        stop_token_ids: stopTokens,
+        ignore_eos: true,
+        stop,
+        include_stop_str_in_output: true,
+        detokenize: stop.length > 0,
       },
     };
     return answerOf(await ask("POST", "/inference/v1/generate", body));

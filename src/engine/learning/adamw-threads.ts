@@ -81,7 +81,8 @@ function byPlaces({ koffi }: ForeignCalls, { gradients, counts, update, sums }: 
   const open = { floats: place, bytes: place };
   const rows = update?.rows.map((row) => openRow<Arrays, Places>(row, open));
   return {
-    ...{ counts, gradients: gradients.map(place) },
+    counts,
+    gradients: gradients.map(place),
     ...(update && rows && { update: { ...update, rows } }),
     ...(sums && { sums: sums.map(place) }),
   };

@@ -72,7 +72,11 @@ export function batchSequences(
   }
   const targets = sequences.flatMap((one) => actionPositions(one).map((at) => BigInt(one.tokens[at]!)));
   return {
-    ...{ batch: sequences.length, prefix, length, index, present },
+    batch: sequences.length,
+    prefix,
+    length,
+    index,
+    present,
     ...copiesOf(own.map(({ places }) => places)),
     tokens: BigInt64Array.from(rows, ({ token }) => BigInt(token)),
     positions: BigInt64Array.from(rows, ({ position }) => BigInt(position)),

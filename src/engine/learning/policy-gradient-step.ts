@@ -233,7 +233,8 @@ async function update(
     samples,
     scalars: { klCoefficient },
     ...rates,
-    ...{ temperature, onShare },
+    temperature,
+    onShare,
   });
   if (critic === undefined) return { result };
   const learningRate = rates.valueLearningRate ?? rates.learningRate;

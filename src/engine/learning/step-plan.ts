@@ -163,7 +163,11 @@ function measured({ runs, forms, sized }: SizedRuns, recomputed: number, choices
     return Math.max(...peaks);
   };
   return {
-    ...{ runs, forms, recomputed, activations: allocated * peak(), logits: () => allocated * peak(isLogits) },
+    runs,
+    forms,
+    recomputed,
+    activations: allocated * peak(),
+    logits: () => allocated * peak(isLogits),
     tokens: most("rows").sizes.rows,
     nodes: Math.max(...graphs.map(({ graph }) => graph.nodes.length)),
   };
@@ -179,10 +183,15 @@ export function runSizes(samples: readonly (readonly TokenSequence[])[], multipl
   const { rows, actions } = rowsOf(sequences, length, prefix);
   const copies = rows.map(({ places }) => places.length - 1).filter((count) => count > 0);
   return {
-    ...{ rows: rows.length, prefix, own: rows.length - prefix },
+    rows: rows.length,
+    prefix,
+    own: rows.length - prefix,
     batch: sequences.length,
-    ...{ length, tiles: length / tileSize, seen: prefix + length },
-    ...{ shared: Math.max(1, copies.length), copies: Math.max(1, ...copies) },
+    length,
+    tiles: length / tileSize,
+    seen: prefix + length,
+    shared: Math.max(1, copies.length),
+    copies: Math.max(1, ...copies),
     actions: actions.length,
     samples: samples.length,
   };

@@ -92,12 +92,18 @@ export function createStepPlanner(options: PlannerOptions, held: () => HeldMemor
       const sequences = samples.map((sample) => sample.sequences);
       const splits = runSplits(sequences, config, tokens);
       const chosen = chooseRuns(sequences, {
-        ...{ ...choices, splits, graph },
+        ...choices,
+        splits,
+        graph,
         ...(room !== undefined && { beyond: (one: ChosenRuns) => (isPlanned ? needs(one) - room : 0) }),
       });
       const { runs, forms: _, nodes, logits, ...sizes } = chosen;
       const plan = {
-        ...{ weights, optimizer, ...sizes, runs: runs.length, layers },
+        weights,
+        optimizer,
+        ...sizes,
+        runs: runs.length,
+        layers,
         get logits() {
           return logits(); // most plans are told nobody
         },

@@ -73,7 +73,8 @@ export function sequencesOf(trajectory: ScoredTrajectory): TokenSequence[] {
     const start = end;
     end += length;
     return {
-      ...{ tokens: tokens.slice(start, end), mask: mask.slice(start, end) },
+      tokens: tokens.slice(start, end),
+      mask: mask.slice(start, end),
       ...(routerTies && { routerTies: tiesBetween(routerTies, start, end, -start) }),
     };
   });

@@ -27,7 +27,9 @@ const tolerance = 1e-6;
 async function partsAreExact(): Promise<boolean> {
   const [rows, out, input, block] = [3, 16, 256, 32];
   const weight: QuantizedMatrix = {
-    ...{ shape: [out, input], bits: 8, block },
+    shape: [out, input],
+    bits: 8,
+    block,
     values: Uint8Array.from({ length: out * input }, (_, at) => (at * 151 + (at >> 4) * 89) & 255),
     scales: Float32Array.from({ length: (out * input) / block }, (_, at) => 1 + (at % 7) / 8),
   };

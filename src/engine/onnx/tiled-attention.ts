@@ -48,7 +48,10 @@ export const tiledAttentionRule: GradientRule = (dOutput, step) => {
   const { graph } = dOutput;
   const alpha = floatAttribute(step, "scale");
   const attention = {
-    ...{ queries, keys, values, scale: alpha },
+    queries,
+    keys,
+    values,
+    scale: alpha,
     window: integerAttribute(step, "window") || undefined,
     cap: floatAttribute(step, "cap") || null,
   };

@@ -44,10 +44,14 @@ function attentionGraph({ heads, groups, size }: Heads): Graph {
   const kept = (name: string) => graph.input(name, "float32", [1, groups, length, size]);
   const parts = [rows("q", heads * size), rows("k", groups * size), rows("v", groups * size)] as const;
   const { attended, keys, values } = groupQueryAttention(parts, {
-    ...{ heads, groups, keys: kept("keys"), values: kept("values") },
+    heads,
+    groups,
+    keys: kept("keys"),
+    values: kept("values"),
     lastPositions: graph.input("lastPositions", "int32", [1]),
     total: graph.input("total", "int32", [1]),
-    ...{ scale: 1 / Math.sqrt(size), cap: null },
+    scale: 1 / Math.sqrt(size),
+    cap: null,
   });
   graph.output("attended", attended);
   graph.output("newKeys", keys);

@@ -4,13 +4,24 @@ import { openTokenizer, type Tokenizer } from "./tokenizer.ts";
 export function byteTokenizer(control: readonly string[], chatTemplate: string): Tokenizer {
   const vocab = Object.fromEntries(byteCharacters().map((character, id) => [character, id]));
   const added = control.map((content, at) => ({
-    ...{ id: 256 + at, content, special: true },
-    ...{ single_word: false, lstrip: false, rstrip: false, normalized: false },
+    id: 256 + at,
+    content,
+    special: true,
+    single_word: false,
+    lstrip: false,
+    rstrip: false,
+    normalized: false,
   }));
   const bytes = { type: "ByteLevel", add_prefix_space: false, trim_offsets: true, use_regex: false };
   const json = {
-    ...{ version: "1.0", truncation: null, padding: null, added_tokens: added, normalizer: null },
-    ...{ pre_tokenizer: bytes, post_processor: null, decoder: bytes },
+    version: "1.0",
+    truncation: null,
+    padding: null,
+    added_tokens: added,
+    normalizer: null,
+    pre_tokenizer: bytes,
+    post_processor: null,
+    decoder: bytes,
     model: { type: "BPE", vocab, merges: [], ignore_merges: false, byte_fallback: false },
   };
   const config = { eos_token: control.at(-1), bos_token: control[0] };

@@ -45,8 +45,13 @@ const lowercase = sequence([replace("Σ", "σ"), { type: "Lowercase" }]);
 
 /** The blocks whose characters are words of their own for BERT: CJK ideographs as of Unicode 5, with a gap that Python has, too. */
 const chinese = [
-  ...["\u4e00-\u9fff", "\u3400-\u4dbf", "\uf900-\ufaff", "\u{20000}-\u{2a6df}"],
-  ...["\u{2a700}-\u{2b81f}", "\u{2b920}-\u{2ceaf}", "\u{2f800}-\u{2fa1f}"],
+  "\u4e00-\u9fff",
+  "\u3400-\u4dbf",
+  "\uf900-\ufaff",
+  "\u{20000}-\u{2a6df}",
+  "\u{2a700}-\u{2b81f}",
+  "\u{2b920}-\u{2ceaf}",
+  "\u{2f800}-\u{2fa1f}",
 ].join("");
 
 /** The library's BertNormalizer misses ideographs beyond U+FFFF, and changes case before it strips accents. */

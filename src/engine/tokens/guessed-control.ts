@@ -3,10 +3,21 @@ import { compileChatTemplate } from "./chat-template.ts";
 
 /** How published templates write tokens that are no text. */
 const forms = [
-  ...["<[|｜][^|｜<>]{1,40}[|｜]>", "<\\|\\w+>", "<\\w+\\|>", '<\\|"\\|>', "</?s>", "<sep>", "</assistant>"],
+  "<[|｜][^|｜<>]{1,40}[|｜]>",
+  "<\\|\\w+>",
+  "<\\w+\\|>",
+  '<\\|"\\|>',
+  "</?s>",
+  "<sep>",
+  "</assistant>",
   "\\[/?(?:INST|AVAILABLE_TOOLS|TOOL_RESULTS|TOOL_CALLS|TOOL_CONTENT|SYSTEM_PROMPT|ARGS|CALL_ID|THINK)\\]",
-  ...["<(?:start|end)_of_turn>", "<(?:beginning|end)_of_sentence>", "</?seed:\\w+>", "<SPECIAL_\\d+>"],
-  ...["\\[e~\\[", "\\]~\\w+\\]", "\\]~!b\\["],
+  "<(?:start|end)_of_turn>",
+  "<(?:beginning|end)_of_sentence>",
+  "</?seed:\\w+>",
+  "<SPECIAL_\\d+>",
+  "\\[e~\\[",
+  "\\]~\\w+\\]",
+  "\\]~!b\\[",
 ];
 const form = new RegExp(forms.join("|"), "gu");
 

@@ -105,7 +105,8 @@ function action(text: string, calls: Call[], ids: string[], way: WayOfCalling): 
     return { role: "assistant", content: [text, ...written].filter((part) => part !== "").join("\n") };
   }
   const shown = calls.map(({ name, arguments: given }, at) => ({
-    ...{ type: "function" as const, id: ids[at] ?? "" },
+    type: "function" as const,
+    id: ids[at] ?? "",
     function: { name, arguments: way === "calls" ? given : JSON.stringify(given) },
   }));
   return { role: "assistant", content: text, tool_calls: shown };
@@ -114,7 +115,9 @@ function action(text: string, calls: Call[], ids: string[], way: WayOfCalling): 
 function answers(calls: Call[], ids: string[], way: WayOfCalling): ShownMessage[] {
   if (way === "user") return [{ role: "user", content: calls.map(({ answer }) => answer).join("\n") }];
   return calls.map(({ name, answer }, at) => ({
-    ...{ role: "tool" as const, name, content: answer },
+    role: "tool" as const,
+    name,
+    content: answer,
     tool_call_id: ids[at] ?? "",
   }));
 }

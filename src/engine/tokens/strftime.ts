@@ -2,8 +2,18 @@ import { EverturnError } from "../../base/errors/everturn-error.ts";
 
 const days = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
 const months = [
-  ...["January", "February", "March", "April", "May", "June"],
-  ...["July", "August", "September", "October", "November", "December"],
+  "January",
+  "February",
+  "March",
+  "April",
+  "May",
+  "June",
+  "July",
+  "August",
+  "September",
+  "October",
+  "November",
+  "December",
 ];
 
 /** A date (UTC) as C's `strftime` writes it in English. Throws CHAT_TEMPLATE_FAILED for directives that it doesn't know. */

@@ -57,7 +57,12 @@ export function templateReport(tokenizer: Tokenizer): TemplateReport {
     const differences = conversations.flatMap((conversation) => conversation.differences);
     const format = templateFormat(tokenizer);
     return {
-      ...{ usable: true, exact: differences.length === 0, rows, ends, variables, conversations },
+      usable: true,
+      exact: differences.length === 0,
+      rows,
+      ends,
+      variables,
+      conversations,
       ...(format && { format }),
       calling: {
         ...(one.calling && { one: one.calling }),

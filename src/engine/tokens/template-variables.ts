@@ -5,9 +5,17 @@ type Names = ReadonlySet<string>;
 
 /** Names that a template has by itself, or from whoever renders it. */
 const given = [
-  ...["messages", "tools", "documents", "add_generation_prompt"],
-  ...["bos_token", "eos_token", "pad_token", "unk_token"],
-  ...["loop", "strftime_now", "raise_exception"],
+  "messages",
+  "tools",
+  "documents",
+  "add_generation_prompt",
+  "bos_token",
+  "eos_token",
+  "pad_token",
+  "unk_token",
+  "loop",
+  "strftime_now",
+  "raise_exception",
 ];
 
 /**

@@ -48,7 +48,8 @@ export function shownCalls(
     role: "assistant",
     content: "",
     tool_calls: named.map(({ name, tool_call_id: id }) => ({
-      ...{ type: "function" as const, id },
+      type: "function" as const,
+      id,
       function: { name, arguments: way === "calls" ? given : JSON.stringify(given) },
     })),
   };

@@ -30,7 +30,9 @@ export async function heldOutOf(
   const { chosen, rejected } = await answerScores(scorer, ...sides);
   const measured = pairs.map((pair, index) => {
     const answer = (side: "chosen" | "rejected", policy = 0) => ({
-      ...{ policy, reference: pair.reference[side], tokens: actions(pair[side]) },
+      policy,
+      reference: pair.reference[side],
+      tokens: actions(pair[side]),
     });
     return preferenceOf(dpo, answer("chosen", chosen[index]), answer("rejected", rejected[index]));
   });

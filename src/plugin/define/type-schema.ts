@@ -73,7 +73,8 @@ export function typeSchema(inference: Inference, whole: ts.Type, place: ts.Node)
     }
     const open = type.getStringIndexType();
     return {
-      ...{ type: "object", additionalProperties: open === undefined ? false : schemaOf(open, inside) },
+      type: "object",
+      additionalProperties: open === undefined ? false : schemaOf(open, inside),
       ...(required.length > 0 && { required }),
       ...(Object.keys(properties).length > 0 && { properties }),
     };

@@ -46,7 +46,10 @@ function say(message: FromHost): void {
 function start({ thread, kind, plugin, limit, mark }: Extract<ToHost, { type: "start" }>): void {
   const running = startThread(
     {
-      ...{ kind, plugin, limit, mark },
+      kind,
+      plugin,
+      limit,
+      mark,
       errors: {
         timedOut: () => new SaidByWorker({ type: "timed out" }),
         failed: (reason, cause) =>

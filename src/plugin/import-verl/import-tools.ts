@@ -59,7 +59,7 @@ function translated(tool: VerlTool, classes: ReadonlyMap<string, string>, folder
 /** A class of one's own: a plugin of one function, which has the name that verl's schema gives it, and reads verl's config. */
 function ownTool({ config: { type: _, ...config }, tool_schema }: VerlTool, plugin: string): PipelineTool {
   const { name, description, parameters } = tool_schema?.function ?? {};
-  const functions = name === undefined ? undefined : [{ function: name, ...{ description, parameters } }];
+  const functions = name === undefined ? undefined : [{ function: name, description, parameters }];
   return {
     use: JSON.parse(JSON.stringify({ plugin, functions, ...(Object.keys(config).length > 0 && { config }) })),
     notes: [],

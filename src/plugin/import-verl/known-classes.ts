@@ -88,7 +88,9 @@ function imageZoomIn({ config, tool_schema }: VerlTool): PipelineTool {
   return {
     use: {
       plugin: "tool-image",
-      ...{ ...rest, functions, config: { time } },
+      ...rest,
+      functions,
+      config: { time },
       timeout: `${time + 30}s`,
       ...atOnce(config),
     },

@@ -16,7 +16,8 @@ export function mcpTools({ class_name, config, mcp }: VerlTool, servers: McpServ
     const isOnly = entries.length === 1;
     return {
       use: {
-        ...{ plugin: "tool-mcp", name },
+        plugin: "tool-mcp",
+        name,
         ...(selected.length > 0 && isOnly && { functions: selected }),
         config: { ...connection, shared: true },
         ...(timeout !== undefined && { timeout: `${timeout}s` }),
@@ -45,7 +46,8 @@ function connectionOf(name: string, settings: JsonObject): JsonObject & { notes:
     ]);
     const secretHeaders = Object.fromEntries([...names].map((header) => [header, variable(header)]));
     return {
-      ...{ url, ...(names.size > 0 && { secretHeaders }) },
+      url,
+      ...(names.size > 0 && { secretHeaders }),
       notes: Object.entries(secretHeaders).map(
         ([header, one]) =>
           `Set the environment variable ${one} to the header ${header}${header === "Authorization" && auth_token !== undefined ? ": Bearer and the auth_token" : ""}.`,

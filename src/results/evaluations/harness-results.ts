@@ -66,15 +66,19 @@ function sampleOf(outcome: TaskOutcomes, index: number): object {
   const target = task.reward_model.ground_truth;
   const answers = samples.map(({ answer = "" }) => answer);
   return {
-    ...{ doc_id: index, doc: { id, ...task }, target },
+    doc_id: index,
+    doc: { id, ...task },
+    target,
     arguments: { gen_args_0: { arg_0: JSON.stringify(task.prompt), arg_1: "{}" } },
-    ...{ resps: [answers], filtered_resps: answers, filter: "none", metrics: ["accuracy", "reward"] },
-    ...{ doc_hash: hash(JSON.stringify(task)), prompt_hash: hash(JSON.stringify(task.prompt)) },
-    ...{
-      target_hash: hash(target),
-      accuracy: successRate(outcome),
-      reward: mean(samples.map(({ reward }) => reward)),
-    },
+    resps: [answers],
+    filtered_resps: answers,
+    filter: "none",
+    metrics: ["accuracy", "reward"],
+    doc_hash: hash(JSON.stringify(task)),
+    prompt_hash: hash(JSON.stringify(task.prompt)),
+    target_hash: hash(target),
+    accuracy: successRate(outcome),
+    reward: mean(samples.map(({ reward }) => reward)),
   };
 }
 

@@ -117,7 +117,13 @@ async function openGroup(
   const first = samples.map((sample) => journal.read(turnKey({ stage, task, sample }, 1)));
   const versions = (await Promise.all(first)).flatMap((turn) => turn?.action.policyVersion ?? []);
   return {
-    ...{ number, step, stage, task, samples },
-    ...{ policyVersion: Math.min(policyVersion, ...versions), isStarted: false, ended: [] },
+    number,
+    step,
+    stage,
+    task,
+    samples,
+    policyVersion: Math.min(policyVersion, ...versions),
+    isStarted: false,
+    ended: [],
   };
 }

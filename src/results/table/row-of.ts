@@ -11,7 +11,15 @@ export function rowOf(record: TrajectoryRecord): Record<QueryColumnName, Value> 
   const { prompt, action, observation } = record.tokens;
   const { stage, step, sample, outcome, reward, success, seconds } = record;
   return {
-    ...{ trajectory: record.id, stage, step, task: record.taskId, sample, outcome, reward, success, seconds },
+    trajectory: record.id,
+    stage,
+    step,
+    task: record.taskId,
+    sample,
+    outcome,
+    reward,
+    success,
+    seconds,
     version: record.policyVersions.at(-1) ?? null,
     metrics: record.metrics === undefined ? null : wellNamed(record.metrics),
     turns: record.policyVersions.length,

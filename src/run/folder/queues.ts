@@ -11,13 +11,17 @@ export const roles: readonly Role[] = ["orchestration", "policy", "tools", "trai
  * activity begins where its workflow task ended, without a way through the server.
  */
 export const sharedQueues: Queues = {
-  ...{ orchestration: "rollout", policy: "rollout", tools: "rollout" },
+  orchestration: "rollout",
+  policy: "rollout",
+  tools: "rollout",
   trainer: "trainer",
 };
 
 /** A queue for each role: each has workers of its own, on machines of their own if need be. */
 export const separateQueues: Queues = {
-  ...{ orchestration: "orchestration", policy: "policy", tools: "tools" },
+  orchestration: "orchestration",
+  policy: "policy",
+  tools: "tools",
   trainer: "trainer",
 };
 

@@ -9,7 +9,13 @@ export function finishedTrajectory(record: TrajectoryRecord): FinishedTrajectory
   const calls = record.turns.flatMap(policyCalls);
   const bytes = new Set(record.turns.flatMap(({ toolCalls }) => toolCalls.flatMap(observationBytes)));
   return {
-    ...{ outcome, reward, success, head, tokens, policyVersions, seconds },
+    outcome,
+    reward,
+    success,
+    head,
+    tokens,
+    policyVersions,
+    seconds,
     ...(failure === undefined ? {} : { failure }),
     toolCalls: calls.length,
     tools: [...new Set(calls.map(({ tool }) => tool))],

@@ -60,7 +60,9 @@ async function read(store: Pick<Store, "read">, member: BatchMember, temperature
   if (record === undefined) return { member, reason: "its record can't be read" };
   const { turnRewards, outcome } = record;
   const identity = {
-    ...{ id, reward, group },
+    id,
+    reward,
+    group,
     ...(turnRewards === undefined ? {} : { turnRewards }),
     ...(limits.has(outcome) ? { truncated: true } : {}),
   };

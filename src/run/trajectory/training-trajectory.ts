@@ -58,7 +58,9 @@ function rowOf(segments: readonly Segment[], temperature: number, trained: Set<S
   const logprobs = columns.flatMap((column) => column.logprobs);
   const isRestricted = columns.some((column) => column.samplingLogprobs !== column.logprobs);
   return {
-    ...{ tokens: segments.flatMap(({ tokens }) => tokens), mask, logprobs },
+    tokens: segments.flatMap(({ tokens }) => tokens),
+    mask,
+    logprobs,
     samplingLogprobs: isRestricted ? columns.flatMap((column) => column.samplingLogprobs) : logprobs,
     ties: segments.flatMap(({ routerTies = [] }) => routerTies),
     end: mask.lastIndexOf(1) + 1,

@@ -21,7 +21,17 @@ export function trajectoryRecord(
   const { id, run, stage, step, sample } = place;
   const metrics = { ...measured, ...ending.metrics };
   return {
-    ...{ id, run, stage, step, sample, taskId: place.task, task, head, tokens, policyVersions, turns },
+    id,
+    run,
+    stage,
+    step,
+    sample,
+    taskId: place.task,
+    task,
+    head,
+    tokens,
+    policyVersions,
+    turns,
     ...(turnRewards === undefined ? {} : { turnRewards }),
     ...ending,
     ...(Object.keys(metrics).length === 0 ? {} : { metrics }),

@@ -81,7 +81,10 @@ export async function recordRefused(
 ): Promise<void> {
   for (const { turn, call, ...answered } of refused) {
     await store.record(callKey(place, turn, call), {
-      ...{ reward: 0, attempts: 0, seconds: 0, ...answered },
+      reward: 0,
+      attempts: 0,
+      seconds: 0,
+      ...answered,
       valid: answered.valid ?? answered.approval !== undefined,
     });
   }

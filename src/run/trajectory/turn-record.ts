@@ -9,7 +9,8 @@ export function turnRecord({ generated, begun, calls }: TurnEntry): TurnRecord {
   const unanswered = begun - calls.length;
   return {
     ...(agent === undefined ? {} : { agent }),
-    ...{ action, toolCalls },
+    action,
+    toolCalls,
     ...(unanswered === 0 ? {} : { unanswered }),
     ...(said === undefined ? {} : { said }),
   };
@@ -31,7 +32,11 @@ export function callRecord(call: RecordedCall): ToolCallRecord {
     byLoop,
   } = call;
   return {
-    ...{ tool, arguments: given, observation, valid, attempts },
+    tool,
+    arguments: given,
+    observation,
+    valid,
+    attempts,
     ...(approval === undefined ? {} : { approval }),
     ...(invalid === undefined ? {} : { invalid }),
     ...(media === undefined ? {} : { media }),

@@ -97,7 +97,9 @@ export async function openAgentCalls(
           );
         const { began, ...rest } = call;
         const record: AgentCallRecord = {
-          ...{ ...rest, outcome, turns: now },
+          ...rest,
+          outcome,
+          turns: now,
           seconds: (performance.now() - began) / 1000,
         };
         for (;;) {

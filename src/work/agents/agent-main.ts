@@ -16,7 +16,12 @@ const agent = loaded[name];
 if (!isAgent(agent)) throw new Error(`${module} exports no agent as ${name}: export defineAgent(…)`);
 const task: Task = JSON.parse(await input());
 const answer = await agent({
-  ...{ task, model: "policy", baseURL, apiKey, recorded, signal: ending.signal },
+  task,
+  model: "policy",
+  baseURL,
+  apiKey,
+  recorded,
+  signal: ending.signal,
   fetch: (url, init = {}) => {
     const headers = new Headers(init.headers);
     if (!headers.has("authorization")) headers.set("authorization", `Bearer ${apiKey}`);

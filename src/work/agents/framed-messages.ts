@@ -17,7 +17,8 @@ export function framedMessages({
     const { role, content, name, callId, calls = [], images } = message;
     const tool = name ?? (callId === undefined ? undefined : names.get(callId));
     return {
-      ...{ role, content },
+      role,
+      content,
       ...(images === undefined ? {} : { images }),
       ...(tool === undefined ? {} : { name: tool }),
       ...(callId === undefined ? {} : { tool_call_id: callIds[callId] ?? callId }),

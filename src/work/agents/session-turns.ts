@@ -57,14 +57,23 @@ export function sessionTurns(id: string, { format, expression }: Plan["rollout"]
     const answerId = `${session}t${turn}`;
     const takesCalls = known.takesCalls !== false;
     const said = answerOfAction(read, {
-      ...{ written: action, format: texts, tools, takesCalls },
+      written: action,
+      format: texts,
+      tools,
+      takesCalls,
       callId: (index) => `call_${answerId}_${index}`,
     });
     const own = read.calls.filter(({ problem }) => problem === undefined);
     const callIds = Object.fromEntries(said.calls.map(({ id }, index) => [id, own[index]?.id ?? id]));
     const before = (parent?.tokens ?? 0) + known.tokens.prompt;
     return {
-      ...{ number: turn, parent: parent?.number ?? null, key, head, messages, callIds, tools },
+      number: turn,
+      parent: parent?.number ?? null,
+      key,
+      head,
+      messages,
+      callIds,
+      tools,
       calls: (parent?.calls ?? 0) + (takesCalls ? read.calls.length : 0),
       tokens: before + known.tokens.action,
       answer: {
@@ -89,7 +98,12 @@ export function knownTurn(
   const added = tokens.prompt + tokens.observation;
   return {
     known: {
-      ...{ turn, key, messages, head, action: action.text, finishReason },
+      turn,
+      key,
+      messages,
+      head,
+      action: action.text,
+      finishReason,
       ...(tools === undefined ? {} : { tools }),
       ...(takesCalls === undefined ? {} : { takesCalls }),
       ...(read === undefined ? {} : { read }),

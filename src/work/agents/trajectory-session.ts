@@ -59,7 +59,9 @@ export async function openTrajectorySession(
       const { continues, messages } = matchTurn(given, { ...request, messages: sent, tools });
       const parent = given.find((turn) => turn.number === continues);
       const asked: SessionRequest = {
-        ...{ key, tools, callsBefore: parent?.calls ?? 0 },
+        key,
+        tools,
+        callsBefore: parent?.calls ?? 0,
         ...(tools.length === 0 || request.toolChoice === "none" ? { takesCalls: false as const } : {}),
         ...(parent === undefined ? {} : { follows: { turn: parent.number, head: parent.head } }),
         messages: messages.map(({ itemIds: _, referredIds: __, sentImages: ___, ...message }) => message),
@@ -109,7 +111,11 @@ function answeredBy(
       const asked = { tool: made.name, arguments: JSON.parse(made.arguments) };
       return [
         {
-          ...{ turn: number, call, ...asked, observation: content, valid: true as const },
+          turn: number,
+          call,
+          ...asked,
+          observation: content,
+          valid: true as const,
           ...madeFor({ id: callId, ...asked }),
         },
       ];

@@ -108,7 +108,9 @@ export function holdInstances(
     const leftOut = (await leftOutRecords(store, place)).length;
     const lease = await take(key, call);
     const creation = {
-      ...{ instance: place.id, task: call.task, config: tool.config },
+      instance: place.id,
+      task: call.task,
+      config: tool.config,
       environment: { [markVariable]: lease.mark },
       signal: call.signal,
       hold: (handle) => {

@@ -98,7 +98,10 @@ export function openLeases(folder: string) {
   }
 
   return {
-    ...{ list, renew, remove, isAbandoned },
+    list,
+    renew,
+    remove,
+    isAbandoned,
     /** Files a lease at once, or files again what frees its instance: a worker killed right after it has said so. */
     write,
     removeOwn: (key: string, lease: Lease) => remove(fileOf(key, lease)),

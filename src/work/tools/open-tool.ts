@@ -39,7 +39,9 @@ export function openTool(resolved: ResolvedTool, thread: ToolThread, host: ToolH
   return {
     ...thread,
     ...openService(resolved, host, gaveUp),
-    ...{ name: tool, config, observations },
+    name: tool,
+    config,
+    observations,
     isStateful: manifest.tool?.stateful ?? false,
     recovery: manifest.tool?.recovery ?? "fail",
     functions: new Map(toolFunctions(resolved).map((one) => [one.name, openFunction(one)])),

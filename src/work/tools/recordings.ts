@@ -93,7 +93,10 @@ export function openRecordings(recordings: string): (asked: AskedCall) => Promis
       return found;
     }
     throw new EverturnError("TOOL_NOT_RECORDED", {
-      ...{ recordings, tool: asked.tool, task: place.task, occurrence: before + 1 },
+      recordings,
+      tool: asked.tool,
+      task: place.task,
+      occurrence: before + 1,
       arguments: JSON.stringify(asked.arguments),
     });
   };

@@ -57,8 +57,13 @@ const plugin: PolicyPlugin = {
 export default plugin;
 
 const architecture = {
-  ...{ hidden_size: 16, num_hidden_layers: 1, num_attention_heads: 2, num_key_value_heads: 1 },
-  ...{ intermediate_size: 32, max_position_embeddings: 512, initializer_range: 0.1 },
+  hidden_size: 16,
+  num_hidden_layers: 1,
+  num_attention_heads: 2,
+  num_key_value_heads: 1,
+  intermediate_size: 32,
+  max_position_embeddings: 512,
+  initializer_range: 0.1,
 };
 
 function actionsOf(conversation: unknown): string[] {

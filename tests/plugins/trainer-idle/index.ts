@@ -8,8 +8,13 @@ const plugin: TrainerPlugin = {
     return {
       supervisedStep: async () => ({ loss: 0, gradientNorm: 0, learningRate: 0 }),
       policyGradientStep: async () => ({
-        ...{ approximateKl: 0, entropy: 0, clipFraction: 0, policyLoss: 0 },
-        ...{ gradientNorm: 0, learningRate: 0, logprobGap: 0 },
+        approximateKl: 0,
+        entropy: 0,
+        clipFraction: 0,
+        policyLoss: 0,
+        gradientNorm: 0,
+        learningRate: 0,
+        logprobGap: 0,
       }),
       save: async (policyFolder, stateFolder) => {
         await cp(policy, policyFolder, { recursive: true });

@@ -72,7 +72,9 @@ function callOn(
   const input: CallToolInput = {
     place: { id: `${run}/${stage}/${task}/0`, run, stage, step: 1, task, sample: 0 },
     task: { data_source: "test", prompt: [], reward_model: { ground_truth: "" } },
-    ...{ turn: 1, call: 0, arguments: parameters },
+    turn: 1,
+    call: 0,
+    arguments: parameters,
   };
   const worker = { ...toolWorker(runs, run), tool: async () => opened };
   const environment = new MockActivityEnvironment({ attempt: 2 });
@@ -136,7 +138,10 @@ test("an observation's images and its whole text are kept by content, and the re
 test("a call that the tool finds invalid counts as such, with the reason, and was made", async () => {
   const result = await call("task-00031", '() => ({ invalid: "the cell is taken", reward: -1 })');
   expect(result).toMatchObject({
-    ...{ observation: "error: the cell is taken", valid: false, invalid: "the cell is taken", reward: -1 },
+    observation: "error: the cell is taken",
+    valid: false,
+    invalid: "the cell is taken",
+    reward: -1,
   });
   const again = await call("task-00031", '() => { throw new Error("called twice") }');
   expect(again).toEqual(result);

@@ -34,14 +34,12 @@ function input(task: string, more: Partial<GenerateTurnInput> = {}): GenerateTur
   const stage = "step-0001";
   return {
     place: { id: `${run}/${stage}/${task}/0`, run, stage, step: 1, task, sample: 0 },
-    ...{
-      turn: 1,
-      policyVersion: 0,
-      head: null,
-      callsBefore: 0,
-      seed: 1,
-      sampling: { temperature: 1, maxTokens: 100 },
-    },
+    turn: 1,
+    policyVersion: 0,
+    head: null,
+    callsBefore: 0,
+    seed: 1,
+    sampling: { temperature: 1, maxTokens: 100 },
     messages: [{ role: "user", content: "1 + 1 =" }],
     ...more,
   };

@@ -58,12 +58,25 @@ async function answers() {
   const policies = { ...policyWorker(openRuns(runs)), policy: never };
   const call = { place, turn: 1, call: 0, arguments: { expression: "1 + 0" } };
   const turn = {
-    ...{ place, turn: 2, policyVersion: 1, head: null, messages: [], callsBefore: 1, seed: 1 },
+    place,
+    turn: 2,
+    policyVersion: 1,
+    head: null,
+    messages: [],
+    callsBefore: 1,
+    seed: 1,
     sampling: { temperature: 1, topP: 1, topK: 0, minP: 0, repetitionPenalty: 1, maxTokens: 8 },
   };
   const ended = {
-    ...{ place, source: "training" as const, turns: 2, calls: 0, head: "", policyVersion: 1, startedAt: 0 },
-    ...{ tokens: { prompt: 8, action: 16, observation: 8 }, outcome: "answered" as const },
+    place,
+    source: "training" as const,
+    turns: 2,
+    calls: 0,
+    head: "",
+    policyVersion: 1,
+    startedAt: 0,
+    tokens: { prompt: 8, action: 16, observation: 8 },
+    outcome: "answered" as const,
   };
   try {
     return {

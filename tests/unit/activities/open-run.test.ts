@@ -108,10 +108,19 @@ test("a step that was committed and not recorded is told with its groups, as the
   await store.remove(recordedStepKey(1));
   const trained = { trajectory: first.id, head: first.head ?? "", reward: first.reward, group: first.taskId };
   const record: TrainedStep = {
-    ...{ step: 1, from: 1, policyVersion: 2, seconds: 1, trajectories: [trained] },
+    step: 1,
+    from: 1,
+    policyVersion: 2,
+    seconds: 1,
+    trajectories: [trained],
     metrics: {
-      ...{ approximateKl: 0, entropy: 0, clipFraction: 0, policyLoss: 0 },
-      ...{ gradientNorm: 0, learningRate: 0, logprobGap: 0 },
+      approximateKl: 0,
+      entropy: 0,
+      clipFraction: 0,
+      policyLoss: 0,
+      gradientNorm: 0,
+      learningRate: 0,
+      logprobGap: 0,
     },
     leftOut: [
       { trajectory: second.id, reason: "all trajectories of its group earned the same" },
@@ -148,8 +157,13 @@ test("a recorded step whose version broke is told to be done again, with the gro
       outcome === "left-out" ? [] : [{ trajectory: id, head: head ?? "", reward, group: taskId }],
   );
   const metrics = {
-    ...{ approximateKl: 0, entropy: 0, clipFraction: 0, policyLoss: 0 },
-    ...{ gradientNorm: 0, learningRate: 0, logprobGap: 0 },
+    approximateKl: 0,
+    entropy: 0,
+    clipFraction: 0,
+    policyLoss: 0,
+    gradientNorm: 0,
+    learningRate: 0,
+    logprobGap: 0,
   };
   const record = { step: 2, from: 2, policyVersion: 3, seconds: 1, metrics, trajectories, leftOut: [] };
   const { attempt } = await store.tree(

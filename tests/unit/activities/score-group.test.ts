@@ -36,7 +36,10 @@ function reward(
   const [[name, source] = []] = Object.entries(code);
   const retry = { maximumAttempts: 2, initialInterval: 1, backoffCoefficient: 1, maximumInterval: 1 };
   return plan.rewards.map((one) => ({
-    ...{ ...one, part, weight, entry: writePlugin(`{ ${name}: ${source} }`) },
+    ...one,
+    part,
+    weight,
+    entry: writePlugin(`{ ${name}: ${source} }`),
     manifest: { ...one.manifest, reward: { ...plainReward, group: name === "scoreGroup" } },
     calls: { retry, timeout: 60_000, host: part },
   }));
@@ -63,8 +66,15 @@ async function groupOf(rewards: ResolvedReward[], stage = "step-0001") {
       { previous: null, origin: "action", text: answer, tokens: [6], policyVersion: 0 },
     ]);
     const input = {
-      ...{ place, task, turns: 1, calls: 0, outcome: "answered" as const, head, policyVersion: 0 },
-      ...{ tokens: { prompt: 1, action: 1, observation: 0 }, startedAt: sample },
+      place,
+      task,
+      turns: 1,
+      calls: 0,
+      outcome: "answered" as const,
+      head,
+      policyVersion: 0,
+      tokens: { prompt: 1, action: 1, observation: 0 },
+      startedAt: sample,
     };
     const score = scoreTrajectory(working, runTasks());
     return new MockActivityEnvironment().run(() => score(input, signal, () => {}));
@@ -114,7 +124,10 @@ test("a group is compared once it has ended: a trajectory has no record before, 
   ];
   expect(await compare([4, 5, 7])).toEqual(scores);
   expect(await recordOf(5)).toMatchObject({
-    ...{ outcome: "answered", answer: "3", reward: 5, success: true },
+    outcome: "answered",
+    answer: "3",
+    reward: 5,
+    success: true,
     metrics: { number: 3, rank: 4, "rank.of": 3 },
   });
   expect(await compare([4, 5, 7]), "asked again").toEqual(scores);
@@ -193,7 +206,8 @@ test("what can't be had of a group leaves its trajectories out; with weight 0 it
   const [one] = await lost.compare([4]);
   expect(one).toMatchObject({ sample: 4, failure: expect.stringContaining("away") });
   expect(await lost.end(4, "3"), "solved is what the only reward of its own says").toEqual({
-    ...{ reward: 0, success: true },
+    reward: 0,
+    success: true,
   });
 });
 

@@ -46,8 +46,13 @@ async function finished(task: string, { turns = 1, of = run } = {}): Promise<Sco
       prompt: [{ role: "user", content: "1 + 1 =" }],
       reward_model: { ground_truth: "2" },
     },
-    ...{ turns, calls: 1, outcome: "answered", head, policyVersion: 0 },
-    ...{ tokens: { prompt: 3, action: 1, observation: 0 }, startedAt: 0 },
+    turns,
+    calls: 1,
+    outcome: "answered",
+    head,
+    policyVersion: 0,
+    tokens: { prompt: 3, action: 1, observation: 0 },
+    startedAt: 0,
   };
 }
 
@@ -127,7 +132,9 @@ test("a trajectory that was left out is scored when its step is tried again, and
   const failures = (await leftOutRecords(store, input.place)).map(({ failure }) => failure);
   expect(failures).toEqual(["calculator: the host is down", "calculator: it is down again"]);
   expect(await readTrajectoryRecord(store, input.place)).toMatchObject({
-    ...{ outcome: "left-out", reward: 0, failure: "calculator: it is down again" },
+    outcome: "left-out",
+    reward: 0,
+    failure: "calculator: it is down again",
   });
   await scored(input, "() => ({ reward: 1, success: true })");
   await fail(2000, "a late attempt of the second admission");

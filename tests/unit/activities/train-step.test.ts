@@ -39,7 +39,12 @@ async function fresh() {
     const logprobs = [-3, -3];
     const tokens = [8 + sample, 2];
     const action: Segment = {
-      ...{ previous: segmentRef(prompt), origin: "action", text: "!", tokens, logprobs, policyVersion: 1 },
+      previous: segmentRef(prompt),
+      origin: "action",
+      text: "!",
+      tokens,
+      logprobs,
+      policyVersion: 1,
     };
     const place = { stage: "step-0001", task: `task-0000${sample}`, sample: 0 };
     const head = await writeTurn(store, place, 1, [prompt, action]);
@@ -69,9 +74,12 @@ test("whoever watches is told how far a step is", async () => {
   const said: (string | undefined)[] = [];
   await attempt((text) => said.push(text));
   expect(said).toEqual([
-    ...["scores by the policy, 0 % done", "scores by the policy, 100 % done"],
-    ...["scores by the reference, 0 % done", "scores by the reference, 100 % done"],
-    ...["update 1 of 1, 0 % done", "update 1 of 1, 100 % done"],
+    "scores by the policy, 0 % done",
+    "scores by the policy, 100 % done",
+    "scores by the reference, 0 % done",
+    "scores by the reference, 100 % done",
+    "update 1 of 1, 0 % done",
+    "update 1 of 1, 100 % done",
     "the next version is saved",
   ]);
 });

@@ -31,7 +31,9 @@ function pipeline(url: string, images: unknown[], policy?: object): string {
   writeFileSync(join(folder, "rows.jsonl"), JSON.stringify(row));
   const dataset = { plugin: "dataset-jsonl", config: { path: "./rows.jsonl" } };
   return writeScriptedPipeline(folder, [["yes"]], {
-    ...{ steps: 0, tools: [], dataset: { train: dataset, validation: dataset, images: "." } },
+    steps: 0,
+    tools: [],
+    dataset: { train: dataset, validation: dataset, images: "." },
     ...(policy ?? { policy: { plugin: "policy-openai", config: { url, model: "m", patience: 1 } } }),
   });
 }
@@ -54,22 +56,27 @@ test("images of a task and of its tools reach the endpoint, and stand in the rec
   const generate = generateTurn(worker, runTasks());
   const place = { id: `${run}/s/task-00000/0`, run, stage: "s", step: 0, task: "task-00000", sample: 0 };
   const input: GenerateTurnInput = {
-    ...{ place, turn: 1, policyVersion: 0, head: null, callsBefore: 0, seed: 1 },
-    ...{ sampling: { temperature: 0, maxTokens: 50 }, source: "validation", messages: [] },
+    place,
+    turn: 1,
+    policyVersion: 0,
+    head: null,
+    callsBefore: 0,
+    seed: 1,
+    sampling: { temperature: 0, maxTokens: 50 },
+    source: "validation",
+    messages: [],
   };
   const { signal } = new AbortController();
   const first = await generate(input, signal, () => {});
   const sha256 = await opened.store.bytes(photo);
   await opened.store.record(callKey(place, 1, 0), {
-    ...{
-      tool: "look",
-      arguments: {},
-      observation: "[image 1: 8×6 jpg]",
-      valid: true,
-      reward: 0,
-      attempts: 1,
-      seconds: 0,
-    },
+    tool: "look",
+    arguments: {},
+    observation: "[image 1: 8×6 jpg]",
+    valid: true,
+    reward: 0,
+    attempts: 1,
+    seconds: 0,
     media: [
       {
         type: "image",

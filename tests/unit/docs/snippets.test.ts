@@ -160,8 +160,11 @@ function wholePipeline(): object {
   const tasks = { plugin: "dataset-jsonl", config: { path: "./tasks.jsonl" } };
   const tokenizer = join(root, "pipelines", "calculator", "tokenizer");
   const architecture = {
-    ...{ hidden_size: 16, num_hidden_layers: 1, num_attention_heads: 2, intermediate_size: 32 },
-    ...{ max_position_embeddings: 1024 },
+    hidden_size: 16,
+    num_hidden_layers: 1,
+    num_attention_heads: 2,
+    intermediate_size: 32,
+    max_position_embeddings: 1024,
   };
   return {
     name: "part",
@@ -205,8 +208,14 @@ function rowOf(page: string, key: string): string {
 test("TypeScript is right in strict mode, by the public entries", () => {
   const files = of("ts").map(fileOf);
   const compilerOptions = {
-    ...{ strict: true, noEmit: true, skipLibCheck: true, allowImportingTsExtensions: true },
-    ...{ resolveJsonModule: true, module: "NodeNext", target: "ESNext", types: ["node"] },
+    strict: true,
+    noEmit: true,
+    skipLibCheck: true,
+    allowImportingTsExtensions: true,
+    resolveJsonModule: true,
+    module: "NodeNext",
+    target: "ESNext",
+    types: ["node"],
     typeRoots: [join(root, "node_modules", "@types")],
   };
   writeFileSync(join(place, "tsconfig.json"), JSON.stringify({ compilerOptions, files }));

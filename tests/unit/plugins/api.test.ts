@@ -5,27 +5,25 @@ import { expect, test } from "vitest";
 
 test("everturn/plugin has what tools, rewards and data sets need, and nothing of the engine", () => {
   const functions = [
-    ...[
-      "InexactNumberError",
-      "defineAgent",
-      "defineDataset",
-      "defineReward",
-      "defineTool",
-      "defineToolset",
-      "defineTracker",
-    ],
-    ...[
-      "killProcess",
-      "markedAnswer",
-      "parseAction",
-      "parseExactJson",
-      "parseKeepingDigits",
-      "parseTasks",
-      "processHandle",
-      "readImage",
-      "readText",
-    ],
-    ...["toolKwargs", "videoFile", "wrapTool"],
+    "InexactNumberError",
+    "defineAgent",
+    "defineDataset",
+    "defineReward",
+    "defineTool",
+    "defineToolset",
+    "defineTracker",
+    "killProcess",
+    "markedAnswer",
+    "parseAction",
+    "parseExactJson",
+    "parseKeepingDigits",
+    "parseTasks",
+    "processHandle",
+    "readImage",
+    "readText",
+    "toolKwargs",
+    "videoFile",
+    "wrapTool",
   ];
   expect(Object.keys(plugin).sort()).toEqual(functions);
   expect(Object.keys(engine)).toEqual(

@@ -38,7 +38,9 @@ test("Parquet files of verl's own preprocessing scripts are tasks as they are", 
     ability: "math",
     reward_model: { style: "rule", ground_truth: "928" },
     extra_info: {
-      ...{ split: "test", index: 0, answer: expect.stringMatching(/\n#### 928$/) },
+      split: "test",
+      index: 0,
+      answer: expect.stringMatching(/\n#### 928$/),
       question: "Ada has 103 bags with 9 apples each, and 1 more. How many apples are there?",
     },
   });
@@ -67,8 +69,10 @@ test("texts of CSV and JSON stay what they are, whatever they look like", async 
     expect.objectContaining({ reward_model: { ground_truth: "2024-01-01T00:00:00Z" } }),
   ]);
   const row = (answer: unknown, more: object = {}) => ({
-    ...{ data_source: "x", prompt: [{ role: "user", content: "2024-01-01 é😀" }] },
-    ...{ reward_model: { ground_truth: answer }, ...more },
+    data_source: "x",
+    prompt: [{ role: "user", content: "2024-01-01 é😀" }],
+    reward_model: { ground_truth: answer },
+    ...more,
   });
   const rows = [row("2024-01-01"), row("0123", { ability: "math" })];
   const lines = rows.map((one) => JSON.stringify(one)).join("\n");

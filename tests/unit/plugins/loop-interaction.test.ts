@@ -28,13 +28,14 @@ async function play(
   const state = {};
   for (const [index, text] of actions.entries()) {
     const context: LoopContext = {
-      ...{ turn: index + 1, tools: [], state, config: { feedback: "Try again.", ...config } },
+      turn: index + 1,
+      tools: [],
+      state,
+      config: { feedback: "Try again.", ...config },
       task: async () => ({
-        ...{
-          data_source: "a",
-          prompt: [{ role: "user", content: "?" }],
-          reward_model: { ground_truth: "18" },
-        },
+        data_source: "a",
+        prompt: [{ role: "user", content: "?" }],
+        reward_model: { ground_truth: "18" },
         extra_info: { interaction_kwargs: { hints: ["Look again."] } },
       }),
       nextRequest: () => Promise.reject(new Error("no agent")),
@@ -59,10 +60,14 @@ async function play(
 test("a right answer ends it, a wrong one is told its hint, then the feedback; the last attempt stands", async () => {
   expect(await play(["#### 18", "never"])).toEqual({ outcome: "answered", said: [], turns: 1 });
   expect(await play(["#### 1", "#### 18"], { attempts: 3 })).toEqual({
-    ...{ outcome: "answered", said: ["Look again."], turns: 2 },
+    outcome: "answered",
+    said: ["Look again."],
+    turns: 2,
   });
   expect(await play(["#### 1", "#### 2", "#### 3"], { attempts: 3 })).toEqual({
-    ...{ outcome: "answered", said: ["Look again.", "Try again."], turns: 3 },
+    outcome: "answered",
+    said: ["Look again.", "Try again."],
+    turns: 3,
   });
   expect(await play(["#### 1", "#### 2"])).toMatchObject({ outcome: "answered", turns: 2 });
 });
@@ -70,7 +75,9 @@ test("a right answer ends it, a wrong one is told its hint, then the feedback; t
 test("tools may be called before each answer, as many turns as there are", async () => {
   const call = '<tool_call>{"name": "calculator", "arguments": {}}</tool_call>';
   expect(await play([call, "#### 1", call, "#### 18"])).toEqual({
-    ...{ outcome: "answered", said: ["observed 10", "Look again.", "observed 10"], turns: 4 },
+    outcome: "answered",
+    said: ["observed 10", "Look again.", "observed 10"],
+    turns: 4,
   });
   expect(await play([call, call], { maxTurns: 2 })).toMatchObject({ outcome: "turn-limit" });
   expect(await play(["#### 1"], { maxTurns: 1 })).toMatchObject({ outcome: "answered", said: [] });

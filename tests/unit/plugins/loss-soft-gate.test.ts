@@ -9,11 +9,16 @@ import { temporaryFolder } from "../../support/temporary-folder.ts";
 const pipeline = join(import.meta.dirname, "../../pipelines/small.yaml");
 const initial = join(temporaryFolder(), "v0000");
 const architecture = {
-  ...{ hidden_size: 16, num_hidden_layers: 1, num_attention_heads: 2, intermediate_size: 24 },
+  hidden_size: 16,
+  num_hidden_layers: 1,
+  num_attention_heads: 2,
+  intermediate_size: 24,
   max_position_embeddings: 16,
 };
 const trajectories = [1, 0].map((reward, index) => ({
-  ...{ id: `run/step-0001/task-0/${index}`, group: "task-0", reward },
+  id: `run/step-0001/task-0/${index}`,
+  group: "task-0",
+  reward,
   tokens: [5, 6 + index, 9, 4],
   mask: [0, 1, 0, 1],
   logprobs: [0, -4, 0, -4],

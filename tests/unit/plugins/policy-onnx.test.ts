@@ -8,7 +8,10 @@ import { temporaryFolder } from "../../support/temporary-folder.ts";
 
 const folder = temporaryFolder();
 const architecture = {
-  ...{ hidden_size: 16, num_hidden_layers: 1, num_attention_heads: 2, intermediate_size: 24 },
+  hidden_size: 16,
+  num_hidden_layers: 1,
+  num_attention_heads: 2,
+  intermediate_size: 24,
   max_position_embeddings: 64,
 };
 const pipelines = join(import.meta.dirname, "../../../pipelines");

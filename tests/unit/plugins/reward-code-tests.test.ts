@@ -236,7 +236,8 @@ describe.runIf(here !== undefined)("code-tests in bubblewrap", () => {
   test("what an answer raises or returns can't make a failing test pass", async () => {
     const stops = fence("def double(x): raise StopIteration()"); // else it would end the tests' own iteration
     expect(await scored(stops, "assert all(map(lambda n: double(n) == 2 * n, [1, 2]))")).toMatchObject({
-      ...{ reward: 0, success: false },
+      reward: 0,
+      success: false,
     });
     const unexpected =
       "import unittest\nclass T(unittest.TestCase):\n  @unittest.expectedFailure\n  def test_a(self): assert double(1) == 3";

@@ -62,7 +62,9 @@ describe("reward-format", () => {
     const actions = ["<answer>1</answer>", "<answer>2</answer> \\boxed{2}", "none"];
     expect(score({ tags: ["answer"], of: "last" }, ...actions)).toMatchObject(wrong);
     expect(score({ tags: ["answer"], boxed: true, of: "each" }, ...actions)).toEqual({
-      ...{ reward: 1 / 3, success: false, turns: [0, 1 / 3, 0] },
+      reward: 1 / 3,
+      success: false,
+      turns: [0, 1 / 3, 0],
       metrics: { tags: 2 / 3, boxed: 1 / 3 },
     });
     expect(score({ tags: ["answer"], boxed: true, of: "whole" }, ...actions)).toEqual({

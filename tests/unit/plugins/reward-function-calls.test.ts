@@ -15,12 +15,17 @@ const checked = bfclAnswers();
 
 const scored = (task: Task, answer: string, config: JsonObject = {}) =>
   functionCalls.score({
-    ...{ task, answer, turns: [], signal: new AbortController().signal },
-    ...{ outcome: "answered" as const, config },
+    task,
+    answer,
+    turns: [],
+    signal: new AbortController().signal,
+    outcome: "answered" as const,
+    config,
   });
 
 const taskOf = (truth: string, more: JsonObject = {}): Task => ({
-  ...{ data_source: "calls", prompt: [{ role: "user", content: "?" }] },
+  data_source: "calls",
+  prompt: [{ role: "user", content: "?" }],
   reward_model: { ground_truth: truth, ...more },
 });
 
@@ -77,7 +82,9 @@ test("a share of the calls is earned where it is asked for, and calls in Hermes'
   const task = taskOf('[{"f": {"a": [1]}}, {"f": {"a": [2]}}]');
   expect(await scored(task, "[f(a=1), f(a=3)]")).toMatchObject({ reward: 0, success: false });
   expect(await scored(task, "[f(a=1), f(a=3)]", { credit: "share" })).toEqual({
-    ...{ reward: 0.5, success: false, metrics: { calls: 2, matched: 1, readable: 1 } },
+    reward: 0.5,
+    success: false,
+    metrics: { calls: 2, matched: 1, readable: 1 },
   });
   expect(await scored(task, "[f(a=2), f(a=1), f(a=1)]", { credit: "share" })).toMatchObject({
     reward: 2 / 3,

@@ -9,7 +9,13 @@ function scored(config: JsonObject, ...members: Partial<GroupMember>[]) {
   return rank.scoreGroup({
     task: { data_source: "test", prompt: [], reward_model: { ground_truth: "" } },
     members: members.map((one, sample) => ({
-      ...{ sample, turns: [], outcome: "answered", answer: "", reward: 0, success: false, metrics: {} },
+      sample,
+      turns: [],
+      outcome: "answered",
+      answer: "",
+      reward: 0,
+      success: false,
+      metrics: {},
       ...one,
     })),
     config,
@@ -29,7 +35,11 @@ describe("reward-group-rank", () => {
       place(1, 1),
     ]);
     expect(scored({}, ...earned(1, 1, 0, 1, 2))).toEqual([
-      ...[place(0, 2), place(0, 2), place(-1, 5), place(0, 2), place(1, 1)],
+      place(0, 2),
+      place(0, 2),
+      place(-1, 5),
+      place(0, 2),
+      place(1, 1),
     ]);
     expect(scored({}, ...earned(5, 5))).toEqual([place(0, 1), place(0, 1)]);
   });

@@ -62,7 +62,9 @@ test("verl's compute_score behind HTTP answers a number, or an object", async ()
   const { url, asked } = await jsonServer(() => ({ value: answer }));
   expect(await score({ url, form: "verl" })).toEqual({ reward: 1, success: true });
   expect(asked[0]?.body).toEqual({
-    ...{ data_source: "gsm8k", solution_str: "search it\nIt is 42.", ground_truth: "42" },
+    data_source: "gsm8k",
+    solution_str: "search it\nIt is 42.",
+    ground_truth: "42",
     extra_info: { index: 3, num_turns: 2 },
   });
   answer = { score: 0.2, acc: true, pred: "42", length: 9 };

@@ -37,7 +37,9 @@ function score(answer: string, config: JsonObject = {}, answers?: JsonValue) {
 
 test("the last <answer> counts, else nothing, the last line or the whole text", async () => {
   expect(await score("<answer>Schiller</answer> no: <answer> The Goethe! </answer>")).toEqual({
-    ...{ reward: 1, success: true, metrics: { em: 1, f1: 1, answered: 1 } },
+    reward: 1,
+    success: true,
+    metrics: { em: 1, f1: 1, answered: 1 },
   });
   expect(await score("Goethe")).toMatchObject({ reward: 0, success: false, metrics: { answered: 0 } });
   expect(await score("It was him.\nAnswer: Goethe", { extract: "last-line" })).toMatchObject({ reward: 1 });

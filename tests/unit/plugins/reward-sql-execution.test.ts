@@ -86,7 +86,11 @@ test("the answer's query stands in a block, in <answer>, or at the begin of a li
 
 test("with query: last-call the last valid call of the tool is scored", async () => {
   const call = (query: string, valid = true) => ({
-    ...{ tool: "sql", arguments: { query }, observation: "", valid, attempts: 1 },
+    tool: "sql",
+    arguments: { query },
+    observation: "",
+    valid,
+    attempts: 1,
   });
   const turns = [{ action: "", toolCalls: [call("SELECT 1"), call(goldOf(first)), call("DROP", false)] }];
   const lastCall = { ...config, query: "last-call", tool: "sql" };
@@ -116,7 +120,9 @@ test("a score that can't be had is none: a gold query that is none, no database,
 
 test("results are compared as multisets, in order where asked, numbers with tolerance, columns by place", () => {
   const result = (...rows: (string | number | bigint | null | Uint8Array)[][]) => ({
-    ...{ kind: "rows" as const, columns: (rows[0] ?? []).map(String), rows },
+    kind: "rows" as const,
+    columns: (rows[0] ?? []).map(String),
+    rows,
   });
   const usual = { ordered: false, columns: "same" as const, tolerance: 1e-6 };
   const gold = result(["a", 1n], ["b", 2n], ["b", 2n]);

@@ -177,7 +177,10 @@ test("what the model got wrong is told to it, and makes no image", async () => {
     "error: give width, height, or both.",
     "error: image 1 would have 201×134 pixels; no side may have more than 200.",
     "error: there is no video 1: there are 0.",
-    ...[undefined, undefined, undefined, undefined],
+    undefined,
+    undefined,
+    undefined,
+    undefined,
     "error: no more than 4 images may be made, and 4 were.",
   ]);
   const [none] = await called({}, ["zoom", { bbox_2d: [0, 0, 1, 1] }]);

@@ -16,7 +16,11 @@ const called = async (answers: Answers) => calledAt(await configOf(answers));
 
 async function calledAt(config: JsonObject) {
   const instance = await mcp.create?.({
-    ...{ instance: "i", task, config, environment: {}, signal },
+    instance: "i",
+    task,
+    config,
+    environment: {},
+    signal,
     hold() {},
   });
   if (instance === undefined) throw new Error("there is no create()");

@@ -12,7 +12,11 @@ const folder = temporaryFolder();
 const { signal } = new AbortController();
 const task = { data_source: "", prompt: [], reward_model: { ground_truth: "" } };
 const creationOf = (config: JsonObject) => ({
-  ...{ instance: "i", task, config, environment: {}, signal },
+  instance: "i",
+  task,
+  config,
+  environment: {},
+  signal,
   hold() {},
 });
 
@@ -22,7 +26,11 @@ const call = (instance: Opened, name: string, given: JsonObject, aborted = signa
   mcp.execute(
     given,
     {
-      ...{ instance: "i", function: name, key: "k", attempt: 1, config: {} },
+      instance: "i",
+      function: name,
+      key: "k",
+      attempt: 1,
+      config: {},
       signal: aborted,
       isReplay: false,
     },
@@ -98,7 +106,8 @@ describe("the reference server", () => {
       content: [{ type: "text", text: expect.stringContaining('"conditions"') }],
     });
     expect(await call(server, "get-sum", { a: "x" })).toMatchObject({
-      ...{ error: true, content: [{ text: expect.stringContaining("Invalid arguments for tool get-sum") }] },
+      error: true,
+      content: [{ text: expect.stringContaining("Invalid arguments for tool get-sum") }],
     });
     expect(await call(server, "get-resource-links", { count: 1 })).toMatchObject({
       content: [{ type: "text" }, { text: expect.stringMatching(/^\[resource demo:\/\/.*\]$/) }],
@@ -247,6 +256,10 @@ test("names that a policy can't write are made such", () => {
   const tool = (name: string) => ({ name, inputSchema: { type: "object" as const } });
   const names = ["files.read", "files/read", "2nd", "a".repeat(70), "plain"];
   expect([...namedTools(names.map(tool)).keys()]).toEqual([
-    ...["files_read", "files_read_2", "_2nd", "a".repeat(64), "plain"],
+    "files_read",
+    "files_read_2",
+    "_2nd",
+    "a".repeat(64),
+    "plain",
   ]);
 });

@@ -11,7 +11,9 @@ const completion = (content: unknown) => ({
 });
 
 const task = (prompt: Task["prompt"], instruction?: string): Task => ({
-  ...{ data_source: "shop", prompt, reward_model: { ground_truth: "" } },
+  data_source: "shop",
+  prompt,
+  reward_model: { ground_truth: "" },
   ...(instruction === undefined ? {} : { extra_info: { interaction_kwargs: { instruction } } }),
 });
 const system = { role: "system" as const, content: "You help customers." };
@@ -25,10 +27,10 @@ async function talkWith(said: unknown[], about: Task, more: JsonObject = {}) {
   });
   const config = { ...settings, temperature: 0, seed: 1, maxTokens: 64, url: `${server.url}/v1/`, ...more };
   const { signal } = new AbortController();
-  const execution = { ...{ instance: "a", function: "user", key: "a/1/0", attempt: 1 }, config, signal };
+  const execution = { instance: "a", function: "user", key: "a/1/0", attempt: 1, config, signal };
   const { create, restore, snapshot } = user;
   if (!create || !restore || !snapshot) throw new Error("it holds state");
-  const creation = { ...{ instance: "a", task: about, config, signal }, environment: {}, hold: () => {} };
+  const creation = { instance: "a", task: about, config, signal, environment: {}, hold: () => {} };
   let talk = await create(creation);
   const hear = async (words?: string) => {
     const answer = await user.execute(
@@ -56,7 +58,10 @@ test("a user who begins says what it wants, hears what is said, and is done when
     headers: { authorization: "Bearer s3cret" },
   });
   expect(asked[2]?.body).toEqual({
-    ...{ model: "user", temperature: 0, seed: 1, max_tokens: 64 },
+    model: "user",
+    temperature: 0,
+    seed: 1,
+    max_tokens: 64,
     messages: [
       { role: "system", content: "You want: Cancel order 4711. End by ###STOP###." },
       { role: "user", content: "Hello! How can I help you?" },

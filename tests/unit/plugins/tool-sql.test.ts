@@ -18,7 +18,11 @@ async function session(config: JsonObject = {}, snapshot?: Uint8Array) {
   const held: unknown[] = [];
   const given = { database, limits: { seconds: 60 }, ...config };
   const creation: ToolCreation = {
-    ...{ instance: "i", task, config: given, environment: {}, signal },
+    instance: "i",
+    task,
+    config: given,
+    environment: {},
+    signal,
     hold: (handle) => void held.push(handle),
   };
   const state = await (snapshot === undefined ? sql.create?.(creation) : sql.restore?.(snapshot, creation));
@@ -64,12 +68,22 @@ test("rows are told as a table, or as JSON; what is wrong is told to the model",
 test("each value is told in one way, which can't be taken for another's", () => {
   expect(
     [null, 1n, 9007199254740993n, 0.5, true, "a b", "2007-01-01", Uint8Array.of(0, 255)].map(textOf),
-  ).toEqual([...["NULL", "1", "9007199254740993", "0.5", "true", "a b", "2007-01-01", "x'00ff'"]]);
+  ).toEqual(["NULL", "1", "9007199254740993", "0.5", "true", "a b", "2007-01-01", "x'00ff'"]);
   expect(["null", "1", "", " a", "a|b", "a\nb", "x'00'"].map(textOf)).toEqual([
-    ...['"null"', '"1"', '""', '" a"', '"a|b"', '"a\\nb"', "\"x'00'\""],
+    '"null"',
+    '"1"',
+    '""',
+    '" a"',
+    '"a|b"',
+    '"a\\nb"',
+    "\"x'00'\"",
   ]);
   expect([1n, 9007199254740993n, Number.NaN, "1", Uint8Array.of(0)].map(jsonOf)).toEqual([
-    ...[1, "9007199254740993", "NaN", "1", "x'00'"],
+    1,
+    "9007199254740993",
+    "NaN",
+    "1",
+    "x'00'",
   ]);
   const long = textOf("é".repeat(2000));
   expect(long.length).toBeLessThan(600);

@@ -42,12 +42,18 @@ beforeAll(async () => {
 async function opened(more: JsonObject = {}, at = url) {
   const config = { url: at, action: "{action}", extraFields: {}, watch: false, ...more };
   const task = {
-    ...{ data_source: "d", prompt: [{ role: "user" as const, content: "" }] },
-    ...{ reward_model: { ground_truth: "" }, extra_info: { index: 3 } },
+    data_source: "d",
+    prompt: [{ role: "user" as const, content: "" }],
+    reward_model: { ground_truth: "" },
+    extra_info: { index: 3 },
   };
   const held: unknown[] = [];
   const state = await verlTool.create?.({
-    ...{ instance: "i", task, config, environment: {}, signal },
+    instance: "i",
+    task,
+    config,
+    environment: {},
+    signal,
     hold: (handle) => void held.push(handle),
   });
   if (state === undefined) throw new Error("there is no instance");

@@ -13,8 +13,12 @@ const fixtures = join(import.meta.dirname, "..", "..", "fixtures", "trackers");
 const read = (name: string) => JSON.parse(readFileSync(join(fixtures, `${name}.json`), "utf8"));
 const { signal } = new AbortController();
 const described = {
-  ...{ run: "run-1", pipeline: "calculator", createdAt: "2026-11-24T09:00:00.000Z", folder: "/nowhere" },
-  ...{ settings: { name: "calculator", rollout: { batchSize: 8 } }, logged: 0 },
+  run: "run-1",
+  pipeline: "calculator",
+  createdAt: "2026-11-24T09:00:00.000Z",
+  folder: "/nowhere",
+  settings: { name: "calculator", rollout: { batchSize: 8 } },
+  logged: 0,
 };
 
 test("events are, byte for byte, what TensorBoard's own classes write", () => {
@@ -31,7 +35,8 @@ function replay(exchange: (Asked & { status: number; answer: unknown })[]) {
     const { end_time: _, ...said } = body ?? {}; // the time of the recording
     const { end_time: __, ...before } = recorded?.body ?? {};
     expect({ method, path, body: said }).toEqual({
-      ...{ method: recorded?.method, path: recorded?.path },
+      method: recorded?.method,
+      path: recorded?.path,
       body: before,
     });
     return { status: recorded?.status ?? 500, value: recorded?.answer };

@@ -22,7 +22,10 @@ const folder = temporaryFolder();
 const at = (name: string) => join(folder, name);
 const initial = at("v0000");
 const architecture = {
-  ...{ hidden_size: 16, num_hidden_layers: 1, num_attention_heads: 2, intermediate_size: 24 },
+  hidden_size: 16,
+  num_hidden_layers: 1,
+  num_attention_heads: 2,
+  intermediate_size: 24,
   max_position_embeddings: 16,
 };
 await policy.initialize(initial, { tokenizer: tokenizerFolder, architecture }, 1);
@@ -40,7 +43,9 @@ const demonstrations = [
   { tokens: [5, 7, 9], mask: [0, 1, 1] },
 ];
 const trajectories: TrainingTrajectory[] = [1, 0, 1, 0].map((reward, index) => ({
-  ...{ id: `run/step-0001/task-${index}/0`, group: `task-${index}`, reward },
+  id: `run/step-0001/task-${index}/0`,
+  group: `task-${index}`,
+  reward,
   tokens: [5, 6 + index, 9, 4],
   mask: [0, 1, 0, 1],
   logprobs: [0, -3, 0, -4],

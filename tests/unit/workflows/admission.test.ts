@@ -3,7 +3,9 @@ import { type AdmittedGroup, admissible, chooseGroups } from "../../../workflows
 
 const limits = { groups: 2, groupSize: 4, staleness: 1, concurrency: 16 };
 const group = (number: number, policyVersion: number, isFinished = true): AdmittedGroup => ({
-  ...{ number, policyVersion, isFinished },
+  number,
+  policyVersion,
+  isFinished,
 });
 
 test("groups start while there is room for all of their trajectories", () => {

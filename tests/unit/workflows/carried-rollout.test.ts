@@ -5,8 +5,17 @@ import { carriedOf, restored } from "../../../workflows/carried-rollout.ts";
 
 function result(trajectory: string): TrajectorySummary {
   return {
-    ...{ trajectory, outcome: "answered", reward: 1, success: true, turns: 3, head: "a".repeat(64) },
-    ...{ policyVersion: 1, newestPolicyVersion: 2, generationSeconds: 1.234567, toolCalls: 2, validCalls: 2 },
+    trajectory,
+    outcome: "answered",
+    reward: 1,
+    success: true,
+    turns: 3,
+    head: "a".repeat(64),
+    policyVersion: 1,
+    newestPolicyVersion: 2,
+    generationSeconds: 1.234567,
+    toolCalls: 2,
+    validCalls: 2,
     tokens: { prompt: 100, action: 200, observation: 300 },
   };
 }

@@ -15,24 +15,37 @@ import {
 } from "../../../workflows/rollout-state.ts";
 
 const rules: RolloutRules = {
-  ...{ groups: 2, groupSize: 2, staleness: 0, concurrency: 8, minGroup: 2, rounds: 3 },
+  groups: 2,
+  groupSize: 2,
+  staleness: 0,
+  concurrency: 8,
+  minGroup: 2,
+  rounds: 3,
 };
 const position: StepPosition = {
-  ...{ step: 3, policyVersion: 4, stepsLeft: 5, inTraining: 0, isAwaited: true, round: 1 },
+  step: 3,
+  policyVersion: 4,
+  stepsLeft: 5,
+  inTraining: 0,
+  isAwaited: true,
+  round: 1,
 };
 
 function result(trajectory: string, changes: Partial<TrajectorySummary> = {}): TrajectorySummary {
   return {
-    ...{
-      trajectory: `run/${trajectory}`,
-      outcome: "answered",
-      reward: 1,
-      success: true,
-      turns: 1,
-      head: "a",
-    },
-    ...{ policyVersion: 4, newestPolicyVersion: 4, generationSeconds: 0, toolCalls: 0, validCalls: 0 },
-    ...{ tokens: { prompt: 1, action: 1, observation: 0 }, ...changes },
+    trajectory: `run/${trajectory}`,
+    outcome: "answered",
+    reward: 1,
+    success: true,
+    turns: 1,
+    head: "a",
+    policyVersion: 4,
+    newestPolicyVersion: 4,
+    generationSeconds: 0,
+    toolCalls: 0,
+    validCalls: 0,
+    tokens: { prompt: 1, action: 1, observation: 0 },
+    ...changes,
   };
 }
 

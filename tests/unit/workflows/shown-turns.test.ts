@@ -4,7 +4,11 @@ import { cutTurn, withTurn } from "../../../workflows/shown-turns.ts";
 import { transcript } from "../../../workflows/transcript.ts";
 
 const call = (observation: string) => ({
-  ...{ tool: "search", arguments: { query: "q".repeat(5000) }, observation, valid: true, attempts: 1 },
+  tool: "search",
+  arguments: { query: "q".repeat(5000) },
+  observation,
+  valid: true,
+  attempts: 1,
 });
 const none: ShownTurns = { first: [], newest: [] };
 
@@ -20,7 +24,8 @@ test("a short trajectory is shown whole", () => {
 
 test("of a long one the first turns and the newest are shown, with how many are left out between", () => {
   const turns = Array.from({ length: 1000 }, (_, index) => ({
-    ...{ action: `action ${index + 1}`, toolCalls: [call("語".repeat(4000))] },
+    action: `action ${index + 1}`,
+    toolCalls: [call("語".repeat(4000))],
   }));
   const shown = after(turns);
   expect(JSON.stringify(shown).length).toBeLessThan(25_000);

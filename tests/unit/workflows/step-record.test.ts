@@ -8,9 +8,20 @@ import { stepRecord } from "../../../workflows/step-record.ts";
 
 const queues = { orchestration: "orchestration", policy: "policy", tools: "tools", trainer: "trainer" };
 const settings = {
-  ...{ seed: 1, steps: 9, warmStartSteps: 0, batchSize: 4, groupSize: 1, concurrency: 4 },
-  ...{ sampling: { temperature: 1, maxTokens: 8 }, evaluationEvery: 0, evaluationTasks: 1, tools: [] },
-  ...{ staleness: 0, minGroup: 0, maxInfrastructureFailures: 1, limits: {} },
+  seed: 1,
+  steps: 9,
+  warmStartSteps: 0,
+  batchSize: 4,
+  groupSize: 1,
+  concurrency: 4,
+  sampling: { temperature: 1, maxTokens: 8 },
+  evaluationEvery: 0,
+  evaluationTasks: 1,
+  tools: [],
+  staleness: 0,
+  minGroup: 0,
+  maxInfrastructureFailures: 1,
+  limits: {},
   reward: {
     retry: { maximumAttempts: 1, initialInterval: 1, backoffCoefficient: 1, maximumInterval: 1 },
     pure: true,
@@ -29,26 +40,50 @@ const input: StepInput = {
   quickTurns: true,
 };
 const metrics = {
-  ...{ kl: 0.1, approximateKl: 0.01, entropy: 0.5, clipFraction: 0.1, policyLoss: 0.2, valueLoss: 0.3 },
-  ...{ gradientNorm: 1, learningRate: 1e-4, logprobGap: 0 },
+  kl: 0.1,
+  approximateKl: 0.01,
+  entropy: 0.5,
+  clipFraction: 0.1,
+  policyLoss: 0.2,
+  valueLoss: 0.3,
+  gradientNorm: 1,
+  learningRate: 1e-4,
+  logprobGap: 0,
 };
 const trained = { policyVersion: 6, metrics, seconds: 2 };
 
 function result(changes: Partial<TrajectorySummary>): TrajectorySummary {
   return {
-    ...{ trajectory: "run/step-0003/task-00000/0", outcome: "answered", reward: 0 },
-    ...{ success: false, turns: 0, head: "a", policyVersion: 5, newestPolicyVersion: 5 },
-    ...{ tokens: { prompt: 10, action: 4, observation: 0 }, generationSeconds: 0.1 },
-    ...{ toolCalls: 0, validCalls: 0, ...changes },
+    trajectory: "run/step-0003/task-00000/0",
+    outcome: "answered",
+    reward: 0,
+    success: false,
+    turns: 0,
+    head: "a",
+    policyVersion: 5,
+    newestPolicyVersion: 5,
+    tokens: { prompt: 10, action: 4, observation: 0 },
+    generationSeconds: 0.1,
+    toolCalls: 0,
+    validCalls: 0,
+    ...changes,
   };
 }
 
 const first = result({
-  ...{ reward: 1, success: true, toolCalls: 2, validCalls: 1, turns: 2, policyVersion: 4 },
+  reward: 1,
+  success: true,
+  toolCalls: 2,
+  validCalls: 1,
+  turns: 2,
+  policyVersion: 4,
 });
 const second = result({ reward: 0.5, tokens: { prompt: 12, action: 8, observation: 3 }, turns: 1 });
 const failed = result({
-  ...{ outcome: "left-out", reward: 9, toolCalls: 5, failure: "calculator: the host is down" },
+  outcome: "left-out",
+  reward: 9,
+  toolCalls: 5,
+  failure: "calculator: the host is down",
   tokens: { prompt: 99, action: 99, observation: 99 },
 });
 const clock = [1000, 3500, 5500, 5750];
@@ -57,11 +92,23 @@ test("means are over what finished; a trajectory left out is only counted, with 
   const groups = [{ group: "a", results: [first, second, failed] }];
   const record = stepRecord(input, groups, trained, clock);
   expect(record).toMatchObject({
-    ...{ step: 3, policyVersion: 6, staleness: 1, stalenessMean: 0.5, trajectories: 2, leftOut: 1 },
+    step: 3,
+    policyVersion: 6,
+    staleness: 1,
+    stalenessMean: 0.5,
+    trajectories: 2,
+    leftOut: 1,
     trajectoriesSoFar: 9,
-    ...{ leftOutShare: 1 / 3, leftOutReasons: { "calculator: the host is down": 1 } },
-    ...{ rewardMean: 0.75, successRate: 0.5, toolCallRate: 0.5, validCallRate: 0.5, turns: 1.5 },
-    ...{ tokens: { prompt: 22, action: 12, observation: 3 }, actionLength: 6, kl: 0.1 },
+    leftOutShare: 1 / 3,
+    leftOutReasons: { "calculator: the host is down": 1 },
+    rewardMean: 0.75,
+    successRate: 0.5,
+    toolCallRate: 0.5,
+    validCallRate: 0.5,
+    turns: 1.5,
+    tokens: { prompt: 22, action: 12, observation: 3 },
+    actionLength: 6,
+    kl: 0.1,
     seconds: { rollout: 2.5, train: 2, publish: 0.25, total: 4.75 },
   });
   const validate = createAjv().compile(stepRecordSchema);

@@ -2,7 +2,9 @@ import { expect, test } from "vitest";
 import { invalidInARow, reachedLimit, timeOfTurn } from "../../../workflows/stop-rules.ts";
 
 const progress = {
-  ...{ turns: 4, tokens: { prompt: 10, action: 20, observation: 30 }, invalidInARow: 2 },
+  turns: 4,
+  tokens: { prompt: 10, action: 20, observation: 30 },
+  invalidInARow: 2,
 };
 
 test("a trajectory ends at the first limit that it has reached, and goes on without any", () => {

@@ -5,7 +5,10 @@ import { trajectoryInput } from "../../../workflows/trajectory-input.ts";
 test("a trajectory's id tells its place: run, stage, task, sample", () => {
   const place = { stage: "step-0002", step: 2, task: "task-00005", sample: 3 };
   const settings = {
-    ...{ seed: 7, sampling: { temperature: 1, maxTokens: 8 }, tools: [], limits: {} },
+    seed: 7,
+    sampling: { temperature: 1, maxTokens: 8 },
+    tools: [],
+    limits: {},
     reward: {
       retry: { maximumAttempts: 1, initialInterval: 1, backoffCoefficient: 1, maximumInterval: 1 },
       pure: true,
@@ -16,7 +19,12 @@ test("a trajectory's id tells its place: run, stage, task, sample", () => {
   const generation = { run: "run", policyVersion: 4, settings, queues, source: "training" } as const;
   expect(trajectoryInput(place, generation)).toEqual({
     place: { ...place, run: "run", id: "run/step-0002/task-00005/3" },
-    ...{ source: "training", policyVersion: 4, queues, quickTurns: false, newest: false, ...settings },
+    source: "training",
+    policyVersion: 4,
+    queues,
+    quickTurns: false,
+    newest: false,
+    ...settings,
   });
 });
 

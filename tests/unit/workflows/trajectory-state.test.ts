@@ -12,18 +12,20 @@ import {
 } from "../../../workflows/trajectory-state.ts";
 
 const generated = (policyVersion: number): GenerateTurnResult => ({
-  ...{
-    action: "go",
-    finishReason: "stop",
-    head: "h".repeat(64),
-    policyVersion,
-    seconds: 0.5,
-    workSeconds: 0.5,
-  },
+  action: "go",
+  finishReason: "stop",
+  head: "h".repeat(64),
+  policyVersion,
+  seconds: 0.5,
+  workSeconds: 0.5,
   tokens: { prompt: 3, action: 2, observation: 1 },
 });
 const call = (valid: boolean): ToolCallRecord => ({
-  ...{ tool: "search", arguments: {}, observation: "none", valid, attempts: 1 },
+  tool: "search",
+  arguments: {},
+  observation: "none",
+  valid,
+  attempts: 1,
 });
 
 function after(...events: TrajectoryEvent[]): TrajectoryState {
@@ -42,10 +44,14 @@ const turn = (number: number, calls: ToolCallRecord[]): TrajectoryEvent[] => [
   { type: "generated", turn: number, result: generated(4 + number) },
   ...calls.map((one): TrajectoryEvent => ({ type: "called", tool: one.tool })),
   {
-    ...{ type: "turn-ended", turn: number },
+    type: "turn-ended",
+    turn: number,
     ended: {
-      ...{ record: { action: "go", toolCalls: calls }, calls: calls.length, workedMs: 250 },
-      ...{ loopState: { notes: number }, invalidLimit: undefined },
+      record: { action: "go", toolCalls: calls },
+      calls: calls.length,
+      workedMs: 250,
+      loopState: { notes: number },
+      invalidLimit: undefined,
     },
   },
 ];
@@ -70,9 +76,18 @@ test("the next action follows what was observed and what people said; once it is
 test("turns are added up: tokens, versions, calls, names of tools once, the time of work", () => {
   const { progress } = after(...turn(1, [call(true), call(false)]), ...turn(2, [call(false)]));
   expect(progress).toMatchObject({
-    ...{ startedAt: 1000, workedMs: 500, turns: 2, generationSeconds: 1, loopState: { notes: 2 } },
-    ...{ tokens: { prompt: 6, action: 4, observation: 2 }, policyVersions: { oldest: 5, newest: 6 } },
-    ...{ toolCalls: 3, validCalls: 1, invalidInARow: 2, toolsUsed: ["search"], toolsHolding: [] },
+    startedAt: 1000,
+    workedMs: 500,
+    turns: 2,
+    generationSeconds: 1,
+    loopState: { notes: 2 },
+    tokens: { prompt: 6, action: 4, observation: 2 },
+    policyVersions: { oldest: 5, newest: 6 },
+    toolCalls: 3,
+    validCalls: 1,
+    invalidInARow: 2,
+    toolsUsed: ["search"],
+    toolsHolding: [],
   });
   expect(progress.shown.first).toHaveLength(2);
 });

@@ -62,7 +62,10 @@ async function parquetRows(path: string): Promise<PlacedRow[]> {
     if (error instanceof Unusable && error.missing !== undefined)
       throw new EverturnError("QUERY_DRIVER_MISSING", { missing: error.missing });
     throw new EverturnError("BENCHMARK_FILE_INVALID", {
-      ...{ file: displayPath(path), benchmark: "Parquet", reason: messageOf(error), columns: "rows" },
+      file: displayPath(path),
+      benchmark: "Parquet",
+      reason: messageOf(error),
+      columns: "rows",
     });
   }
 }

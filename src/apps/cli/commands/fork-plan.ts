@@ -91,7 +91,10 @@ export function forkInputs(
     ...trajectoryInput(
       { stage, step: record.step, task: record.taskId, sample },
       {
-        ...{ run, policyVersion, queues, source: { trajectory: record.id } },
+        run,
+        policyVersion,
+        queues,
+        source: { trajectory: record.id },
         settings: { ...settings, seed: origin.seed, sampling, tools },
       },
     ),

@@ -95,7 +95,10 @@ async function forkIn(session: RunSession, input: TrajectoryInput): Promise<Traj
 
 function forkJson(stage: string, { record, policyVersion, origin }: ForkPlan, results: TrajectoryResult[]) {
   return {
-    ...{ fork: stage, origin, policyVersion, original: rowOf(record, record.turns.length) },
+    fork: stage,
+    origin,
+    policyVersion,
+    original: rowOf(record, record.turns.length),
     trajectories: results.map((result) => rowOf({ ...result, id: result.trajectory }, result.turnCount)),
     rewardMean: meanReward(results),
   };
@@ -112,7 +115,8 @@ function forkText(stage: string, plan: ForkPlan, results: TrajectoryResult[]): s
   const { record, origin, policyVersion } = plan;
   const { original, trajectories, rewardMean } = forkJson(stage, plan, results);
   const columns = [
-    ...[{ title: "trajectory" }, { title: "outcome" }],
+    { title: "trajectory" },
+    { title: "outcome" },
     ...["reward", "turns"].map((title) => ({ title, align: "right" as const })),
   ];
   const cells = [original, ...trajectories].map(({ trajectory, outcome, reward, turns }) => [

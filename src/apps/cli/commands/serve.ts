@@ -96,7 +96,11 @@ async function serve(named: string, options: Options): Promise<void> {
       await policy.load(found.version, found.folder);
       const maxTokens = options.maxTokens ?? found.maxTokens;
       const inUse: PolicyInUse = {
-        ...{ policy, version: found.version, contextLength: framing.contextLength, seed, system },
+        policy,
+        version: found.version,
+        contextLength: framing.contextLength,
+        seed,
+        system,
         sampling: { temperature, maxTokens },
         ...reader(found.format ?? framing.format, found.expression),
       };
@@ -123,7 +127,9 @@ async function serve(named: string, options: Options): Promise<void> {
               ? key
               : undefined,
         models: [found.name],
-        ...{ log, host, port },
+        log,
+        host,
+        port,
       });
       closers.unshift(() => endpoint.close());
       process.stdout.write(

@@ -118,7 +118,8 @@ function listing(rows: ListedTrajectory[], total: number, skip: number): string 
   if (total === 0) return "No finished trajectory matches.\n";
   const right = (title: string) => ({ title, align: "right" as const });
   const columns = [
-    ...[{ title: "trajectory" }, { title: "outcome" }],
+    { title: "trajectory" },
+    { title: "outcome" },
     ...["reward", "turns", "tool calls", "tokens", "seconds"].map(right),
   ];
   const cells = rows.map(({ id, outcome, reward, turns, toolCalls, tokens, seconds }) => [

@@ -8,7 +8,10 @@ import { tableLines } from "./table.ts";
 /** What a run will do, in order; its numbers; and which plugin supplies what. */
 export function explanation(plan: Plan, numbers: DerivedNumbers): string {
   const parts = suppliedParts(plan).map(({ part, plugin, version, from, config }) => [
-    ...[part, plugin, version, from],
+    part,
+    plugin,
+    version,
+    from,
     shortened(config),
   ]);
   const columns = ["part", "plugin", "version", "from", "configuration"].map((title) => ({ title }));
@@ -108,7 +111,9 @@ export function suppliedParts(plan: Plan): SuppliedPart[] {
     ...(trainer.loss === undefined ? [] : [["loss", trainer.loss] as [string, ResolvedPlugin]]),
   ];
   return parts.map(([part, { name, version, package: named, folder, entry, source, config }]) => ({
-    ...{ part, plugin: name, version: source === undefined ? version : "–" },
+    part,
+    plugin: name,
+    version: source === undefined ? version : "–",
     from: source !== undefined ? displayPath(entry) : (named ?? displayPath(folder)),
     config: JSON.stringify(config),
   }));

@@ -25,8 +25,13 @@ export async function comparePage({ runs }: UiContext, first: string, second: st
   ];
   const rows = groups.flatMap(([name, { tasks, measures }]) =>
     Object.entries(measures).map(([measure, { first, second, difference }]) => [
-      ...[name, measure, String(tasks), estimateText(measure, first), estimateText(measure, second)],
-      ...[differenceText(measure, difference), probabilityText(difference.p)],
+      name,
+      measure,
+      String(tasks),
+      estimateText(measure, first),
+      estimateText(measure, second),
+      differenceText(measure, difference),
+      probabilityText(difference.p),
     ]),
   );
   const titles = ["of", "measure", "tasks", "first", "second", "difference", "p"];

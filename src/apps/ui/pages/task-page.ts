@@ -43,8 +43,11 @@ export async function taskPage(context: UiContext, run: ShownRun, task: string):
           html`<h2>Over training</h2>`,
           linePlot({
             title: "Mean reward by the version that it was tried with",
-            ...{ series: [{ name: "reward", colour: "blue", dots: true, values: means }], format: number },
-            ...{ from: 0, steps: last, wide: true },
+            series: [{ name: "reward", colour: "blue", dots: true, values: means }],
+            format: number,
+            from: 0,
+            steps: last,
+            wide: true,
           }),
         ];
   const content = html`<h1>${task}</h1><p class="facts">${`${counted(total, "trajectory", "trajectories")}${total > most ? `, the first ${most} shown` : ""}`}</p>${plot}

@@ -12,8 +12,19 @@ import { Broken } from "../promise.ts";
 
 /** What Node has and workflow code has not. */
 const absent = [
-  ...["Buffer", "process", "fetch", "crypto", "performance", "setImmediate", "clearImmediate", "navigator"],
-  ...["structuredClone", "queueMicrotask", "WebSocket", "XMLHttpRequest", "localStorage"],
+  "Buffer",
+  "process",
+  "fetch",
+  "crypto",
+  "performance",
+  "setImmediate",
+  "clearImmediate",
+  "navigator",
+  "structuredClone",
+  "queueMicrotask",
+  "WebSocket",
+  "XMLHttpRequest",
+  "localStorage",
 ];
 
 /**
@@ -77,7 +88,8 @@ function contextOf(
   }
   const observed = (tool: string, said: string, valid: boolean): Observation => ({ tool, text: said, valid });
   return {
-    ...{ turn, ...given },
+    turn,
+    ...given,
     tools: [
       { name: "calculator", description: "Calculates.", parameters: { type: "object", properties: {} } },
     ],

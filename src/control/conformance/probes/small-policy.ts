@@ -10,19 +10,26 @@ import { openSubject } from "../open-subject.ts";
 const config: JsonObject = {
   tokenizer: join(everturnFolder, "pipelines", "calculator", "tokenizer"),
   architecture: {
-    ...{ hidden_size: 16, num_hidden_layers: 1, num_attention_heads: 2, intermediate_size: 24 },
+    hidden_size: 16,
+    num_hidden_layers: 1,
+    num_attention_heads: 2,
+    intermediate_size: 24,
     max_position_embeddings: 64,
   },
 };
 
 export const surroundings: TrainerSurroundings = {
-  ...{ groupSize: 2, batchSize: 2, staleness: 0 },
+  groupSize: 2,
+  batchSize: 2,
+  staleness: 0,
   policy: { pretrained: false, restrictions: [] },
 };
 
 /** Two trajectories of a group, of which one earned something. */
 export const trajectories: TrainingTrajectory[] = [1, 0].map((reward, index) => ({
-  ...{ id: `check/step-0001/task-0/${index}`, group: "task-0", reward },
+  id: `check/step-0001/task-0/${index}`,
+  group: "task-0",
+  reward,
   tokens: [5, 6 + index, 9, 4],
   mask: [0, 1, 0, 1],
   logprobs: [0, -4, 0, -4],

@@ -11,9 +11,22 @@ export interface AdapterConfig {
 
 /** Keys that may hold anything: none changes what a trained adapter computes, or they are read. */
 const free = new Set([
-  ...["peft_type", "r", "lora_alpha", "base_model_name_or_path", "target_modules", "exclude_modules"],
-  ...["auto_mapping", "inference_mode", "loftq_config", "lora_dropout", "megatron_core"],
-  ...["peft_version", "qalora_group_size", "revision", "runtime_config", "task_type"],
+  "peft_type",
+  "r",
+  "lora_alpha",
+  "base_model_name_or_path",
+  "target_modules",
+  "exclude_modules",
+  "auto_mapping",
+  "inference_mode",
+  "loftq_config",
+  "lora_dropout",
+  "megatron_core",
+  "peft_version",
+  "qalora_group_size",
+  "revision",
+  "runtime_config",
+  "task_type",
 ]);
 
 /**

@@ -51,8 +51,12 @@ function batchProblems(document: SourceDocument, plugins: Plugins): Problem[] {
       ? `Use ${nearest}.`
       : `Set ${pathText(pointer)} to ${nearest}, or set ${pathText(divisorPointer)} to what divides ${value}.`;
     const params = {
-      ...{ at: place.text, where: pathText(pointer), value: number(pointer, value) },
-      ...{ divisorName: pathText(divisorPointer), divisor: number(divisorPointer, divisor), hint },
+      at: place.text,
+      where: pathText(pointer),
+      value: number(pointer, value),
+      divisorName: pathText(divisorPointer),
+      divisor: number(divisorPointer, divisor),
+      hint,
     };
     return [{ place, error: new EverturnError("BATCH_NOT_DIVISIBLE", params) }];
   });

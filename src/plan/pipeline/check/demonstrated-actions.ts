@@ -21,7 +21,10 @@ export function demonstratedActions(limit: number): {
       if (first === undefined) return [];
       const place = placeOfRow(first, "warmStart.demonstrations");
       const params = {
-        ...{ at: place.text, rows: seen.tooLong.size, counted: seen.rows, limit },
+        at: place.text,
+        rows: seen.tooLong.size,
+        counted: seen.rows,
+        limit,
         longest: Math.max(...seen.tooLong.values()),
       };
       return [{ place, error: new EverturnError("DEMONSTRATED_ACTION_TOO_LONG", params) }];

@@ -78,7 +78,9 @@ export function preflight(plan: Plan, data: RunData, framing: PolicyFraming | un
     frame: (messages: Message[], row: Row) => number,
   ) {
     const count = countRows({
-      ...{ rows, room: part.room, reason: messageOf },
+      rows,
+      room: part.room,
+      reason: messageOf,
       bytes: (row) => added + messageBytes(messages(row)),
       frame: (row) => frame(messages(row), row),
     });

@@ -39,17 +39,16 @@ export function derivedNumbers(
   const train = rowsOf("dataset.train");
   const validation = rowsOf("dataset.validation")?.rows ?? evaluation.tasks;
   return {
-    ...{
-      steps,
-      tasksOfStep,
-      groupSize,
-      trajectoriesOfStep: batchSize,
-      trajectories: examples === undefined ? steps * batchSize : 0,
-    },
+    steps,
+    tasksOfStep,
+    groupSize,
+    trajectoriesOfStep: batchSize,
+    trajectories: examples === undefined ? steps * batchSize : 0,
     ...(train === undefined
       ? {}
       : {
-          ...{ trainingTasks: train.rows, passes: (steps * tasksOfStep) / train.rows },
+          trainingTasks: train.rows,
+          passes: (steps * tasksOfStep) / train.rows,
           longestPrompt: train.longest,
         }),
     ...(examples === undefined ? {} : { examples: steps * examples.updates * examples.batchSize }),

@@ -82,7 +82,8 @@ export function composedSchema(plugins: readonly NamedPlugin[]): JsonObject {
         ...properties.dataset,
         properties: {
           ...properties.dataset.properties,
-          ...{ train: slot("dataset", train), validation: slot("dataset", validation) },
+          train: slot("dataset", train),
+          validation: slot("dataset", validation),
         },
       },
       tools: { ...properties.tools, items: { $ref: "#/definitions/toolUseOrName" } },

@@ -16,7 +16,9 @@ export function planDocument(plan: Plan): SourceDocument {
   const { loss } = plan.trainer;
   const { leftOut: _, ...dataset } = plan.dataset;
   const value = structuredClone({
-    ...{ name, seed, steps },
+    name,
+    seed,
+    steps,
     policy: pluginUse(plan.policy),
     dataset: {
       ...dataset,
@@ -36,7 +38,10 @@ export function planDocument(plan: Plan): SourceDocument {
     ...(warmStart === undefined ? {} : { warmStart }),
     ...(sft === undefined ? {} : { sft }),
     ...(dpo === undefined ? {} : { dpo }),
-    ...{ rollout, evaluation, checkpoints, retention },
+    rollout,
+    evaluation,
+    checkpoints,
+    retention,
     ...(trackers === undefined ? {} : { trackers: trackers.map(pluginUse) }),
   });
   return { file: "plan", source: "", value, offsets: new Map() };
@@ -91,6 +96,8 @@ function callsUse({ retry, timeout, concurrency, rate, host }: CallSettings) {
 function hostUse({ pause, longestPause, patience, ...counts }: HostSettings) {
   return {
     ...counts,
-    ...{ pause: `${pause}ms`, longestPause: `${longestPause}ms`, patience: `${patience}ms` },
+    pause: `${pause}ms`,
+    longestPause: `${longestPause}ms`,
+    patience: `${patience}ms`,
   };
 }

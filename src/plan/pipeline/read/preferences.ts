@@ -44,8 +44,11 @@ function answered(
 ): DemonstratedChat {
   if (!row[side].some(({ role }) => role === "assistant")) {
     throw new EverturnError("WRONG_VALUE", {
-      ...{ at: place.text, where: side, actual: "without one of the assistant's messages" },
-      ...{ expected: "must have an answer", hint: "Add the assistant's message, or remove the row." },
+      at: place.text,
+      where: side,
+      actual: "without one of the assistant's messages",
+      expected: "must have an answer",
+      hint: "Add the assistant's message, or remove the row.",
     });
   }
   const { messages } = demonstratedChat({ messages: [...prompt, ...row[side]] }, place.text);

@@ -64,7 +64,10 @@ export function slotsOf(pipeline: unknown): Slot[] {
     const name = valueAt(pipeline, `${pointer}/name`);
     return [
       {
-        ...{ pointer, kind, reference, config: isObject(config) ? config : {} },
+        pointer,
+        kind,
+        reference,
+        config: isObject(config) ? config : {},
         name: kind === "tool" && typeof name === "string" ? name : undefined,
         functions: kind === "tool" ? functionsAt(pipeline, pointer) : undefined,
       },

@@ -76,7 +76,9 @@ function toolBinding(tool: Plan["tools"][number], recordings: string | undefined
   return toolFunctions(tool).map((one) => ({
     definition: toolDefinition(one),
     ...(one.name === name ? {} : { tool: name }),
-    ...{ retry, timeout, stateful },
+    retry,
+    timeout,
+    stateful,
     pure: computes || recordings !== undefined,
     ...(stateful ? { recovery } : {}),
     ...(recordings === undefined ? {} : { recordings }),

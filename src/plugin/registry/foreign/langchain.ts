@@ -9,7 +9,9 @@ export function langchainTool(value: object): Parts | undefined {
   const invoke = functionOf(value, "invoke");
   if (!Array.isArray(lc_namespace) || typeof name !== "string" || invoke === undefined) return undefined;
   return {
-    ...{ name, description, parameters: schema },
+    name,
+    description,
+    parameters: schema,
     execute: async (given, { key, signal }) => {
       try {
         const output = await invoke(given, { signal, metadata: { toolCallId: key } });

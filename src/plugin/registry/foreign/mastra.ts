@@ -9,7 +9,9 @@ export function mastraTool(value: object): Parts | undefined {
   const execute = functionOf(value, "execute");
   if (typeof id !== "string" || inputSchema === undefined || execute === undefined) return undefined;
   return {
-    ...{ name: id, description, parameters: inputSchema },
+    name: id,
+    description,
+    parameters: inputSchema,
     execute: async (given, { signal }) => {
       try {
         const output = await execute(given, { abortSignal: signal });

@@ -9,7 +9,9 @@ export function openAiTool(value: object): Parts | undefined {
   const invoke = functionOf(value, "invoke");
   if (type !== "function" || typeof name !== "string" || invoke === undefined) return undefined;
   return {
-    ...{ name, description, parameters },
+    name,
+    description,
+    parameters,
     execute: async (given, { key, signal }) => {
       try {
         const details = { toolCall: { callId: key }, signal };

@@ -29,12 +29,56 @@ const tables: Partial<Record<NodeJS.Architecture, Calls>> = {
     setpriority: 141,
     ioprioSet: 251,
     refused: [
-      ...[101, 310, 311, 312], // ptrace, process_vm_readv, process_vm_writev, kcmp
-      ...[165, 166, 155, 161, 272, 308, 303, 304], // mount, umount2, pivot_root, chroot, unshare, setns, file handles
-      ...[248, 249, 250, 321, 298, 323, 300], // keys, bpf, perf_event_open, userfaultfd, fanotify_init
-      ...[246, 320, 175, 313, 176, 167, 168, 169, 163, 179, 103, 135, 154, 172, 173], // the machine's own
-      ...[164, 227, 159, 305, 170, 171], // clocks and names
-      ...[319, 29, 30, 68, 64, 278, 279, 256, 237, 238], // memfd_create, System V's memory, queues and semaphores, pages
+      101,
+      310,
+      311,
+      312, // ptrace, process_vm_readv, process_vm_writev, kcmp
+      165,
+      166,
+      155,
+      161,
+      272,
+      308,
+      303,
+      304, // mount, umount2, pivot_root, chroot, unshare, setns, file handles
+      248,
+      249,
+      250,
+      321,
+      298,
+      323,
+      300, // keys, bpf, perf_event_open, userfaultfd, fanotify_init
+      246,
+      320,
+      175,
+      313,
+      176,
+      167,
+      168,
+      169,
+      163,
+      179,
+      103,
+      135,
+      154,
+      172,
+      173, // the machine's own
+      164,
+      227,
+      159,
+      305,
+      170,
+      171, // clocks and names
+      319,
+      29,
+      30,
+      68,
+      64,
+      278,
+      279,
+      256,
+      237,
+      238, // memfd_create, System V's memory, queues and semaphores, pages
     ],
   },
   arm64: {
@@ -47,12 +91,9 @@ const tables: Partial<Record<NodeJS.Architecture, Calls>> = {
     setpriority: 140,
     ioprioSet: 30,
     refused: [
-      ...[117, 270, 271, 272],
-      ...[40, 39, 41, 51, 97, 268, 264, 265],
-      ...[217, 218, 219, 280, 241, 282, 262],
-      ...[104, 294, 105, 273, 106, 224, 225, 142, 89, 60, 116, 92],
-      ...[170, 112, 171, 266, 161, 162],
-      ...[279, 194, 196, 186, 190, 75, 239, 238, 235, 237],
+      117, 270, 271, 272, 40, 39, 41, 51, 97, 268, 264, 265, 217, 218, 219, 280, 241, 282, 262, 104, 294, 105,
+      273, 106, 224, 225, 142, 89, 60, 116, 92, 170, 112, 171, 266, 161, 162, 279, 194, 196, 186, 190, 75,
+      239, 238, 235, 237,
     ],
   },
 };

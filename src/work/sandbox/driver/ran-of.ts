@@ -2,16 +2,14 @@ import type { JsonObject, JsonValue } from "../../../contracts/json.ts";
 import type { Ran } from "../sandbox.ts";
 
 const outcomes = new Set<JsonValue | undefined>([
-  ...[
-    "finished",
-    "failed",
-    "time-limit",
-    "memory-limit",
-    "output-limit",
-    "process-limit",
-    "disk-limit",
-    "ended",
-  ],
+  "finished",
+  "failed",
+  "time-limit",
+  "memory-limit",
+  "output-limit",
+  "process-limit",
+  "disk-limit",
+  "ended",
 ]);
 
 /** What the driver says became of a program; undefined if it says none of that: a program has broken it. */

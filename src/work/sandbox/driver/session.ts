@@ -119,7 +119,10 @@ export async function openSession(
     const { answer, isLate, wasKilled } = await answered(
       running,
       {
-        ...{ do: "run", language, code, keep },
+        do: "run",
+        language,
+        code,
+        keep,
         stdin: stdin.toWellFormed(),
         limits: { ...options.limits },
       },

@@ -71,7 +71,8 @@ const seccomp = {
     { names: ["io_uring_setup", "io_uring_enter", "io_uring_register"], ...refused },
     { names: ["memfd_create", "shmget", "shmat", "msgget", "semget"], ...refused }, // memory that no limit sees
     ...[16, 17, 40].map((family) => ({
-      ...{ names: ["socket"], ...refused }, // AF_NETLINK, AF_PACKET, AF_VSOCK
+      names: ["socket"],
+      ...refused, // AF_NETLINK, AF_PACKET, AF_VSOCK
       args: [{ index: 0, value: family, op: "SCMP_CMP_EQ" }],
     })),
     {
@@ -80,7 +81,8 @@ const seccomp = {
       args: [{ index: 0, value: 1, op: "SCMP_CMP_EQ" }], // the driver, which Linux would protect as the first process
     },
     ...namespaces.map((flag) => ({
-      ...{ names: ["clone"], ...refused },
+      names: ["clone"],
+      ...refused,
       args: [{ index: 0, value: flag, valueTwo: flag, op: "SCMP_CMP_MASKED_EQ" }],
     })),
   ],
@@ -93,11 +95,15 @@ function configuration(
   { disk }: SandboxLimits,
 ) {
   const memory = (destination: string, mebibytes: number) => ({
-    ...{ destination, type: "tmpfs", source: "tmpfs" },
+    destination,
+    type: "tmpfs",
+    source: "tmpfs",
     options: ["nosuid", "nodev", "mode=1777", `size=${mebibytes * 2 ** 20}`],
   });
   const shown = (source: string, destination: string) => ({
-    ...{ destination, type: "bind", source },
+    destination,
+    type: "bind",
+    source,
     options: ["ro", "rbind", "nosuid", "nodev"],
   });
   return {
@@ -105,7 +111,10 @@ function configuration(
     hostname: "sandbox",
     root: { path: root, readonly: true },
     process: {
-      ...{ terminal: false, user: { uid: 1000, gid: 1000 }, cwd: "/work", noNewPrivileges: true },
+      terminal: false,
+      user: { uid: 1000, gid: 1000 },
+      cwd: "/work",
+      noNewPrivileges: true,
       args: [python, "-s", "-B", "-c", driver],
       env: Object.entries(environment(javascript)).map(([name, value]) => `${name}=${value}`),
       capabilities: { bounding: [], effective: [], inheritable: [], permitted: [], ambient: [] },
@@ -114,7 +123,9 @@ function configuration(
       shown("/usr", "/usr"),
       ...(node === undefined ? [] : [shown(node, "/opt/node")]),
       { destination: "/proc", type: "proc", source: "proc" },
-      ...[memory("/tmp", disk), memory("/work", disk), memory("/dev/shm", 4)],
+      memory("/tmp", disk),
+      memory("/work", disk),
+      memory("/dev/shm", 4),
     ],
     linux: {
       namespaces: ["pid", "network", "ipc", "uts", "mount"].map((type) => ({ type })),

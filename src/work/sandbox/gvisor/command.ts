@@ -16,16 +16,20 @@ export function sandboxCommand(
     setpriv === undefined ? [] : [`--reuid=${sandboxUser}`, `--regid=${sandboxUser}`, "--clear-groups"];
   return [
     ...inGroup(group),
-    ...[setpriv ?? "setpriv", ...user, "--pdeathsig=KILL", "--"],
-    ...[
-      runsc,
-      "--root",
-      join(folder, "state"),
-      "--rootless",
-      "--ignore-cgroups",
-      "--network=none",
-      "--oci-seccomp",
-    ],
-    ...["run", "--bundle", folder, `everturn-${randomBytes(6).toString("hex")}`],
+    setpriv ?? "setpriv",
+    ...user,
+    "--pdeathsig=KILL",
+    "--",
+    runsc,
+    "--root",
+    join(folder, "state"),
+    "--rootless",
+    "--ignore-cgroups",
+    "--network=none",
+    "--oci-seccomp",
+    "run",
+    "--bundle",
+    folder,
+    `everturn-${randomBytes(6).toString("hex")}`,
   ];
 }

@@ -32,7 +32,12 @@ export function guestProgram(
   const [asked, answered] = [`${name}.asked.json`, `${name}.answered.json`];
   const javascript = language === "javascript" ? javascriptText() : "";
   const request: JsonObject = {
-    ...{ language, code, stdin: stdin.toWellFormed(), keep: false, files, javascript },
+    language,
+    code,
+    stdin: stdin.toWellFormed(),
+    keep: false,
+    files,
+    javascript,
     limits: { ...limits },
   };
   return {

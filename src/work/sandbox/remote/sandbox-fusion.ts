@@ -24,7 +24,10 @@ export function sandboxFusion(
     languages: ["python", "javascript", "shell"],
     async serve({ code, asked, answered, time, longest }, signal) {
       const body = {
-        ...{ language: "python", code, compile_timeout: time, run_timeout: time },
+        language: "python",
+        code,
+        compile_timeout: time,
+        run_timeout: time,
         files: { [asked.name]: asked.content.toString("base64") },
         fetch_files: [answered],
       };

@@ -128,5 +128,11 @@ function read(line: string): FromGuest | undefined {
 }
 
 const outcomes: readonly string[] = [
-  ...["finished", "failed", "time-limit", "memory-limit", "output-limit", "disk-limit", "ended"],
+  "finished",
+  "failed",
+  "time-limit",
+  "memory-limit",
+  "output-limit",
+  "disk-limit",
+  "ended",
 ];

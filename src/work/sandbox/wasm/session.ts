@@ -140,7 +140,10 @@ function ranOf(
   }
   const { outcome, stdout, stderr, value, exitCode } = answer;
   return {
-    ...{ outcome, stdout, stderr, seconds: answer.seconds },
+    outcome,
+    stdout,
+    stderr,
+    seconds: answer.seconds,
     ...(value === undefined ? {} : { value }),
     ...(exitCode === undefined ? {} : { exitCode }),
   };

@@ -6,11 +6,14 @@ import { writeSampleRun } from "../../../support/sample-run.ts";
 import { runCommand } from "./run-command.ts";
 
 const task = (name: string): Task => ({
-  ...{ data_source: "a", prompt: [{ role: "user", content: name }], reward_model: { ground_truth: "1" } },
+  data_source: "a",
+  prompt: [{ role: "user", content: name }],
+  reward_model: { ground_truth: "1" },
   extra_info: { index: name },
 });
 const outcome = (name: string, ...solved: boolean[]) => ({
-  ...{ id: name, task: task(name) },
+  id: name,
+  task: task(name),
   samples: solved.map((success) => ({ success, reward: Number(success) })),
 });
 

@@ -52,7 +52,10 @@ test("a new tool's package is built, keeps its promises, and is named by a pipel
   expect(await plugin("tool-way-length", "build")).toBe("everturn.plugin.json is written\n");
   const home = join(folder, "tool-way-length");
   expect(JSON.parse(readFileSync(join(home, "everturn.plugin.json"), "utf8"))).toMatchObject({
-    ...{ name: "tool-way-length", kind: "tool", version: "0.1.0", entry: "./dist/index.js" },
+    name: "tool-way-length",
+    kind: "tool",
+    version: "0.1.0",
+    entry: "./dist/index.js",
     tool: { name: "way_length", parameters: { required: ["value", "from", "to"] } },
   });
   expect(readFileSync(join(home, "dist", "index.d.ts"), "utf8")).toContain("ToolPlugin");

@@ -66,7 +66,8 @@ test("`everturn serve` answers OpenAI's client with a run's policy, and a folder
   await expect(ofFolder.client("guess").models.list()).rejects.toMatchObject({ status: 401 });
   const long = "x".repeat(300);
   await expect(client.responses.create({ model: "policy", input: long })).rejects.toMatchObject({
-    ...{ status: 400, code: "context_length_exceeded" },
+    status: 400,
+    code: "context_length_exceeded",
   });
   for (const { command } of [ofRun, ofFolder]) {
     command.child.kill("SIGINT");

@@ -66,7 +66,10 @@ test("prints one line of JSON with the whole record and its segments", async () 
   const record = JSON.parse(text);
   expect(record).toMatchObject({ finished: true, outcome: "answered", reward: 1, tokens: { prompt: 270 } });
   expect(record.segments.map(({ origin }: { origin: string }) => origin)).toEqual([
-    ...["prompt", "action", "observation", "action"],
+    "prompt",
+    "action",
+    "observation",
+    "action",
   ]);
   expect(record.segments[1].logprobs).toHaveLength(record.segments[1].tokens.length);
   expect(record.turns[0].generated).toMatchObject({ finishReason: "stop", seconds: 0.125 });
@@ -94,7 +97,10 @@ test("names an observation's images, writes them where it is told to, and prints
     turns: record.turns.map((turn) => ({
       ...turn,
       toolCalls: turn.toolCalls.map((call) => ({
-        ...{ ...call, observation: "a long\n[5 characters cut]", whole, done: true },
+        ...call,
+        observation: "a long\n[5 characters cut]",
+        whole,
+        done: true,
         media: [
           { type: "image", frames: [frame] },
           { type: "video", frames: [frame, frame] },

@@ -110,7 +110,12 @@ test("as preferences: the best and the worst of a group that differs", async () 
   }
   const text = await runCommand(
     registerTrajectories,
-    ...["trajectories", other.id, "--runs", other.runs, "--as", "preferences"],
+    "trajectories",
+    other.id,
+    "--runs",
+    other.runs,
+    "--as",
+    "preferences",
   );
   const [pair, ...others] = text.trim().split("\n");
   expect(others).toEqual([]);

@@ -86,7 +86,8 @@ test("a call that is none is told as such, one that fails ends its trajectory, a
   expect(existsSync(join(folder, "crashed"))).toBe(true);
   expect(await ask("c", call("refuse", {}))).toMatchObject({
     observations: [{ obs: "", error: expect.stringContaining("the host is away"), tool_type: "refuse" }],
-    ...{ dones: [true], valids: [false] },
+    dones: [true],
+    valids: [false],
   });
   expect((await ask("c", call("note", { text: "on" }))).observations).toEqual([inTags("untitled, kept, on")]);
   await ask("c", "", { finish: [true] });

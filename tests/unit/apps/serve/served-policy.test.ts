@@ -22,8 +22,13 @@ const tool = { name: "add", description: "adds", parameters: { type: "object" } 
 const written = (given: string) => `<tool_call>{"name": "add", "arguments": ${given}}</tool_call>`;
 
 const plain: ModelRequest = {
-  ...{ path: "chat", stream: false, includeUsage: false, model: "m", toolChoice: "auto" },
-  ...{ messages: [], tools: [] },
+  path: "chat",
+  stream: false,
+  includeUsage: false,
+  model: "m",
+  toolChoice: "auto",
+  messages: [],
+  tools: [],
 };
 
 /** A policy that says what the test has it say, framed by a real tokenizer. */
@@ -48,7 +53,11 @@ function scripted(script: string[], more: { system?: string; turns?: number; ses
     },
   };
   const inUse = {
-    ...{ policy, version: 3, contextLength: 4000, seed: 0, system: more.system },
+    policy,
+    version: 3,
+    contextLength: 4000,
+    seed: 0,
+    system: more.system,
     sampling: { temperature: 0, maxTokens: 500 },
     stopTexts: () => ["STOP"],
     read: (text: string, tools: ModelRequest["tools"], callsBefore: number) =>
@@ -87,7 +96,8 @@ test("a conversation that comes back goes on after the tokens that were sampled,
   const { ask, asked } = scripted([odd, "It is  3.", "Yes."]);
   const first = await ask([system, user]);
   expect(first).toMatchObject({
-    ...{ text: "", finishReason: "tool_calls" },
+    text: "",
+    finishReason: "tool_calls",
     calls: [
       { name: "add", arguments: '{"a":1,"b":2}' },
       { name: "add", arguments: '{"a":0}' },

@@ -20,7 +20,10 @@ async function client(text: string, { agent = false, finishReason = "stop" as "s
   const none: number[] = [];
   const logprobs = { logprobs: none, temperedLogprobs: none, samplingLogprobs: none };
   const inUse: PolicyInUse = {
-    ...{ version: 1, contextLength: 4000, seed: 0, sampling: { temperature: 0, maxTokens: 50 } },
+    version: 1,
+    contextLength: 4000,
+    seed: 0,
+    sampling: { temperature: 0, maxTokens: 50 },
     policy: {
       ...conversationFraming,
       generate: async () => ({ ...logprobs, tokens: none, text, finishReason }),

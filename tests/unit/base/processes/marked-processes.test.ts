@@ -35,14 +35,12 @@ test.skipIf(!existsSync("/proc/self/environ"))(
   async () => {
     const leases = openLeases(temporaryFolder());
     const lease = {
-      ...{
-        trajectory: "run-1/step-0001/task-1/0",
-        tool: "session",
-        fence: 1,
-        worker: "dead",
-        mark: "a mark",
-      },
-      ...{ owner: { pid: 2 ** 22 + 1, started: "1", machine } },
+      trajectory: "run-1/step-0001/task-1/0",
+      tool: "session",
+      fence: 1,
+      worker: "dead",
+      mark: "a mark",
+      owner: { pid: 2 ** 22 + 1, started: "1", machine },
     };
     leases.write("step-0001~task-1~0~session", lease);
     const [left, other] = [await sleeper(lease.mark), await sleeper("another")];

@@ -76,23 +76,21 @@ function draws(seed: number): (below: number) => number {
 
 const pieces = [
   ..."abz \n\t\"'\\/{}[]()<>=:;,.#`|-_0",
-  ...[
-    "é",
-    "漢字",
-    "🦜",
-    "\u2028",
-    "\u200f",
-    "\0",
-    "true",
-    "None",
-    "1e3",
-    "</",
-    "<|",
-    "]]>",
-    "&amp;",
-    "\\n",
-    "'''",
-  ],
+  "é",
+  "漢字",
+  "🦜",
+  "\u2028",
+  "\u200f",
+  "\0",
+  "true",
+  "None",
+  "1e3",
+  "</",
+  "<|",
+  "]]>",
+  "&amp;",
+  "\\n",
+  "'''",
 ];
 
 function textBy(draw: (below: number) => number, length: number): string {

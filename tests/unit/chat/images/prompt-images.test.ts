@@ -114,7 +114,13 @@ test("messages of tools have the images of the calls that they answer", () => {
     height: 4,
   });
   const call = (observation: string, ...frames: ReturnType<typeof frame>[]): RecordedCall => ({
-    ...{ tool: "zoom", arguments: {}, observation, valid: true, reward: 0, attempts: 1, seconds: 0 },
+    tool: "zoom",
+    arguments: {},
+    observation,
+    valid: true,
+    reward: 0,
+    attempts: 1,
+    seconds: 0,
     ...(frames.length === 0 ? {} : { media: [{ type: "image" as const, frames }] }),
   });
   const said = (content: string, name = "zoom"): Message => ({ role: "tool", name, content });

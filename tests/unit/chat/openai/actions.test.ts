@@ -8,7 +8,10 @@ const tool = { name: "f", description: "", parameters: { type: "object", propert
 
 const answered = (text: string, format: FormatName = "hermes", takesCalls = true) =>
   answerOfAction(formatNamed(format).parse(text, { tools: [tool] }), {
-    ...{ written: text, format: formatNamed(format), tools: [tool], takesCalls },
+    written: text,
+    format: formatNamed(format),
+    tools: [tool],
+    takesCalls,
     callId: (index) => `id${index}`,
   });
 const made = { id: "id0", name: "f", arguments: '{"a":1}' };

@@ -33,7 +33,9 @@ const ask = (turns: GivenTurn[], messages: EndpointMessage[], previousResponseId
 test("a returned turn is known by a call's id, whatever the client made of its text and arguments", () => {
   const rewritten = assistant("trimmed", { calls: [{ ...call, arguments: '{"a":1}' }] });
   expect(ask([first], [system, user, rewritten, result])).toEqual({
-    ...{ continues: 1, extendsLeaf: true, messages: [result] },
+    continues: 1,
+    extendsLeaf: true,
+    messages: [result],
   });
 });
 
@@ -48,7 +50,9 @@ test("without an id it is known by its exact text and the names of its calls alo
 test("the longest chain counts; where a turn was gone on after already, that is said", () => {
   const returned = assistant("", { calls: [call] });
   expect(ask([first, second], [system, user, returned, result])).toEqual({
-    ...{ continues: 1, extendsLeaf: false, messages: [result] },
+    continues: 1,
+    extendsLeaf: false,
+    messages: [result],
   });
   const twin = turn(3, 1, [result], " so ");
   expect(
@@ -92,7 +96,9 @@ test("previous_response_id brings all that came before it but instructions, whic
   const later = turn(6, 5, [user], "two");
   const both = [begun, later];
   expect(ask(both, [instructions, user], "resp_t6")).toEqual({
-    ...{ continues: 6, extendsLeaf: true, messages: [user] },
+    continues: 6,
+    extendsLeaf: true,
+    messages: [user],
   });
   expect(ask(both, [user], "resp_t6").continues).toBeNull();
   const others = matchTurn(both, {

@@ -58,7 +58,11 @@ test.concurrent.for<[string, PromiseName, string, PluginCheckOptions?]>([
 
 describe("a package", () => {
   const manifest = {
-    ...{ name: "tool-it", kind: "tool", version: "1.0.0", engines: { everturn: "*" }, entry: "./index.js" },
+    name: "tool-it",
+    kind: "tool",
+    version: "1.0.0",
+    engines: { everturn: "*" },
+    entry: "./index.js",
     tool: { name: "it", description: "It.", parameters: { type: "object" } },
   };
   const description = {

@@ -12,8 +12,19 @@ test("a tool that computes keeps its promises", async () => {
   });
   for (const check of checks) await check.run();
   expect(checks.map(({ promise }) => promise)).toEqual([
-    ...["manifest", "loading", "time-out", "schema", "answers", "odd values", "output", "retry"],
-    ...["idempotency key", "signal", "cancellation", "concurrency", "death of a worker"],
+    "manifest",
+    "loading",
+    "time-out",
+    "schema",
+    "answers",
+    "odd values",
+    "output",
+    "retry",
+    "idempotency key",
+    "signal",
+    "cancellation",
+    "concurrency",
+    "death of a worker",
   ]);
 });
 
@@ -48,10 +59,14 @@ test("everturn plugin check says what is broken, leaves the rest unchecked, and 
   const plugin = `${join(tests, "broken-plugins", "tools.ts")}#neverAnswers`;
   const written = await runCommand(registerPlugin, "plugin", "check", plugin, "--json");
   expect(JSON.parse(written)).toMatchObject({
-    ...{ plugin, kept: 2, broken: 1 },
+    plugin,
+    kept: 2,
+    broken: 1,
     promises: expect.arrayContaining([
       expect.objectContaining({
-        ...{ promise: "time-out", outcome: "broken", seen: expect.stringContaining("did not answer within") },
+        promise: "time-out",
+        outcome: "broken",
+        seen: expect.stringContaining("did not answer within"),
         advice: expect.stringContaining("raise `timeout`"),
       }),
       expect.objectContaining({ promise: "signal", outcome: "not checked" }),

@@ -37,7 +37,10 @@ test.concurrent.for<[string, PluginCheckOptions, number]>([
       config: {
         tokenizer: join(calculator, "tokenizer"),
         architecture: {
-          ...{ hidden_size: 16, num_hidden_layers: 1, num_attention_heads: 2, intermediate_size: 24 },
+          hidden_size: 16,
+          num_hidden_layers: 1,
+          num_attention_heads: 2,
+          intermediate_size: 24,
           max_position_embeddings: 64,
         },
       },

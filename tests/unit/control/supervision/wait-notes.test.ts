@@ -4,12 +4,23 @@ import { grouped, shortReason, type Wait, waitLine } from "../../../../src/contr
 
 /** A call that fails, since the beginning. */
 const failing: Wait = {
-  ...{ what: "search", role: "tools", workflow: "step-0001/task-00000/0", count: 1 },
-  ...{ since: 0, attempt: 2, isUnclaimed: false, reason: "The tool search failed: 503" },
+  what: "search",
+  role: "tools",
+  workflow: "step-0001/task-00000/0",
+  count: 1,
+  since: 0,
+  attempt: 2,
+  isUnclaimed: false,
+  reason: "The tool search failed: 503",
 };
 const training: Wait = {
-  ...{ what: "train-step", role: "trainer", workflow: "step-0001", count: 1 },
-  ...{ since: 0, attempt: 1, isUnclaimed: false },
+  what: "train-step",
+  role: "trainer",
+  workflow: "step-0001",
+  count: 1,
+  since: 0,
+  attempt: 1,
+  isUnclaimed: false,
 };
 
 /** The seconds at which something is said, of looks each three seconds until `end`. */
@@ -72,7 +83,10 @@ test("an attempt that no worker takes is trouble, also where others move", () =>
 
 test("those that wait for the same are one line, with the oldest as the example", () => {
   const others = Array.from({ length: 7 }, (_, index) => ({
-    ...{ ...failing, workflow: `step-0001/task-00001/${index}`, since: 1000, attempt: index },
+    ...failing,
+    workflow: `step-0001/task-00001/${index}`,
+    since: 1000,
+    attempt: index,
     reason: `The tool search failed: 50${index}`,
   }));
   const waits = grouped([...others, failing, training]);

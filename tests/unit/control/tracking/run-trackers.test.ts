@@ -33,9 +33,16 @@ const told = () =>
     .map((line) => JSON.parse(line));
 
 const plugin = {
-  ...{ name: "tracker-test", version: "0.0.0", folder, entry, config: {} },
+  name: "tracker-test",
+  version: "0.0.0",
+  folder,
+  entry,
+  config: {},
   manifest: {
-    ...{ name: "tracker-test", kind: "tracker" as const, version: "0.0.0", engines: { everturn: "*" } },
+    name: "tracker-test",
+    kind: "tracker" as const,
+    version: "0.0.0",
+    engines: { everturn: "*" },
     capabilities: { network: false, files: true, processes: false },
   },
 };
@@ -53,8 +60,15 @@ beforeEach(() => {
 });
 
 const evaluation: EvaluationRecord = {
-  ...{ name: "evaluation-v0003", step: 3, policyVersion: 3, accuracy: 0.5, tasks: 4, leftOut: 0 },
-  ...{ toolCallRate: 1, meanActionTokens: 7, seconds: 2 },
+  name: "evaluation-v0003",
+  step: 3,
+  policyVersion: 3,
+  accuracy: 0.5,
+  tasks: 4,
+  leftOut: 0,
+  toolCallRate: 1,
+  meanActionTokens: 7,
+  seconds: 2,
 };
 
 test("a tracker is told each step and evaluation once, over several commands", async () => {
@@ -67,14 +81,24 @@ test("a tracker is told each step and evaluation once, over several commands", a
   expect(await second.close("completed")).toBe(0);
   const lines = told();
   expect(lines.map(({ open, number, step, ending }) => open ?? ending ?? [number, step])).toEqual([
-    ...["made", [0, 1], [1, 2], [2, 3], "interrupted"],
-    ...["made", [3, 3], "completed"],
+    "made",
+    [0, 1],
+    [1, 2],
+    [2, 3],
+    "interrupted",
+    "made",
+    [3, 3],
+    "completed",
   ]);
   expect(lines.filter(({ open }) => open).map(({ logged }) => logged)).toEqual([0, 3]);
   expect(lines[1].values).toMatchObject({ "train/learningRate": 1e-4, "train/seconds/total": 3.1 });
   expect(lines[6].values).toEqual({
-    ...{ "evaluation/policyVersion": 3, "evaluation/accuracy": 0.5, "evaluation/tasks": 4 },
-    ...{ "evaluation/leftOut": 0, "evaluation/toolCallRate": 1, "evaluation/meanActionTokens": 7 },
+    "evaluation/policyVersion": 3,
+    "evaluation/accuracy": 0.5,
+    "evaluation/tasks": 4,
+    "evaluation/leftOut": 0,
+    "evaluation/toolCallRate": 1,
+    "evaluation/meanActionTokens": 7,
     "evaluation/seconds": 2,
   });
 });

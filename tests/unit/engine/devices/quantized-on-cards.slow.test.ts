@@ -35,7 +35,9 @@ test.each([
   async (bits, hasMinimums) => {
     const [out, input, block] = [24, 96, 32];
     const weight: QuantizedMatrix = {
-      ...{ shape: [out, input], bits, block },
+      shape: [out, input],
+      bits,
+      block,
       values: Uint8Array.from({ length: (out * input * bits) / 8 }, (_, at) => (at * 151) & 255),
       scales: noise((out * input) / block, 3),
       ...(hasMinimums && { minimums: noise((out * input) / block, 4) }),

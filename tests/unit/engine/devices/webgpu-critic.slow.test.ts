@@ -16,7 +16,8 @@ test("a step on WebGPU leaves a critic of its own where PyTorch's ends", async (
   const { json, tensors } = await torchFixture("critic");
   const settings: TrainingSettings = {
     ...fixture.settings,
-    ...{ critic: "model", valueLearningRate: Number(json.valueLearningRate) },
+    critic: "model",
+    valueLearningRate: Number(json.valueLearningRate),
   };
   const critic = copyTrainerState({
     ...freshCritic({ config }, fixture.state),

@@ -46,8 +46,15 @@ const shapes = {
 function declareInputs(graph: Graph) {
   const float = (name: keyof typeof shapes) => graph.input(name, "float32", shapes[name]);
   return {
-    ...{ x: float("x"), y: float("y"), w: float("w"), square: float("square"), scale: float("scale") },
-    ...{ queries: float("queries"), keys: float("keys"), rows: float("rows"), tables: float("tables") },
+    x: float("x"),
+    y: float("y"),
+    w: float("w"),
+    square: float("square"),
+    scale: float("scale"),
+    queries: float("queries"),
+    keys: float("keys"),
+    rows: float("rows"),
+    tables: float("tables"),
     ids: graph.input("ids", "int64", ["count"]),
     columns: graph.input("columns", "int64", [6, 1]),
     positions: graph.input("positions", "int64", [6, 1]),

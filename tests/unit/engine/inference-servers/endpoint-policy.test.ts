@@ -27,7 +27,10 @@ async function asking(answers: { status?: number; value: unknown }[], config: ob
   const sampling = { temperature: 0, maxTokens: 50 };
   const generate = (tokens: number[], more: { signal?: AbortSignal } = {}) =>
     policy.generate({
-      ...{ tokens, version: 0, sampling, key: { seed: 1, trajectory: "t", turn: 1 } },
+      tokens,
+      version: 0,
+      sampling,
+      key: { seed: 1, trajectory: "t", turn: 1 },
       ...more,
     });
   return { asked, policy, generate, prompt: policy.framePrompt([user], [tool]).tokens };
@@ -49,15 +52,20 @@ test("each request has the whole conversation, calls with the ids of the endpoin
   const second = await generate([...prompt, ...first.tokens, ...answers("3", "no JSON")]);
   expect(parseAction(second.text, { tools: [tool] }).calls).toMatchObject([{ arguments: { a: 3 } }]);
   const third = await generate([
-    ...[...prompt, ...first.tokens, ...answers("3", "no JSON")],
-    ...[...second.tokens, ...answers("6", "and one more")],
+    ...prompt,
+    ...first.tokens,
+    ...answers("3", "no JSON"),
+    ...second.tokens,
+    ...answers("6", "and one more"),
   ]);
   expect(third).toMatchObject({ text: "cut", finishReason: "length" });
   expect(third.logprobs).toHaveLength(third.tokens.length);
   expect(asked[0]).toMatchObject({
     path: "/v1/chat/completions",
     body: {
-      ...{ model: "m", temperature: 0, max_completion_tokens: 50 },
+      model: "m",
+      temperature: 0,
+      max_completion_tokens: 50,
       messages: [user],
       tools: [{ type: "function", function: tool }],
     },
@@ -96,7 +104,9 @@ test("what passes is asked again, what does not is refused with the endpoint's w
     long,
     trouble(401, { message: "no such key" }),
     { value: "<html>" },
-    ...[rate, rate, rate],
+    rate,
+    rate,
+    rate,
   ]);
   expect(await later.generate(prompt)).toMatchObject({ tokens: [], finishReason: "length" });
   for (const reason of ["answered 401: .*no such key", "answered 200: .*html"])

@@ -19,8 +19,12 @@ import { temporaryFolder } from "../../../support/temporary-folder.ts";
 
 const root = temporaryFolder();
 const architecture = {
-  ...{ hidden_size: 16, num_hidden_layers: 1, num_attention_heads: 2, intermediate_size: 24 },
-  ...{ max_position_embeddings: 128, initializer_range: 0.3 },
+  hidden_size: 16,
+  num_hidden_layers: 1,
+  num_attention_heads: 2,
+  intermediate_size: 24,
+  max_position_embeddings: 128,
+  initializer_range: 0.3,
 };
 const folders = [0, 1].map((version) => join(root, `version-${version}`));
 for (const [version, folder] of folders.entries())
@@ -159,7 +163,8 @@ test("gives up what nobody waits for, and says what it can't do", async () => {
   });
   const full = Array.from({ length: 128 }, () => 5);
   expect(await engine.generate({ ...request({ version: 0 }), tokens: full })).toMatchObject({
-    ...{ tokens: [], finishReason: "length" },
+    tokens: [],
+    finishReason: "length",
   });
   const none = await openEngine(first, { protocol: vllm, urls: ["http://127.0.0.1:9"], patience: 1 });
   await expect(none.load(0, first)).rejects.toMatchObject({ code: "ENGINE_FAILED" });
@@ -211,7 +216,8 @@ interface Asked {
 /** Greedy, unless said otherwise: what is drawn depends on the version alone. */
 function request({ version, temperature = 0, trajectory = "t", turn = 1 }: Asked): GenerationRequest {
   return {
-    ...{ tokens, version },
+    tokens,
+    version,
     sampling: { temperature, maxTokens: 12 },
     key: { seed: 1, trajectory, turn },
   };

@@ -23,7 +23,8 @@ const torch = { ...fixture, tensors };
 const updates = json.updates as { valueLoss: number; gradientNorm: number }[];
 const settings: TrainingSettings = {
   ...fixture.settings,
-  ...{ critic: "model", valueLearningRate: Number(json.valueLearningRate) },
+  critic: "model",
+  valueLearningRate: Number(json.valueLearningRate),
 };
 
 /** A critic as the fixture's begins: the policy, with a value head. */
@@ -49,7 +50,8 @@ test("the loss of a critic of its own and every gradient are PyTorch's; the lang
     ...Object.fromEntries(model.reads.map((name) => [name, parameters.get(name)!])),
     ...batchFeeds(batch),
     weights: { shape: [actions], data: new Float32Array(actions).fill(1 / actions) },
-    ...{ oldValues: then.get("oldValues")!, returns: then.get("returns")! },
+    oldValues: then.get("oldValues")!,
+    returns: then.get("returns")!,
   });
   expect(outputs.floats("loss")[0]).toBeCloseTo(updates[0]!.valueLoss, 5);
   const gradients = new Map(model.trains.map((name) => [name, outputs.floats(gradientName(name))]));
@@ -59,7 +61,7 @@ test("the loss of a critic of its own and every gradient are PyTorch's; the lang
 
 test("a whole step leaves the critic where PyTorch's ends, at its own learning rate, and the policy without values", async () => {
   const state = { ...copyTrainerState(fixture.state), critic: critic() };
-  const trainer = createTrainer({ ...{ config, reference, settings, seed: 1 }, state });
+  const trainer = createTrainer({ config, reference, settings, seed: 1, state });
   const metrics = await trainer.policyGradientStep(trajectories);
   expectTensors(dataOf(parametersOf(trainer.state.critic!)), torch, "after.");
   const mean = (name: "valueLoss" | "gradientNorm") =>
@@ -72,7 +74,10 @@ test("a whole step leaves the critic where PyTorch's ends, at its own learning r
   // The values are those of the fixture's policy: its updates are those of a policy whose value loss counts nothing.
   const plain: TrainingSettings = { ...fixture.settings, valueCoefficient: 0 };
   const other = createTrainer({
-    ...{ config, reference, settings: plain, seed: 1 },
+    config,
+    reference,
+    settings: plain,
+    seed: 1,
     state: copyTrainerState(fixture.state),
   });
   const { policyLoss } = await other.policyGradientStep(trajectories);
@@ -83,7 +88,7 @@ test("a whole step leaves the critic where PyTorch's ends, at its own learning r
 test("under LoRA a critic has an adapter of its own over the same weights; supervised steps make none", async () => {
   const lora = { rank: 2, alpha: 4, targets: ["q_proj", "down_proj"] };
   const state = freshTrainerState({ config, lora }, fixture.state.weights, 1);
-  const trainer = createTrainer({ ...{ config, lora, settings, seed: 1 }, state });
+  const trainer = createTrainer({ config, lora, settings, seed: 1, state });
   await trainer.supervisedStep(trajectories, 1e-3);
   expect(trainer.state.critic).toBeUndefined();
   const before = new Map([...trainer.state.adapter].map(([name, { data }]) => [name, data.slice()]));
@@ -102,7 +107,11 @@ test("a critic whose weights don't fit is not made", async () => {
   const made = async (available: number) => {
     const state = copyTrainerState(fixture.state);
     const trainer = createTrainer({
-      ...{ config, reference, settings, seed: 1, state },
+      config,
+      reference,
+      settings,
+      seed: 1,
+      state,
       available: () => available,
     });
     // An update needs more than that.
@@ -118,7 +127,7 @@ test("a critic whose weights don't fit is not made", async () => {
 
 test("a step later there is no critic left where the settings want none", async () => {
   const state = { ...copyTrainerState(fixture.state), critic: critic() };
-  const trainer = createTrainer({ ...{ config, reference, settings: fixture.settings, seed: 1 }, state });
+  const trainer = createTrainer({ config, reference, settings: fixture.settings, seed: 1, state });
   expect(trainer.state).not.toHaveProperty("critic");
   await trainer.close();
 });

@@ -68,8 +68,12 @@ test("threads make no difference to moments in 8 bits", async () => {
 
 test("embeddings and small parameters keep 32 bits, all else takes two bytes a number and a scale a block", () => {
   const config = modelConfig({
-    ...{ vocab_size: 512, hidden_size: 64, num_hidden_layers: 1, num_attention_heads: 4 },
-    ...{ intermediate_size: 192, max_position_embeddings: 64 },
+    vocab_size: 512,
+    hidden_size: 64,
+    num_hidden_layers: 1,
+    num_attention_heads: 4,
+    intermediate_size: 192,
+    max_position_embeddings: 64,
   });
   const state = freshTrainerState({ config }, randomModelWeights(config, 1), 0, 8);
   const bytes = (name: string) =>

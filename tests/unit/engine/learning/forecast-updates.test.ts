@@ -14,14 +14,25 @@ import { readFrozenWeights } from "../../../../src/engine/models/weights/weight-
 import { quantizedFolder } from "../../../support/quantized-model.ts";
 
 const config = modelConfig({
-  ...{ vocab_size: 300, hidden_size: 64, num_hidden_layers: 2, num_attention_heads: 4 },
-  ...{ num_key_value_heads: 2, intermediate_size: 160, max_position_embeddings: 256, initializer_range: 0.1 },
+  vocab_size: 300,
+  hidden_size: 64,
+  num_hidden_layers: 2,
+  num_attention_heads: 4,
+  num_key_value_heads: 2,
+  intermediate_size: 160,
+  max_position_embeddings: 256,
+  initializer_range: 0.1,
 });
 const lora = { rank: 4, alpha: 8, targets: ["q_proj", "v_proj"] as const };
 const rates = { learningRate: 1e-4, warmupSteps: 0, decay: "none", decaySteps: 1, finalFraction: 0 } as const;
 const settings: TrainingSettings = {
-  ...{ ...algorithmPresets.ppo, ...rates, rewardNormalization: "none", epochs: 1, minibatchSize: 4 },
-  ...{ gradientClip: 1, weightDecay: 0 },
+  ...algorithmPresets.ppo,
+  ...rates,
+  rewardNormalization: "none",
+  epochs: 1,
+  minibatchSize: 4,
+  gradientClip: 1,
+  weightDecay: 0,
 };
 const none: Partial<UpdateForecast> = {};
 const size = { of: "demonstrations", count: 5, tokens: 40 } as const;
@@ -38,7 +49,11 @@ async function planOf({ lora, matrices, settings, optimizerBits }: ForecastOptio
   if (settings.critic === "model") state.critic = freshCritic(model, state);
   const plans: StepPlan[] = [];
   const engine = createTrainingEngine({
-    ...{ ...model, state, gradientClip: 1, weightDecay: 0, maxTokensPerRun: 90 },
+    ...model,
+    state,
+    gradientClip: 1,
+    weightDecay: 0,
+    maxTokensPerRun: 90,
     onPlan: (plan) => plans.push(plan),
   });
   const samples = Array.from({ length: size.count }, (_, at) => ({
@@ -69,7 +84,11 @@ test.each<[string, Partial<ForecastOptions>]>([
   ],
 ])("what an update of %s would hold is what its plan says, without its weights", async (_, given) => {
   const options: ForecastOptions = {
-    ...{ config, matrices: "float32", settings, optimizerBits: 32, maxTokensPerRun: 90 },
+    config,
+    matrices: "float32",
+    settings,
+    optimizerBits: 32,
+    maxTokensPerRun: 90,
     ...given,
   };
   const plan = await planOf(options);

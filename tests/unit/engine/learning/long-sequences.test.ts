@@ -131,7 +131,10 @@ test("long and short trajectories of one minibatch train together, and are score
   const engine = createTrainingEngine({ config, state, gradientClip: 1, weightDecay: 0 });
   const scores = await engine.score(sequences, "policy");
   const { logProbabilities, gradientNorm } = await engine.update({
-    ...{ objective: supervisedObjective, samples: sequences.map(sampleOf), scalars: {}, learningRate: 1e-3 },
+    objective: supervisedObjective,
+    samples: sequences.map(sampleOf),
+    scalars: {},
+    learningRate: 1e-3,
   });
   await engine.close();
   const scored = Float32Array.from(scores.flatMap((score) => [...score.logProbabilities]));

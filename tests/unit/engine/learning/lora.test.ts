@@ -71,7 +71,10 @@ test("a reference adapter is read once, when it is first wanted", async () => {
   let read = 0;
   const state = freshTrainerState({ config, lora }, weights, 1);
   const engine = createTrainingEngine({
-    ...{ config, lora, state, ...settings },
+    config,
+    lora,
+    state,
+    ...settings,
     reference: async () => {
       read++;
       return adapter;
@@ -117,7 +120,8 @@ test("only the named maps are adapted", () => {
 
 test("a map that does what several do elsewhere is adapted if one of them is named", () => {
   const shapes = adapterShapes(modelConfig({ ...config, model_type: "phi3" }), {
-    ...{ rank: 2, alpha: 2 },
+    rank: 2,
+    alpha: 2,
     targets: ["v_proj", "up_proj", "o_proj"],
   });
   const modules = [...shapes.keys()].map((name) => name.split(".").slice(2, 5).join("."));

@@ -8,20 +8,28 @@ import { ppoFixture } from "./ppo-fixture.ts";
 
 const fixture = await ppoFixture();
 const settings = {
-  ...{ ...fixture.settings, ...algorithmPresets["dr-grpo"] },
-  ...{ lengthConstant: 1, epochs: 1, minibatchSize: 3 },
+  ...fixture.settings,
+  ...algorithmPresets["dr-grpo"],
+  lengthConstant: 1,
+  epochs: 1,
+  minibatchSize: 3,
 };
 
 /** Rewards so large that the gradients of the loss times 1,024 overflow in float16, and those of the loss itself don't. */
 const trajectories = fixture.trajectories.map((trajectory, index) => ({
   ...trajectory,
-  ...{ group: `task ${index % 2}`, reward: trajectory.reward * 3000 },
+  group: `task ${index % 2}`,
+  reward: trajectory.reward * 3000,
 }));
 
 function open(state: TrainerState, precision: "float16" | "float32" = "float16") {
   const { config, reference } = fixture;
   return createTrainer({
-    ...{ config, reference, settings, precision, seed: 1 },
+    config,
+    reference,
+    settings,
+    precision,
+    seed: 1,
     state: copyTrainerState(state),
   });
 }
@@ -41,7 +49,8 @@ test("float16 skips the updates that overflow, counts them, and goes on with a s
   expect(first).toMatchObject({ skippedUpdates: 2, lossScale: 512, gradientNorm: 0, policyLoss: 0 });
   expect(trainer.state, "nothing else changed").toEqual({
     ...fixture.state,
-    ...{ policyGradientSteps: 1, lossScale: { scale: 256, steady: 0, skipped: 2 } },
+    policyGradientSteps: 1,
+    lossScale: { scale: 256, steady: 0, skipped: 2 },
   });
   let last = first;
   for (let step = 0; step < 8 && last.skippedUpdates! > 0; step++) {

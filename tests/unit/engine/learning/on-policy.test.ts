@@ -36,7 +36,10 @@ async function step(settings: TrainingSettings, isOnPolicy: boolean) {
   };
   const own = isOnPolicy && onPolicySettings(settings);
   const context = {
-    ...{ engine: { ...engine, score }, settings, seed: 1, temperature: 0.8 },
+    engine: { ...engine, score },
+    settings,
+    seed: 1,
+    temperature: 0.8,
     objective: policyObjective(objectiveSettings(settings)),
     ...(own && { onPolicyObjective: policyObjective(own) }),
   };
@@ -46,8 +49,12 @@ async function step(settings: TrainingSettings, isOnPolicy: boolean) {
 }
 
 const grpo: TrainingSettings = {
-  ...{ ...usual, ...algorithmPresets.grpo },
-  ...{ epochs: 1, minibatchSize: trajectories.length, importanceMinimum: 0.5, importanceMaximum: 1.5 },
+  ...usual,
+  ...algorithmPresets.grpo,
+  epochs: 1,
+  minibatchSize: trajectories.length,
+  importanceMinimum: 0.5,
+  importanceMaximum: 1.5,
 };
 
 test.each([

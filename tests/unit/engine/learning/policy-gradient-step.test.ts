@@ -22,7 +22,10 @@ async function step(
 ) {
   const settings = { ...fixture.settings, ...algorithmPresets[algorithm], epochs: 1, ...changes };
   const trainer = createTrainer({
-    ...{ config, reference, settings, seed: 1 },
+    config,
+    reference,
+    settings,
+    seed: 1,
     state: copyTrainerState(fixture.state),
   });
   try {
@@ -57,7 +60,10 @@ test("a step whose longest trajectory can't be updated on within the memory is r
   let referred = 0;
   const within = async (memory: number, changes: Partial<TrainingSettings> = {}) => {
     const trainer = createTrainer({
-      ...{ config, seed: 1, memory, state: copyTrainerState(fixture.state) },
+      config,
+      seed: 1,
+      memory,
+      state: copyTrainerState(fixture.state),
       settings: { ...fixture.settings, ...algorithmPresets.ppo, ...changes },
       reference: async () => {
         referred++;
@@ -177,7 +183,9 @@ test("with credit by turn, groups of one reward are left out only if all their t
   const [first] = trajectories;
   const turns = (turnRewards: number[], group: string) => ({
     ...first!,
-    ...{ group, turnRewards, reward: turnRewards.reduce((sum, reward) => sum + reward, 0) },
+    group,
+    turnRewards,
+    reward: turnRewards.reduce((sum, reward) => sum + reward, 0),
   });
   const differing = [turns([0, 1], "a"), turns([1, 0], "a"), turns([0, 1], "b"), turns([0, 1], "b")];
   const alike = [turns([1, 1], "c"), turns([1, 1], "c")];

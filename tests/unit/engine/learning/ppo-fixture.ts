@@ -31,7 +31,9 @@ export async function ppoFixture(): Promise<PpoFixture> {
     config,
     settings: {
       ...algorithmPresets.ppo,
-      ...{ decay: "none", decaySteps: 1, finalFraction: 0 },
+      decay: "none",
+      decaySteps: 1,
+      finalFraction: 0,
       ...(json.settings as Omit<TrainingSettings, "decay" | "decaySteps" | "finalFraction">),
     },
     trajectories: json.trajectories as ScoredTrajectory[],

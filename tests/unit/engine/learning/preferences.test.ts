@@ -27,18 +27,30 @@ test("from a file of pairs to steps by direct preference optimization", async ()
     });
 
   const config = modelConfig({
-    ...{ vocab_size: tokenizer.vocabularySize, hidden_size: 32, num_hidden_layers: 1 },
-    ...{ num_attention_heads: 2, intermediate_size: 48, max_position_embeddings: 128 },
+    vocab_size: tokenizer.vocabularySize,
+    hidden_size: 32,
+    num_hidden_layers: 1,
+    num_attention_heads: 2,
+    intermediate_size: 48,
+    max_position_embeddings: 128,
   });
   const weights = randomModelWeights(config, 1);
   const trainer = createTrainer({
-    ...{ config, seed: 1 },
+    config,
+    seed: 1,
     state: copyTrainerState(freshTrainerState({ config }, weights)),
     reference: async () => weights,
     settings: {
       ...algorithmPresets.ppo,
-      ...{ learningRate: 1e-3, warmupSteps: 0, decay: "none", decaySteps: 1, finalFraction: 0 },
-      ...{ epochs: 1, minibatchSize: 8, gradientClip: 1, weightDecay: 0 },
+      learningRate: 1e-3,
+      warmupSteps: 0,
+      decay: "none",
+      decaySteps: 1,
+      finalFraction: 0,
+      epochs: 1,
+      minibatchSize: 8,
+      gradientClip: 1,
+      weightDecay: 0,
     },
   });
   const steps = [];

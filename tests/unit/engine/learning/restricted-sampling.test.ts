@@ -24,7 +24,9 @@ async function rollOut(sampling: Partial<SampleRequest["sampling"]>, allowed?: I
   const make = async (index: number): Promise<TrainingTrajectory> => {
     const tokens = [4, 5 + (index % 4), 6];
     const sample = await sampler.generate({
-      ...{ tokens, version: 0, key: { seed: 1, trajectory: `t${index}`, turn: 1 } },
+      tokens,
+      version: 0,
+      key: { seed: 1, trajectory: `t${index}`, turn: 1 },
       sampling: { ...sampling, temperature, maxTokens: 40 },
       ...(allowed && {
         constraint: { allowed: async () => allowed, accept: () => undefined, dispose: () => undefined },
@@ -58,8 +60,16 @@ async function firstStep(
     reference: async () => weights,
     settings: {
       ...algorithmPresets[algorithm],
-      ...{ importanceCorrection, learningRate: 1e-4, warmupSteps: 0, decay: "none", decaySteps: 1 },
-      ...{ finalFraction: 0, epochs: 1, minibatchSize: 16, gradientClip: 1, weightDecay: 0 },
+      importanceCorrection,
+      learningRate: 1e-4,
+      warmupSteps: 0,
+      decay: "none",
+      decaySteps: 1,
+      finalFraction: 0,
+      epochs: 1,
+      minibatchSize: 16,
+      gradientClip: 1,
+      weightDecay: 0,
     },
     seed: 1,
   });

@@ -19,13 +19,14 @@ import { profileRun } from "../../../../src/engine/onnx/profile-run.ts";
 
 const shape = (vocabulary: number, layers: number) =>
   modelConfig({
-    ...{ vocab_size: vocabulary, hidden_size: 32, num_hidden_layers: layers, intermediate_size: 96 },
-    ...{
-      num_attention_heads: 2,
-      num_key_value_heads: 1,
-      max_position_embeddings: 64,
-      tie_word_embeddings: true,
-    },
+    vocab_size: vocabulary,
+    hidden_size: 32,
+    num_hidden_layers: layers,
+    intermediate_size: 96,
+    num_attention_heads: 2,
+    num_key_value_heads: 1,
+    max_position_embeddings: 64,
+    tie_word_embeddings: true,
   });
 const config = shape(20_000, 8);
 const lora = { rank: 2, alpha: 4, targets: ["q_proj", "o_proj", "up_proj", "down_proj"] };

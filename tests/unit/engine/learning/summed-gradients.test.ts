@@ -20,8 +20,13 @@ import { runtimeFunctions } from "../../../../src/engine/onnx/runtime-functions.
 
 const shape = (vocabulary: number, isTied: boolean) =>
   modelConfig({
-    ...{ vocab_size: vocabulary, hidden_size: 16, num_hidden_layers: 3, intermediate_size: 32 },
-    ...{ num_attention_heads: 2, num_key_value_heads: 1, max_position_embeddings: 64 },
+    vocab_size: vocabulary,
+    hidden_size: 16,
+    num_hidden_layers: 3,
+    intermediate_size: 32,
+    num_attention_heads: 2,
+    num_key_value_heads: 1,
+    max_position_embeddings: 64,
     tie_word_embeddings: isTied,
   });
 const sequences = Array.from({ length: 3 }, (_, at) => ({

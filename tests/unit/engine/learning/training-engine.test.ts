@@ -37,7 +37,11 @@ const alike = trajectories.map(({ tokens, mask }) => {
 
 async function updated(options: Partial<TrainingEngineOptions>, minibatch = samples) {
   const engine = createTrainingEngine({
-    ...{ config, state: copyTrainerState(state), gradientClip: 0.5, weightDecay: 0.1, ...options },
+    config,
+    state: copyTrainerState(state),
+    gradientClip: 0.5,
+    weightDecay: 0.1,
+    ...options,
   });
   const request = { objective: supervisedObjective, samples: minibatch, scalars: {}, learningRate: 1e-3 };
   const results = [await engine.update(request), await engine.update(request)];
@@ -120,7 +124,11 @@ test("an update that needs more memory than there is is refused, with what it ne
 const chosenRuns = (beyond: (one: ChosenRuns) => number) => {
   const sequences = samples.map((sample) => sample.sequences);
   return chooseRuns(sequences, {
-    ...{ config, recomputed: [0, config.num_hidden_layers], forms: true, vocabulary: 8192, beyond },
+    config,
+    recomputed: [0, config.num_hidden_layers],
+    forms: true,
+    vocabulary: 8192,
+    beyond,
     splits: runSplits(sequences, config, { usual: [1024, 30], larger: [] }),
     graph: (recompute, attention) =>
       trainingModel({ config, recompute, attention }, supervisedObjective).graph,

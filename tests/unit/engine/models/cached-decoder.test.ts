@@ -106,14 +106,19 @@ const alternating: Partial<ModelConfig> = {
   layer_types: ["sliding_attention", "full_attention", "sliding_attention"],
 };
 const capped: Partial<ModelConfig> = {
-  ...{ model_type: "gemma2", query_pre_attn_scalar: 10 },
-  ...{ attn_logit_softcapping: 2, final_logit_softcapping: 3 },
+  model_type: "gemma2",
+  query_pre_attn_scalar: 10,
+  attn_logit_softcapping: 2,
+  final_logit_softcapping: 3,
   ...alternating,
 };
 
 const experts = {
-  ...{ num_experts: 5, num_experts_per_tok: 2, moe_intermediate_size: 12 },
-  ...{ norm_topk_prob: false, mlp_only_layers: [0] },
+  num_experts: 5,
+  num_experts_per_tok: 2,
+  moe_intermediate_size: 12,
+  norm_topk_prob: false,
+  mlp_only_layers: [0],
 };
 
 const olmoe = {

@@ -20,8 +20,18 @@ import { modelBytes } from "../../../../src/engine/onnx/model-bytes.ts";
 import { relativeError, torchFixture, withPrefix } from "../../torch-fixtures.ts";
 
 const families = [
-  ...["llama", "smollm2", "smollm3", "mistral", "qwen2", "qwen3", "qwen3_moe", "olmoe", "phi3"],
-  ...["gemma", "gemma2", "gemma3"],
+  "llama",
+  "smollm2",
+  "smollm3",
+  "mistral",
+  "qwen2",
+  "qwen3",
+  "qwen3_moe",
+  "olmoe",
+  "phi3",
+  "gemma",
+  "gemma2",
+  "gemma3",
 ];
 
 async function family(name: string) {

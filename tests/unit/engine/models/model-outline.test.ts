@@ -41,8 +41,12 @@ test("a folder's outline says what its matrices are stored as", async () => {
 
 test("a policy with random weights has the outline of its architecture and its tokenizer's vocabulary", async () => {
   const architecture = {
-    ...{ hidden_size: 32, num_hidden_layers: 2, num_attention_heads: 2, num_key_value_heads: 1 },
-    ...{ intermediate_size: 64, max_position_embeddings: 128 },
+    hidden_size: 32,
+    num_hidden_layers: 2,
+    num_attention_heads: 2,
+    num_key_value_heads: 1,
+    intermediate_size: 64,
+    max_position_embeddings: 128,
   };
   const outline = await modelPolicy.outline({ tokenizer: fixture, architecture });
   const { vocab_size } = await readModelConfig(join(fixture, "config.json"));

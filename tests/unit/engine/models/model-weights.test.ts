@@ -19,8 +19,11 @@ const config = modelConfig({
 
 const longRope = {
   rope_type: "longrope",
-  ...{ factor: 8, original_max_position_embeddings: 16, attention_factor: 1.5 },
-  ...{ short_factor: [1, 1.1, 1.2, 1.3], long_factor: [1, 2, 3, 4] },
+  factor: 8,
+  original_max_position_embeddings: 16,
+  attention_factor: 1.5,
+  short_factor: [1, 1.1, 1.2, 1.3],
+  long_factor: [1, 2, 3, 4],
 } as const;
 const windows: Partial<ModelConfig> = {
   sliding_window: 8,
@@ -38,7 +41,10 @@ test.each<[string, Partial<ModelConfig>]>([
     {
       model_type: "qwen3_moe",
       experts: {
-        ...{ num_experts: 4, num_experts_per_tok: 2, moe_intermediate_size: 8, norm_topk_prob: true },
+        num_experts: 4,
+        num_experts_per_tok: 2,
+        moe_intermediate_size: 8,
+        norm_topk_prob: true,
         mlp_only_layers: [1],
       },
     },
@@ -48,7 +54,10 @@ test.each<[string, Partial<ModelConfig>]>([
     {
       model_type: "olmoe",
       experts: {
-        ...{ num_experts: 4, num_experts_per_tok: 2, norm_topk_prob: false, mlp_only_layers: [] },
+        num_experts: 4,
+        num_experts_per_tok: 2,
+        norm_topk_prob: false,
+        mlp_only_layers: [],
         moe_intermediate_size: config.intermediate_size,
       },
     },
@@ -61,7 +70,9 @@ test.each<[string, Partial<ModelConfig>]>([
     "a Gemma 3",
     {
       ...windows,
-      ...{ model_type: "gemma3_text", final_logit_softcapping: 20, hidden_act: "gelu" },
+      model_type: "gemma3_text",
+      final_logit_softcapping: 20,
+      hidden_act: "gelu",
       rope_scaling: { rope_type: "linear", factor: 8 },
       local_rope: { rope_theta: 500, rope_scaling: { rope_type: "linear", factor: 2 } },
     },
@@ -135,7 +146,10 @@ test.each<[string, Record<string, unknown>, Partial<ModelConfig>]>([
     },
     {
       experts: {
-        ...{ num_experts: 4, num_experts_per_tok: 2, moe_intermediate_size: 768, norm_topk_prob: false },
+        num_experts: 4,
+        num_experts_per_tok: 2,
+        moe_intermediate_size: 768,
+        norm_topk_prob: false,
         mlp_only_layers: [0, 2],
       },
     },
@@ -145,7 +159,10 @@ test.each<[string, Record<string, unknown>, Partial<ModelConfig>]>([
     { model_type: "olmoe", mlp_only_layers: [0], decoder_sparse_step: 2 },
     {
       experts: {
-        ...{ num_experts: 64, num_experts_per_tok: 8, moe_intermediate_size: 96, norm_topk_prob: false },
+        num_experts: 64,
+        num_experts_per_tok: 8,
+        moe_intermediate_size: 96,
+        norm_topk_prob: false,
         mlp_only_layers: [],
       },
     },
@@ -165,8 +182,11 @@ test.each<[string, Record<string, unknown>, Partial<ModelConfig>]>([
     "a Gemma 2 has caps and a window in every other layer",
     { model_type: "gemma2", num_hidden_layers: 3 },
     {
-      ...{ attn_logit_softcapping: 50, final_logit_softcapping: 30, query_pre_attn_scalar: 256 },
-      ...{ sliding_window: 4096, layer_types: ["sliding_attention", "full_attention", "sliding_attention"] },
+      attn_logit_softcapping: 50,
+      final_logit_softcapping: 30,
+      query_pre_attn_scalar: 256,
+      sliding_window: 4096,
+      layer_types: ["sliding_attention", "full_attention", "sliding_attention"],
     },
   ],
   [
@@ -177,11 +197,16 @@ test.each<[string, Record<string, unknown>, Partial<ModelConfig>]>([
   [
     "a Gemma 3 has a global layer after each five, with a base of its own and the scaling",
     {
-      ...{ model_type: "gemma3_text", num_hidden_layers: 6, rope_theta: 7, rope_local_base_freq: 5 },
+      model_type: "gemma3_text",
+      num_hidden_layers: 6,
+      rope_theta: 7,
+      rope_local_base_freq: 5,
       rope_scaling: { rope_type: "linear", factor: 8 },
     },
     {
-      ...{ rope_theta: 7, rope_scaling: { rope_type: "linear", factor: 8 }, final_logit_softcapping: null },
+      rope_theta: 7,
+      rope_scaling: { rope_type: "linear", factor: 8 },
+      final_logit_softcapping: null,
       local_rope: { rope_theta: 5, rope_scaling: { rope_type: "default" } },
       layer_types: [...Array<"sliding_attention">(5).fill("sliding_attention"), "full_attention"],
     },
@@ -189,15 +214,20 @@ test.each<[string, Record<string, unknown>, Partial<ModelConfig>]>([
   [
     "a Phi's yarn and su are LongRoPE",
     {
-      ...{ model_type: "phi3", partial_rotary_factor: 0.5, original_max_position_embeddings: 32 },
+      model_type: "phi3",
+      partial_rotary_factor: 0.5,
+      original_max_position_embeddings: 32,
       rope_scaling: { type: "su", short_factor: [1, 1, 1, 1], long_factor: [2, 2, 2, 2] },
     },
     {
       partial_rotary_factor: 0.5,
       rope_scaling: {
-        ...{ rope_type: "longrope", factor: 4, original_max_position_embeddings: 32 },
-        ...{ attention_factor: Math.sqrt(1 + Math.log(4) / Math.log(32)) },
-        ...{ short_factor: [1, 1, 1, 1], long_factor: [2, 2, 2, 2] },
+        rope_type: "longrope",
+        factor: 4,
+        original_max_position_embeddings: 32,
+        attention_factor: Math.sqrt(1 + Math.log(4) / Math.log(32)),
+        short_factor: [1, 1, 1, 1],
+        long_factor: [2, 2, 2, 2],
       },
     },
   ],

@@ -65,6 +65,8 @@ test.each(Object.entries(read))(
 test("caps of Gemma 2, and the context of Phi-4-mini", async () => {
   expect(contextLength(parseModelConfig(await textOf("phi-4-mini-instruct"), ""))).toBe(4096);
   expect(parseModelConfig(await textOf("gemma-2-2b-it"), "")).toMatchObject({
-    ...{ attn_logit_softcapping: 50, final_logit_softcapping: 30, tie_word_embeddings: true },
+    attn_logit_softcapping: 50,
+    final_logit_softcapping: 30,
+    tie_word_embeddings: true,
   });
 });

@@ -165,9 +165,17 @@ const dense = Object.keys(families)
 
 test.each(dense)("%s of few bits computes as its numbers do", async (model_type) => {
   const family = modelConfig({
-    ...{ vocab_size: 70, hidden_size: 64, num_hidden_layers: 2, num_attention_heads: 4 },
-    ...{ num_key_value_heads: 2, head_dim: 16, intermediate_size: 96, max_position_embeddings: 128 },
-    ...{ tie_word_embeddings: true, initializer_range: 0.2, model_type },
+    vocab_size: 70,
+    hidden_size: 64,
+    num_hidden_layers: 2,
+    num_attention_heads: 4,
+    num_key_value_heads: 2,
+    head_dim: 16,
+    intermediate_size: 96,
+    max_position_embeddings: 128,
+    tie_word_embeddings: true,
+    initializer_range: 0.2,
+    model_type,
   });
   const folder = await quantizedFolder(family, "int8");
   const frozen = await readFrozenWeights(folder);
@@ -178,7 +186,10 @@ test.each(dense)("%s of few bits computes as its numbers do", async (model_type)
 test("experts of few bits compute as their numbers do, also without a token", async () => {
   const experts = { num_experts: 6, num_experts_per_tok: 2, moe_intermediate_size: 32, norm_topk_prob: true };
   const mixture = modelConfig({
-    ...{ ...config, model_type: "qwen3_moe", num_hidden_layers: 1, layer_types: ["full_attention"] },
+    ...config,
+    model_type: "qwen3_moe",
+    num_hidden_layers: 1,
+    layer_types: ["full_attention"],
     experts: { ...experts, mlp_only_layers: [] },
   });
   const folder = await quantizedFolder(mixture, "int8");

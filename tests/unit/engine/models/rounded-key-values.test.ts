@@ -142,7 +142,12 @@ test("attention to keys and values of 8 bits is attention to the numbers that th
     const queries = input("queries", heads * size);
     const fresh = [queries, input("freshKeys", groups * size), input("freshValues", groups * size)] as const;
     const { attended, keys, values } = groupQueryAttention(fresh, {
-      ...{ heads, groups, keys: kept("keys"), values: kept("values"), scale: 0.25, cap: null },
+      heads,
+      groups,
+      keys: kept("keys"),
+      values: kept("values"),
+      scale: 0.25,
+      cap: null,
       lastPositions: graph.input("lastPositions", "int32", [rows]),
       total: graph.input("total", "int32", [1]),
       ...(isRounded && { scales: [scale("keyScales"), scale("valueScales")] as const }),

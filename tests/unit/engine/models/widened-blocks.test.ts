@@ -8,8 +8,14 @@ import { quantizedFolder } from "../../../support/quantized-model.ts";
 import { relativeError } from "../../torch-fixtures.ts";
 
 const config = modelConfig({
-  ...{ vocab_size: 70, hidden_size: 256, num_hidden_layers: 3, intermediate_size: 512 },
-  ...{ num_attention_heads: 4, num_key_value_heads: 2, head_dim: 64, max_position_embeddings: 512 },
+  vocab_size: 70,
+  hidden_size: 256,
+  num_hidden_layers: 3,
+  intermediate_size: 512,
+  num_attention_heads: 4,
+  num_key_value_heads: 2,
+  head_dim: 64,
+  max_position_embeddings: 512,
   initializer_range: 0.1,
 });
 

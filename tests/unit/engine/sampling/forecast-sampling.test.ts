@@ -38,7 +38,12 @@ test.each([
   }
   const load = async (available: number) => {
     const sampler = createSampler({
-      ...{ config, slots: 8, stopTokens: [2], decode: () => "", available: () => available, ...changes },
+      config,
+      slots: 8,
+      stopTokens: [2],
+      decode: () => "",
+      available: () => available,
+      ...changes,
     });
     try {
       await sampler.load(0, folder);

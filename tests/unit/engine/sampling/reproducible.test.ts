@@ -50,8 +50,12 @@ async function open(
   options: Partial<SamplerOptions> = {},
 ): Promise<Sampler> {
   const sampler = createSampler({
-    ...{ config, slots, ...options },
-    ...{ stopTokens: [], threads: 2, decode: () => "" },
+    config,
+    slots,
+    ...options,
+    stopTokens: [],
+    threads: 2,
+    decode: () => "",
   });
   await sampler.load(0, folder);
   return sampler;
@@ -125,7 +129,11 @@ test.each([
 /** A model whose matrices are wide enough to be widened for whole blocks of prompts; queries' and keys' are not all. */
 const wide = modelConfig({
   ...shape,
-  ...{ hidden_size: 256, num_hidden_layers: 3, num_key_value_heads: 2, head_dim: 64, intermediate_size: 512 },
+  hidden_size: 256,
+  num_hidden_layers: 3,
+  num_key_value_heads: 2,
+  head_dim: 64,
+  intermediate_size: 512,
   initializer_range: 0.1,
 });
 

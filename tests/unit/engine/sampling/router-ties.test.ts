@@ -65,7 +65,13 @@ async function open(
 ): Promise<Sampler> {
   const keyValueBytes = positions * bytesOfPosition(config);
   const sampler = createSampler({
-    ...{ config, slots: 16, stopTokens: [], threads: 2, decode: () => "", keyValueBytes, target: { device } },
+    config,
+    slots: 16,
+    stopTokens: [],
+    threads: 2,
+    decode: () => "",
+    keyValueBytes,
+    target: { device },
   });
   opened.push(sampler);
   await sampler.load(0, await modelFolder(config, pairedRouters(config)));

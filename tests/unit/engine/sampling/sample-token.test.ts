@@ -124,7 +124,7 @@ test("the tempered log-probability is that of the whole vocabulary, whatever res
     const { token, temperedLogprob } = sampleToken(next, sampling, () => 0.3, restricted);
     expect(temperedLogprob).toBeCloseTo(Math.log(powers[token]! / total), 6);
   }
-  const forced = sampleToken(...[nextToken(Float32Array.of(0, -150), 0.5), { temperature: 0.5 }, () => 0], {
+  const forced = sampleToken(nextToken(Float32Array.of(0, -150), 0.5), { temperature: 0.5 }, () => 0, {
     seen: new Set(),
     allowed: Int32Array.of(0b10),
   });

@@ -159,7 +159,9 @@ test("where memory is enough for two versions, two are kept, and one in use is n
   const abort = new AbortController();
   const long = [1, 2].map((version) =>
     sampler.generate({
-      ...{ ...sampled(1), version, signal: abort.signal },
+      ...sampled(1),
+      version,
+      signal: abort.signal,
       sampling: { temperature: 1, maxTokens: longLength - 100 },
     }),
   );

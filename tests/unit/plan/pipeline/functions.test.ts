@@ -54,7 +54,11 @@ describe("a tool of several functions", () => {
     const about = { instance: "", key: "", attempt: 1, config: tool.config, isReplay: false, signal };
     const task = { data_source: "", prompt: [], reward_model: { ground_truth: "" } };
     const state = await plugin.create?.({
-      ...{ instance: "", task, config: tool.config, environment: {}, signal },
+      instance: "",
+      task,
+      config: tool.config,
+      environment: {},
+      signal,
       hold() {},
     });
     const call = (name: string, given: object) =>
@@ -136,13 +140,11 @@ describe("a tool of several functions", () => {
   it("says in its manifest either one function or several", async () => {
     const manifest = (tool: object) =>
       JSON.stringify({
-        ...{
-          name: "tool-x",
-          kind: "tool",
-          version: "0.1.0",
-          engines: { everturn: "*" },
-          entry: "./index.ts",
-        },
+        name: "tool-x",
+        kind: "tool",
+        version: "0.1.0",
+        engines: { everturn: "*" },
+        entry: "./index.ts",
         tool: { name: "x", ...tool },
       });
     const refusal = (tool: object) =>

@@ -7,11 +7,9 @@ import { changed, fileOf, refused, workspace } from "./workspace.ts";
 
 const task = (agent_name?: string) =>
   JSON.stringify({
-    ...{
-      data_source: "test",
-      prompt: [{ role: "user", content: "1 + 1" }],
-      reward_model: { ground_truth: "2" },
-    },
+    data_source: "test",
+    prompt: [{ role: "user", content: "1 + 1" }],
+    reward_model: { ground_truth: "2" },
     ...(agent_name === undefined ? {} : { agent_name }),
   });
 const tasks = (...agents: (string | undefined)[]) => ({ "tasks.jsonl": `${agents.map(task).join("\n")}\n` });
@@ -47,7 +45,7 @@ test("a tool that is for loops is told to the policy where a loop names it alone
   const manifest = fileOf("plugins/tool-test/everturn.plugin.json");
   const forLoops = manifest.replace('"name": "lookup"', '"name": "lookup", "forLoops": true');
   const folder = workspace({
-    ...{ "pipeline.yaml": fileOf("pipeline.yaml").replace("tools:\n", "tools:\n  - tool-test\n") },
+    "pipeline.yaml": fileOf("pipeline.yaml").replace("tools:\n", "tools:\n  - tool-test\n"),
     "plugins/tool-test/everturn.plugin.json": forLoops,
   });
   const { plan } = await checkPipeline(join(folder, "pipeline.yaml"));

@@ -96,11 +96,9 @@ test("a budget in tokens is refused where nobody knows the policy's tokens", asy
   const plain = [endpoint, "steps=0", "warmStart=null"];
   expect(await refusals(...plain)).toEqual([]);
   const [rollout, ofTool, ...others] = await refusals(
-    ...[
-      ...plain,
-      "rollout.observations.tokens=64",
-      "tools.0={ plugin: tool-calculator, observations: { tokens: 32 } }",
-    ],
+    ...plain,
+    "rollout.observations.tokens=64",
+    "tools.0={ plugin: tool-calculator, observations: { tokens: 32 } }",
   );
   expect(rollout).toContain(
     "rollout.observations.tokens is there, but nobody says what policy-openai's tokens are",
@@ -126,7 +124,9 @@ test("demonstrated actions that a rollout would cut are refused, with the tokens
 
 test("OpenAI's own chats are demonstrations", async () => {
   const call = {
-    ...{ id: "call_1", type: "function", index: 0 },
+    id: "call_1",
+    type: "function",
+    index: 0,
     function: { name: "calculator", arguments: '{"expression":"1 + 1"}' },
   };
   const answered = { role: "assistant", content: null, refusal: null, annotations: [], audio: null };
@@ -233,7 +233,11 @@ test("rows are counted from the longest on, until the others fit; what can't be 
   };
   const options = { rows, bytes: (row: number) => row, frame, reason: String, room: 300 };
   expect(countRows(options)).toEqual({
-    ...{ rows: 6, counted: 6, longest: 450, mayBeMore: false, refused: new Map([["Error: twenty", [20]]]) },
+    rows: 6,
+    counted: 6,
+    longest: 450,
+    mayBeMore: false,
+    refused: new Map([["Error: twenty", [20]]]),
     tooLong: [
       { row: 900, tokens: 450 },
       { row: 800, tokens: 400 },

@@ -4,13 +4,11 @@ import { loadPlan } from "../../../../src/plan/pipeline/load-plan.ts";
 import { changed, refused, workspace } from "./workspace.ts";
 
 const lossManifest = JSON.stringify({
-  ...{
-    name: "loss-own",
-    kind: "loss",
-    version: "0.1.0",
-    engines: { everturn: "^0.3.0" },
-    entry: "./index.js",
-  },
+  name: "loss-own",
+  kind: "loss",
+  version: "0.1.0",
+  engines: { everturn: "^0.3.0" },
+  entry: "./index.js",
   config: {
     type: "object",
     additionalProperties: false,
@@ -108,7 +106,8 @@ describe("a trainer's settings that don't go together", () => {
     `);
     expect(
       await refused(withTrainer("importanceCorrection: token-mask"), [
-        ...["rollout.staleness=9", "rollout.batchSize=1024"],
+        "rollout.staleness=9",
+        "rollout.batchSize=1024",
       ]),
     ).toMatchInlineSnapshot(`
       "pipeline.yaml: refused, 1 problem:

@@ -6,8 +6,10 @@ import { describeTasks, sharedTasks } from "../../../../src/plan/tasks/describe-
 import { parseTasks } from "../../../../src/plan/tasks/parse-tasks.ts";
 
 const row = (question: string, answer: string, more: object = {}) => ({
-  ...{ data_source: "sums", prompt: [{ role: "user", content: question }] },
-  ...{ reward_model: { ground_truth: answer }, ...more },
+  data_source: "sums",
+  prompt: [{ role: "user", content: question }],
+  reward_model: { ground_truth: answer },
+  ...more,
 });
 const tasks = (path: string, rows: object[]) =>
   parseTasks(rows.map((one) => JSON.stringify(one)).join("\n"), path);

@@ -29,7 +29,13 @@ async function tool(text: string, name = "it") {
   if (found.manifest === undefined || found.manifest.tool === undefined) throw new Error(problems.join());
   const { file, manifest, source } = found;
   const plugin: ResolvedPlugin = {
-    ...{ name: manifest.name, version: manifest.version, folder, entry: file, manifest, config: {}, source },
+    name: manifest.name,
+    version: manifest.version,
+    folder,
+    entry: file,
+    manifest,
+    config: {},
+    source,
   };
   const { execute } = await loadTool(plugin);
   const execution = { instance: "", function: "", key: "", attempt: 1, config: {}, isReplay: false };
@@ -54,7 +60,9 @@ describe("a plain function", () => {
     const { told, answer } = await tool(sum);
     expect(told).toMatchObject({ name: "it", description: "Adds two numbers." });
     expect(told.parameters).toEqual({
-      ...{ type: "object", additionalProperties: false, required: ["a", "b"] },
+      type: "object",
+      additionalProperties: false,
+      required: ["a", "b"],
       properties: {
         a: { type: "number", description: "The first one." },
         b: { type: "number" },
@@ -82,7 +90,9 @@ describe("a plain function", () => {
       required: ["to", "way"],
       properties: {
         to: {
-          ...{ type: "object", additionalProperties: false, required: ["latitude", "tags"] },
+          type: "object",
+          additionalProperties: false,
+          required: ["latitude", "tags"],
           properties: {
             latitude: { type: "number", description: "In degrees." },
             name: { type: "string" },

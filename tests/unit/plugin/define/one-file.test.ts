@@ -35,7 +35,12 @@ export default defineTool({
 const units = "export const metres: Record<string, number> = { m: 1, km: 1000 };\n";
 
 const call = {
-  ...{ instance: "", function: "", key: "", attempt: 1, config: {}, isReplay: false },
+  instance: "",
+  function: "",
+  key: "",
+  attempt: 1,
+  config: {},
+  isReplay: false,
   signal: new AbortController().signal,
 };
 
@@ -73,10 +78,16 @@ describe("a tool in one file", () => {
     const plan = await planned("{ plugin: ./tools/length.ts, config: { digits: 1 }, timeout: 1s }", files);
     const [tool] = plan.tools;
     expect(tool).toMatchObject({
-      ...{ name: "tool-length", version: "0.0.0", timeout: 1000, host: "length", config: { digits: 1 } },
+      name: "tool-length",
+      version: "0.0.0",
+      timeout: 1000,
+      host: "length",
+      config: { digits: 1 },
       retry: { maximumAttempts: 2, initialInterval: 100 },
       manifest: {
-        ...{ kind: "tool", entry: "./length.ts", capabilities: { network: true, files: false } },
+        kind: "tool",
+        entry: "./length.ts",
+        capabilities: { network: true, files: false },
         tool: { name: "length", stateful: false, timeout: "3s", parameters: { required: ["value", "from"] } },
       },
     });
@@ -129,7 +140,9 @@ describe("a tool in one file", () => {
     for (const resolved of plan.tools) {
       const { parameters } = resolved.manifest.tool ?? {};
       expect(parameters).toMatchObject({
-        ...{ type: "object", required: ["text"], additionalProperties: false },
+        type: "object",
+        required: ["text"],
+        additionalProperties: false,
         properties: { text: { type: "string" } },
       });
       expect(parameters).not.toHaveProperty("$schema");

@@ -23,8 +23,13 @@ async function resolved(kind: "loop" | "loss" | "policy" | "trainer", text: stri
   if (found.manifest === undefined) throw new Error(found.problems.map(({ error }) => error.message).join());
   const { file: entry, manifest, source } = found;
   const plugin: ResolvedPlugin = {
-    ...{ name: manifest.name, version: manifest.version, folder: dirname(entry), entry, manifest },
-    ...{ config: {}, source },
+    name: manifest.name,
+    version: manifest.version,
+    folder: dirname(entry),
+    entry,
+    manifest,
+    config: {},
+    source,
   };
   return { plugin, manifest };
 }

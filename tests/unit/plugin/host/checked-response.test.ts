@@ -25,7 +25,10 @@ test("texts, JSON, images and videos are told in order, each image and video by 
   ]);
   expect(answer.media?.[1]).toMatchObject({ framesPerSecond: 2 });
   expect(answer.media?.[0]?.frames[0]).toEqual({
-    ...{ data: png(640, 480), mediaType: "image/png", width: 640, height: 480 },
+    data: png(640, 480),
+    mediaType: "image/png",
+    width: 640,
+    height: 480,
   });
 });
 
@@ -58,10 +61,13 @@ test("bytes cross as a copy of their own, not with the buffer that they lie in",
 
 test("a call that may not be made is told to the model with the reason, and an end is told", () => {
   expect(answered({ invalid: "the cell is taken" })).toEqual({
-    ...{ text: "error: the cell is taken", invalid: "the cell is taken" },
+    text: "error: the cell is taken",
+    invalid: "the cell is taken",
   });
   expect(answered({ text: "X wins", done: true, reward: 1 })).toEqual({
-    ...{ text: "X wins", done: true, reward: 1 },
+    text: "X wins",
+    done: true,
+    reward: 1,
   });
   expect(answered({ text: "go on", done: false })).toEqual({ text: "go on" });
 });

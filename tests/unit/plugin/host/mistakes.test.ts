@@ -13,7 +13,13 @@ const [resolved] = plan.tools;
 if (resolved === undefined) throw new Error("the sample plan has no tool");
 const { signal } = new AbortController();
 const execution: ToolExecution = {
-  ...{ instance: "a", function: "", key: "a/1/0", attempt: 1, config: {}, signal, isReplay: false },
+  instance: "a",
+  function: "",
+  key: "a/1/0",
+  attempt: 1,
+  config: {},
+  signal,
+  isReplay: false,
 };
 
 /** What a tool answers whose `execute` returns what `expression` is worth. */

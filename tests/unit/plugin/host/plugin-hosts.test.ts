@@ -14,7 +14,11 @@ import { temporaryFolder } from "../../../support/temporary-folder.ts";
 import { writePlugin } from "../../../support/thread-of.ts";
 
 const [resolved] = samplePlan({
-  ...{ steps: 1, batchSize: 8, tasks: 2, warmStart: false, evaluationEvery: 1 },
+  steps: 1,
+  batchSize: 8,
+  tasks: 2,
+  warmStart: false,
+  evaluationEvery: 1,
 }).tools;
 const { signal } = new AbortController();
 const folders = temporaryFolder();
@@ -48,7 +52,13 @@ function hosts() {
       const one = { ...resolved, name, timeout: 20_000, entry: writePlugin(source) };
       const thread = await toolThread(one, name, (text) => said.push(text), all.start);
       const execution: ToolExecution = {
-        ...{ instance: "a", function: "", key: "a/1/0", attempt: 1, config: {}, signal, isReplay: false },
+        instance: "a",
+        function: "",
+        key: "a/1/0",
+        attempt: 1,
+        config: {},
+        signal,
+        isReplay: false,
       };
       const call = async (
         expression: string,

@@ -8,12 +8,22 @@ import { threadOf } from "../../../support/thread-of.ts";
 
 const folder = temporaryFolder();
 const [resolved] = samplePlan({
-  ...{ steps: 1, batchSize: 8, tasks: 2, warmStart: false, evaluationEvery: 1 },
+  steps: 1,
+  batchSize: 8,
+  tasks: 2,
+  warmStart: false,
+  evaluationEvery: 1,
 }).tools;
 if (resolved === undefined) throw new Error("the sample plan has no tool");
 const { signal } = new AbortController();
 const execution: ToolExecution = {
-  ...{ instance: "a", function: "", key: "a/1/0", attempt: 1, config: {}, signal, isReplay: false },
+  instance: "a",
+  function: "",
+  key: "a/1/0",
+  attempt: 1,
+  config: {},
+  signal,
+  isReplay: false,
 };
 
 /** A tool that does what its expression says, with `limit` ms for a call. */
@@ -69,8 +79,12 @@ test.for([
 ] as const)("%s ends the plugin's thread, and nothing else", async ([expression, reason]) => {
   const { thread, call, said } = await unruly(5000);
   const state = await thread.plugin.create?.({
-    ...{ instance: "a", task: { data_source: "", prompt: [], reward_model: { ground_truth: "" } } },
-    ...{ config: {}, environment: {}, signal, hold: () => {} },
+    instance: "a",
+    task: { data_source: "", prompt: [], reward_model: { ground_truth: "" } },
+    config: {},
+    environment: {},
+    signal,
+    hold: () => {},
   });
   expect(await call("return state", state)).toBe("created");
   await expect(call(expression, state)).rejects.toMatchObject({ code: "TOOL_FAILED", params: { reason } });

@@ -86,7 +86,10 @@ test("verl's own classes become tools of a pipeline that can be planned, and com
       name: "tool-code",
       config: {
         sandbox: { kind: "sandbox-fusion", url: "https://sandbox.example" },
-        ...{ keep: false, language: "python", time: 5, memory: 256 },
+        keep: false,
+        language: "python",
+        time: 5,
+        memory: 256,
       },
     },
     { name: "tool-image", concurrency: 4 },
@@ -112,9 +115,13 @@ test("what a class of one's own is like, or the tool that is it, is said by --ma
   const wiki = search.replace("verl.tools.search_tool.SearchTool", "my.Wiki");
   const text = await runCommand(
     registerTools,
-    ...["tools", "import", fileWith(`tools:\n${own}${wiki}`)],
-    ...["--map", "verl.tools.gsm8k_tool.Gsm8kTool=./tools/gsm8k.ts"],
-    ...["--map", "my.Wiki=verl.tools.search_tool.SearchTool"],
+    "tools",
+    "import",
+    fileWith(`tools:\n${own}${wiki}`),
+    "--map",
+    "verl.tools.gsm8k_tool.Gsm8kTool=./tools/gsm8k.ts",
+    "--map",
+    "my.Wiki=verl.tools.search_tool.SearchTool",
   );
   expect(text).toContain("plugin: tool-search");
   expect(text).toContain("rounds: 3");
@@ -136,9 +143,15 @@ test("what a row has for a tool arrives there: the tool that docs/tools.md shows
   const kwargs = { create_kwargs: { ground_truth: "1234" }, execute_kwargs: { penalty: 0.25 } };
   const lines = await runCommand(
     registerTools,
-    ...["tools", "try", join(folder, "tools", "gsm8k.ts"), "--json", "--task"],
+    "tools",
+    "try",
+    join(folder, "tools", "gsm8k.ts"),
+    "--json",
+    "--task",
     JSON.stringify({ extra_info: { tools_kwargs: { calc_gsm8k_reward: kwargs } } }),
-    ...['{"answer": "12"}', '{"answer": "1,234"}', '{"answer": "1234"}'],
+    '{"answer": "12"}',
+    '{"answer": "1,234"}',
+    '{"answer": "1234"}',
   );
   const told = lines
     .trim()

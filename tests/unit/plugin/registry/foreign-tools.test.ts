@@ -9,14 +9,12 @@ import { argumentsValidator } from "../../../../src/plugin/registry/validate-arg
 import * as tools from "../../../one-file/foreign.ts";
 
 const execution = {
-  ...{
-    instance: "",
-    function: "",
-    key: "run/step-0001/task-1/0/1/0",
-    attempt: 1,
-    config: {},
-    isReplay: false,
-  },
+  instance: "",
+  function: "",
+  key: "run/step-0001/task-1/0/1/0",
+  attempt: 1,
+  config: {},
+  isReplay: false,
   signal: new AbortController().signal,
 };
 
@@ -58,7 +56,9 @@ test.each([
   ["langchain", "langchain_weather", "3 C", unknown],
   ["mastra", "mastra_weather", '{"degrees":3,"unit":"C"}', unknown],
   [
-    ...(["openai", "openai_weather", "3"] as const),
+    "openai",
+    "openai_weather",
+    "3",
     { text: expect.stringContaining("An error occurred while running the tool") },
   ],
 ] as const)(

@@ -27,12 +27,17 @@ test("each data source is a task of lm-evaluation-harness, with its measures and
   expect(results).toMatchObject({
     results: {
       openai_gsm8k: {
-        ...{ alias: "openai_gsm8k", sample_len: 2, "accuracy,none": 0.75, "accuracy_stderr,none": 0.25 },
-        ...{ "pass@2,none": 1, "pass@2_stderr,none": 0 },
+        alias: "openai_gsm8k",
+        sample_len: 2,
+        "accuracy,none": 0.75,
+        "accuracy_stderr,none": 0.25,
+        "pass@2,none": 1,
+        "pass@2_stderr,none": 0,
       },
       math: { "accuracy,none": 0, "accuracy_stderr,none": "N/A" },
     },
-    ...{ versions: { openai_gsm8k: 1, math: 1 }, "n-shot": { openai_gsm8k: 0, math: 0 } },
+    versions: { openai_gsm8k: 1, math: 1 },
+    "n-shot": { openai_gsm8k: 0, math: 0 },
     "n-samples": { openai_gsm8k: { original: 2, effective: 2 }, math: { original: 1, effective: 1 } },
     config: {
       model: "everturn",
@@ -40,13 +45,11 @@ test("each data source is a task of lm-evaluation-harness, with its measures and
     },
   });
   expect(samples.openai_gsm8k?.[1]).toMatchObject({
-    ...{
-      doc_id: 1,
-      target: "1",
-      resps: [["atrue", "afalse"]],
-      filtered_resps: ["atrue", "afalse"],
-      accuracy: 0.5,
-    },
+    doc_id: 1,
+    target: "1",
+    resps: [["atrue", "afalse"]],
+    filtered_resps: ["atrue", "afalse"],
+    accuracy: 0.5,
     doc_hash: expect.stringMatching(/^[0-9a-f]{64}$/),
   });
 });

@@ -37,8 +37,13 @@ const tasks = runTasks();
 const groups = 2;
 
 const metrics = {
-  ...{ approximateKl: 0, entropy: 0, clipFraction: 0, policyLoss: 0 },
-  ...{ gradientNorm: 0, learningRate: 0, logprobGap: 0 },
+  approximateKl: 0,
+  entropy: 0,
+  clipFraction: 0,
+  policyLoss: 0,
+  gradientNorm: 0,
+  learningRate: 0,
+  logprobGap: 0,
 };
 
 async function asynchronousRun(staleness: number): Promise<OpenRun> {
@@ -72,9 +77,17 @@ async function commit(
   { trained, leftOut = [], cursor }: { trained: number[]; leftOut?: number[]; cursor: GroupCursor },
 ): Promise<void> {
   const record: TrainedStep = {
-    ...{ step, from: step - 1, policyVersion: step, metrics, seconds: 1, cursor },
+    step,
+    from: step - 1,
+    policyVersion: step,
+    metrics,
+    seconds: 1,
+    cursor,
     trajectories: trained.map((number) => ({
-      ...{ trajectory: idOf(run, number), head: "a", reward: 1, group: String(number) },
+      trajectory: idOf(run, number),
+      head: "a",
+      reward: 1,
+      group: String(number),
     })),
     leftOut: leftOut.map((number) => ({ trajectory: idOf(run, number), reason: "lost" })),
   };

@@ -170,8 +170,15 @@ test("copes with one step and one evaluation", async () => {
 test("lists an evaluation of `everturn evaluate` apart from the run's own", async () => {
   const run = await writeSampleRun();
   const record: EvaluationRecord = {
-    ...{ name: "evaluation-v0005-no-tools-1", step: 0, policyVersion: 5, accuracy: 0.015, tasks: 200 },
-    ...{ leftOut: 0, toolCallRate: 1, meanActionTokens: 20, seconds: 5 },
+    name: "evaluation-v0005-no-tools-1",
+    step: 0,
+    policyVersion: 5,
+    accuracy: 0.015,
+    tasks: 200,
+    leftOut: 0,
+    toolCallRate: 1,
+    meanActionTokens: 20,
+    seconds: 5,
   };
   await run.store.record(evaluationKey(record.name), record);
   const page = await reportOf(run);

@@ -43,8 +43,11 @@ jobs:
     data: { command: ["node", "make.mjs"], makes: [join(place, "out", "tasks.jsonl")] },
     warm: { train: join(place, "pipeline.yaml"), set: {} },
     "held-out": {
-      ...{ evaluate: "warm", tasks: join(place, "out", "tasks.jsonl") },
-      ...{ versions: ["newest"], samples: 1, tools: true },
+      evaluate: "warm",
+      tasks: join(place, "out", "tasks.jsonl"),
+      versions: ["newest"],
+      samples: 1,
+      tools: true,
     },
     policy: { export: "warm", to: join(place, "policy"), dtype: "float32", merge: false },
   });

@@ -90,7 +90,10 @@ test("a run is the user's alone, and what is written in it as open as its folder
     const run = await createRun(plan, parent, undefined, false);
     const root = join(parent, run);
     expect([root, join(root, "plan"), join(root, "plan", "1.json"), join(root, "run.json")].map(of)).toEqual([
-      ...["700", "700", "600", "600"],
+      "700",
+      "700",
+      "600",
+      "600",
     ]);
     expect(of(parent)).toBe("755");
     expect(process.umask(0o022)).toBe(0o022);

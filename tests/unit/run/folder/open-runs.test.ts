@@ -33,7 +33,8 @@ test("a run that 0.3 began is refused as such, and not for a broken file", async
   writeFileSync(join(root, "run.json"), JSON.stringify({ address: "127.0.0.1:7233", namespace: "default" }));
   writeFileSync(join(root, "plan.json"), JSON.stringify(plan));
   await expect(openRuns(runs)("calculator-20261101-120000")).rejects.toMatchObject({
-    ...{ code: "RUN_OF_EARLIER_RELEASE", retryable: false },
+    code: "RUN_OF_EARLIER_RELEASE",
+    retryable: false,
     message: expect.stringContaining("begun by Everturn 0.3 or earlier"),
   });
 });

@@ -16,7 +16,9 @@ test("roles that share a queue share a worker; each queue has one", () => {
 
 test("a prefix keeps shared queues shared", () => {
   expect(prefixed("run/", sharedQueues)).toEqual({
-    ...{ orchestration: "run/rollout", policy: "run/rollout", tools: "run/rollout" },
+    orchestration: "run/rollout",
+    policy: "run/rollout",
+    tools: "run/rollout",
     trainer: "run/trainer",
   });
 });

@@ -20,7 +20,14 @@ const action: Segment = {
 const head = segmentRef(action);
 const tokens = { prompt: 2, action: 1, observation: 0 };
 await store.record(turnKey(place, 1), {
-  ...{ callsBefore: 0, appended, action, head, tokens, finishReason: "stop", seconds: 0, workSeconds: 0 },
+  callsBefore: 0,
+  appended,
+  action,
+  head,
+  tokens,
+  finishReason: "stop",
+  seconds: 0,
+  workSeconds: 0,
 });
 
 test("a context is read from the store once, then known", async () => {

@@ -12,7 +12,12 @@ const folder = temporaryFolder();
 const place = { stage: "step-0001", task: "task-00000", sample: 0 };
 const prompt: Segment = { previous: null, origin: "prompt", text: "1 + 1 =", tokens: [5, 6, 7] };
 const action = (previous: string): Segment => ({
-  ...{ previous, origin: "action", text: "2", tokens: [8], logprobs: [-0.1234567890123], policyVersion: 3 },
+  previous,
+  origin: "action",
+  text: "2",
+  tokens: [8],
+  logprobs: [-0.1234567890123],
+  policyVersion: 3,
 });
 
 test("the last segment stands for the whole trajectory, number by number, also where a turn followed an earlier one", async () => {

@@ -136,8 +136,12 @@ test("routers' ties stand where their tokens do, in each row, up to its last act
 
 test("an action keeps the routers' ties of what was read since the action before", () => {
   const generation = {
-    ...{ tokens: [7, 8], text: "", finishReason: "stop" as const },
-    ...{ logprobs: [-1, -1], temperedLogprobs: [-1, -1], samplingLogprobs: [-1, -1] },
+    tokens: [7, 8],
+    text: "",
+    finishReason: "stop" as const,
+    logprobs: [-1, -1],
+    temperedLogprobs: [-1, -1],
+    samplingLogprobs: [-1, -1],
     routerTies: [0, 1, 2, 3, 1, 4, 4, 1, 5, 6, 0, 7],
   };
   const kept = (before: number) =>

@@ -35,22 +35,18 @@ test("says where the trajectory belongs, what sampled each turn, and how it ende
     { outcome: "answered", answer: "2", reward: 1, success: true },
   );
   expect(record).toMatchObject({
-    ...{
-      id: "r/step-0002/task-00007/1",
-      run: "r",
-      stage: "step-0002",
-      step: 2,
-      taskId: "task-00007",
-      sample: 1,
-    },
-    ...{
-      policyVersions: [4, 5],
-      turnRewards: [0.5, 0],
-      outcome: "answered",
-      answer: "2",
-      reward: 1,
-      success: true,
-    },
+    id: "r/step-0002/task-00007/1",
+    run: "r",
+    stage: "step-0002",
+    step: 2,
+    taskId: "task-00007",
+    sample: 1,
+    policyVersions: [4, 5],
+    turnRewards: [0.5, 0],
+    outcome: "answered",
+    answer: "2",
+    reward: 1,
+    success: true,
     startedAt: "2026-01-02T00:00:00.000Z",
   });
   const validate = createAjv().addSchema(taskSchema).compile(trajectorySchema);

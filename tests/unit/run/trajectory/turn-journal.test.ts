@@ -19,8 +19,13 @@ const place = {
   sample: 0,
 };
 const call = (observation: string, reward: number) => ({
-  ...{ tool: "search", arguments: { query: "q" }, observation, valid: true },
-  ...{ reward, attempts: 1, seconds: 0 },
+  tool: "search",
+  arguments: { query: "q" },
+  observation,
+  valid: true,
+  reward,
+  attempts: 1,
+  seconds: 0,
 });
 
 // The first turn began eleven calls, of which three were answered, the second one; the third is the last.
@@ -41,7 +46,11 @@ for (const number of [2, 0]) await store.record(callKey(place, 3, number), call(
 const ended: EndedTrajectory = {
   place,
   task: { data_source: "", prompt: [{ role: "user", content: "" }], reward_model: { ground_truth: "" } },
-  ...{ turns: 2, calls: 1, head: "2", policyVersion: 0, startedAt: 0 },
+  turns: 2,
+  calls: 1,
+  head: "2",
+  policyVersion: 0,
+  startedAt: 0,
   tokens: { prompt: 0, action: 0, observation: 0 },
   refused: [{ turn: 2, call: 0, tool: "", arguments: "search(", observation: "error: not JSON" }],
 };

@@ -36,7 +36,10 @@ async function client({ readsImages }: { readsImages: boolean }) {
     };
   };
   const session = await openTrajectorySession(
-    ...([place, rollout, store, generate] as const),
+    place,
+    rollout,
+    store,
+    generate,
     readsImages ? store.bytes : undefined,
   );
   endpoint = await startEndpoint({

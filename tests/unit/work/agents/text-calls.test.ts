@@ -60,7 +60,8 @@ test("an agent that offers no tools, or wants none called, reads a call as text,
   const third = await openai.chat.completions.create(none);
   expect(third.choices).toMatchObject([{ finish_reason: "stop", message: { content: call } }]);
   const { choices } = await openai.chat.completions.create({
-    ...{ model: "policy", tools },
+    model: "policy",
+    tools,
     messages: [user, { role: "assistant", content: call }, user],
   });
   expect(choices).toMatchObject([{ finish_reason: "stop", message: { content: "3" } }]);

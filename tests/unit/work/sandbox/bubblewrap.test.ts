@@ -149,7 +149,11 @@ describe.runIf(here !== undefined)("bubblewrap", () => {
       "import os\nfor _ in range(200):\n  os.mkdir('d')\n  os.chdir('d')\nopen('deep', 'w').close()";
     await session.run({ language: "python", code });
     expect((await session.list()).map(({ path }) => path)).toEqual([
-      ...["after", "before", `${"d/".repeat(101)}`, "large", "last"],
+      "after",
+      "before",
+      `${"d/".repeat(101)}`,
+      "large",
+      "last",
     ]);
     await session.close();
   });

@@ -21,7 +21,9 @@ test.runIf(here !== undefined)("gVisor: programs, files, what is kept, limits", 
   const run = (code: string, keep = false) => session.run({ language: "python", code, keep });
   await session.write({ "data/rows.csv": "1,2\n" });
   expect(await run("print(open('data/rows.csv').read())\n6 * 7")).toMatchObject({
-    ...{ outcome: "finished", stdout: "1,2\n\n", value: "42" },
+    outcome: "finished",
+    stdout: "1,2\n\n",
+    value: "42",
   });
   const namespaces = "import ctypes\nctypes.CDLL(None).unshare(0x10000000)";
   expect(await run(namespaces)).toMatchObject({ value: "-1" });
@@ -35,7 +37,9 @@ test.runIf(here !== undefined)("gVisor: programs, files, what is kept, limits", 
     stdout: expect.stringContaining("Linux version 4.4.0"), // gVisor's, on every machine
   });
   expect(await session.run({ language: "shell", code: "cat data/rows.csv; exit 4" })).toMatchObject({
-    ...{ outcome: "failed", stdout: "1,2\n", exitCode: 4 },
+    outcome: "failed",
+    stdout: "1,2\n",
+    exitCode: 4,
   });
   await sandbox.close();
 });

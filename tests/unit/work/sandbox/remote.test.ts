@@ -34,7 +34,10 @@ function fusion({ code, files, fetch_files }: Request) {
   rmSync(folder, { recursive: true });
   const run_result = { status: "Finished", execution_time: 0.1, return_code: status, stdout, stderr };
   return {
-    ...{ status: status === 0 ? "Success" : "Failed", message: "", compile_result: null, run_result },
+    status: status === 0 ? "Success" : "Failed",
+    message: "",
+    compile_result: null,
+    run_result,
     files: Object.fromEntries(fetched),
   };
 }
@@ -61,7 +64,11 @@ test.runIf(hasPython)(
     const first =
       "import os\nopen('sum', 'w').write(input())\nos.remove('bytes')\nprint(open('data/rows.csv').read())\n6 * 7";
     expect(await run(first, "3")).toEqual({
-      ...{ outcome: "finished", stdout: "1,2\n\n", stderr: "", value: "42", exitCode: 0 },
+      outcome: "finished",
+      stdout: "1,2\n\n",
+      stderr: "",
+      value: "42",
+      exitCode: 0,
       seconds: expect.any(Number),
     });
     expect(await session.list()).toEqual([
@@ -69,7 +76,9 @@ test.runIf(hasPython)(
       { path: "sum", size: 1 },
     ]);
     expect(await run("1 / 0")).toMatchObject({
-      ...{ outcome: "failed", exitCode: 1, stderr: expect.stringContaining("ZeroDivisionError") },
+      outcome: "failed",
+      exitCode: 1,
+      stderr: expect.stringContaining("ZeroDivisionError"),
     });
     expect(await run("import os\nsorted(os.listdir('.')), 'SERVERS_SECRET' in os.environ")).toMatchObject({
       value: "(['data', 'sum'], False)",
@@ -81,7 +90,9 @@ test.runIf(hasPython)(
       outcome: "ended",
     });
     expect(await session.run({ language: "shell", code: "cat sum; exit 4" })).toMatchObject({
-      ...{ outcome: "failed", stdout: "3", exitCode: 4 },
+      outcome: "failed",
+      stdout: "3",
+      exitCode: 4,
     });
     const late = session.run({ language: "python", code: "while True: pass" }, { limits: { time: 0.5 } });
     expect(await late).toMatchObject({ outcome: "time-limit" });
@@ -123,12 +134,15 @@ test.runIf(hasPython)(
     }
     const whole = { outcome: "finished", stdout: "", stderr: "", seconds: 1, put: {}, removed: [] };
     for (const forged of [
-      ...["", "{", "[]", { ...whole, outcome: "won" }, { ...whole, stdout: 1 }, { ...whole, put: [] }],
-      ...[
-        { ...whole, put: { "../a": "" } },
-        { ...whole, put: { a: 1 } },
-        { ...whole, removed: ["/etc/passwd"] },
-      ],
+      "",
+      "{",
+      "[]",
+      { ...whole, outcome: "won" },
+      { ...whole, stdout: 1 },
+      { ...whole, put: [] },
+      { ...whole, put: { "../a": "" } },
+      { ...whole, put: { a: 1 } },
+      { ...whole, removed: ["/etc/passwd"] },
     ]) {
       const content = Buffer.from(typeof forged === "string" ? forged : JSON.stringify(forged)).toString(
         "base64",

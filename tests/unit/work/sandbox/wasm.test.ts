@@ -40,13 +40,18 @@ describe.runIf(hasDeno)("WebAssembly", () => {
     await session.write({ "data/rows.csv": "1,2\n", bytes: Uint8Array.of(0, 255) });
     const code = "x = 5\nopen('sum', 'w').write(input())\nprint(open('data/rows.csv').read())\n6 * 7";
     expect(await session.run({ language: "python", code, stdin: "3", keep: true })).toEqual({
-      ...{ outcome: "finished", stdout: "1,2\n\n", stderr: "", value: "42", exitCode: 0 },
+      outcome: "finished",
+      stdout: "1,2\n\n",
+      stderr: "",
+      value: "42",
+      exitCode: 0,
       seconds: expect.any(Number),
     });
     expect(
       await session.run({ language: "python", code: "x, hash('a'), exit(3)", keep: true }),
     ).toMatchObject({
-      ...{ outcome: "failed", exitCode: 3 },
+      outcome: "failed",
+      exitCode: 3,
     });
     const fresh = "import os, random\nprint(sorted(os.listdir('.')), random.random())\ndef f(): x\nf()";
     const [one, other] = await Promise.all(

@@ -17,7 +17,9 @@ function testCalls(settings: Partial<HostSettings>, rate?: string) {
   const start = performance.now();
   const call = (name: string, signal = new AbortController().signal) =>
     host.call(async () => void begun.push([name, Math.round(performance.now() - start)]), {
-      ...{ slots: undefined, rate: own, signal },
+      slots: undefined,
+      rate: own,
+      signal,
       onWait: (reason) => void (reason !== undefined && waits.push(reason)),
     });
   return { begun, waits, call };

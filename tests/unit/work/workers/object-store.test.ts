@@ -45,7 +45,11 @@ async function roundTrip(place: BackendPlace | undefined) {
   async function say(task: string, version: number) {
     const input: GenerateTurnInput = {
       place: { id: `${run}/step-0001/${task}/0`, run, stage: "step-0001", step: 1, task, sample: 0 },
-      ...{ turn: 1, policyVersion: version, head: null, seed: 1, callsBefore: 0 },
+      turn: 1,
+      policyVersion: version,
+      head: null,
+      seed: 1,
+      callsBefore: 0,
       sampling: { temperature: 1, maxTokens: 8 },
       messages: [{ role: "user", content: "1 + 1 =" }],
     };

@@ -91,7 +91,9 @@ test("a holder that works on this machine is never taken over, however long it t
     expect(await heldBy("fail", 300_000)).toBeUndefined();
   });
   expect(await far.call({ name: "busy-replay", tool: "replay", turn: 2 })).toEqual([
-    ...["created for busy-replay", "turn 1", "turn 2"],
+    "created for busy-replay",
+    "turn 1",
+    "turn 2",
   ]);
   await other.close();
 });
@@ -198,10 +200,15 @@ test("instances whose thread ended count as lost with it, as if their worker had
     await expect(ending).rejects.toMatchObject({ code: "TOOL_FAILED" });
   }
   expect(await call(worker, "lost-replay", "replay", 2)).toEqual([
-    ...["created for lost-replay", "again turn 1", "turn 2"],
+    "created for lost-replay",
+    "again turn 1",
+    "turn 2",
   ]);
   expect(await call(worker, "lost-snapshot", "snapshot", 2)).toEqual([
-    ...["created for lost-snapshot", "turn 1", "restored", "turn 2"],
+    "created for lost-snapshot",
+    "turn 1",
+    "restored",
+    "turn 2",
   ]);
   await expect(call(worker, "lost-fail", "fail", 2)).rejects.toMatchObject({ code: "TOOL_STATE_LOST" });
   await worker.close();

@@ -34,7 +34,9 @@ async function printTasks(
   const places = bad.length > most ? [...bad.slice(0, most), `${bad.length - most} more`] : bad;
   if (bad.length > 0 && !skipBad)
     throw new EverturnError("BENCHMARK_ROWS_INVALID", {
-      ...{ places: places.join(", "), benchmark: name, columns: benchmark.description },
+      places: places.join(", "),
+      benchmark: name,
+      columns: benchmark.description,
     });
   for (const task of tasks.slice(0, limit)) await writeOut(`${JSON.stringify(task)}\n`);
   const left = bad.length === 0 ? "" : `; ${counted(bad.length, "row")} left out: ${places.join(", ")}`;

@@ -47,7 +47,10 @@ function filesOf(kind: Kind, named: string): Record<string, string> {
   const { source, checked } = sources[kind];
   const range = `^${packageJson.version}`;
   const description = {
-    ...{ name: named, version: "0.1.0", description: `A ${kind} for Everturn: ${bare}.`, license: "MIT" },
+    name: named,
+    version: "0.1.0",
+    description: `A ${kind} for Everturn: ${bare}.`,
+    license: "MIT",
     keywords: ["everturn", "everturn-plugin", kind],
     type: "module",
     exports: {
@@ -57,7 +60,9 @@ function filesOf(kind: Kind, named: string): Record<string, string> {
     },
     files: ["dist", "everturn.plugin.json"],
     scripts: {
-      ...{ build: "everturn plugin build", check: "everturn plugin check", test: "vitest run" },
+      build: "everturn plugin build",
+      check: "everturn plugin check",
+      test: "vitest run",
       prepack: "everturn plugin build",
     },
     peerDependencies: { everturn: range },
@@ -65,8 +70,15 @@ function filesOf(kind: Kind, named: string): Record<string, string> {
   };
   const options = {
     compilerOptions: {
-      ...{ target: "ES2023", module: "NodeNext", strict: true, skipLibCheck: true, types: ["node"] },
-      ...{ rootDir: "src", outDir: "dist", declaration: true, sourceMap: true },
+      target: "ES2023",
+      module: "NodeNext",
+      strict: true,
+      skipLibCheck: true,
+      types: ["node"],
+      rootDir: "src",
+      outDir: "dist",
+      declaration: true,
+      sourceMap: true,
       rewriteRelativeImportExtensions: true,
     },
     include: ["src"],

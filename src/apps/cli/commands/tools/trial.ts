@@ -52,8 +52,10 @@ export async function openTrial(plugin: ResolvedPlugin, columns: JsonObject): Pr
   const { signal } = new AbortController();
   const { config } = resolved;
   const task: Task = {
-    ...{ data_source: "everturn-tools-try", prompt: [{ role: "user", content: "" }] },
-    ...{ reward_model: { ground_truth: "" }, ...columns },
+    data_source: "everturn-tools-try",
+    prompt: [{ role: "user", content: "" }],
+    reward_model: { ground_truth: "" },
+    ...columns,
   };
   const functionNamed = (called: string | undefined): string => {
     const names = functions.map((one) => one.name);

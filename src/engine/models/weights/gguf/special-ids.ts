@@ -5,10 +5,16 @@ import { readVocabulary, tokenTypes } from "./vocabulary.ts";
 
 /** Control tokens that end what a model says, by their texts: a file names three at most, and llama.cpp knows these. */
 const ends: ReadonlySet<string> = new Set([
-  ...["<|eot_id|>", "<|eom_id|>", "<|end_of_text|>"], // Llama 3
-  ...["<|im_end|>", "<|endoftext|>"], // Qwen, SmolLM2
-  ...["<end_of_turn>", "<eos>"], // Gemma
-  ...["</s>", "<|end|>", "<｜end▁of▁sentence｜>"], // Llama 2 and Mistral, Phi-3, DeepSeek
+  "<|eot_id|>",
+  "<|eom_id|>",
+  "<|end_of_text|>", // Llama 3
+  "<|im_end|>",
+  "<|endoftext|>", // Qwen, SmolLM2
+  "<end_of_turn>",
+  "<eos>", // Gemma
+  "</s>",
+  "<|end|>",
+  "<｜end▁of▁sentence｜>", // Llama 2 and Mistral, Phi-3, DeepSeek
 ]);
 
 /** The ids of a file's special tokens, for config.json. Throws GGUF_UNSUPPORTED if none ends a text. */

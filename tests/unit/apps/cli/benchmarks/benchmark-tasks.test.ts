@@ -22,16 +22,12 @@ const published: Record<string, [row: object, truth: unknown][]> = {
   math: [
     [
       {
-        ...{
-          problem: "Convert $(0,3)$.",
-          solution: "…$\\boxed{(3,\\frac{\\pi}{2})}$",
-          subject: "Precalculus",
-        },
-        ...{
-          answer: "\\left( 3, \\frac{\\pi}{2} \\right)",
-          level: 2,
-          unique_id: "test/precalculus/807.json",
-        },
+        problem: "Convert $(0,3)$.",
+        solution: "…$\\boxed{(3,\\frac{\\pi}{2})}$",
+        subject: "Precalculus",
+        answer: "\\left( 3, \\frac{\\pi}{2} \\right)",
+        level: 2,
+        unique_id: "test/precalculus/807.json",
       },
       "\\left( 3, \\frac{\\pi}{2} \\right)",
     ],
@@ -61,16 +57,12 @@ const published: Record<string, [row: object, truth: unknown][]> = {
   mbpp: [
     [
       {
-        ...{
-          task_id: 2,
-          text: "Write a function to find the shared elements.",
-          code: "def similar(a, b): …",
-        },
-        ...{
-          test_list: ["assert similar((3, 4), (4, 5)) == (4,)"],
-          test_setup_code: "",
-          challenge_test_list: [],
-        },
+        task_id: 2,
+        text: "Write a function to find the shared elements.",
+        code: "def similar(a, b): …",
+        test_list: ["assert similar((3, 4), (4, 5)) == (4,)"],
+        test_setup_code: "",
+        challenge_test_list: [],
       },
       { test_list: ["assert similar((3, 4), (4, 5)) == (4,)"], test_setup_code: "" },
     ],
@@ -88,10 +80,9 @@ const published: Record<string, [row: object, truth: unknown][]> = {
   bfcl: [
     [
       {
-        ...{ id: "simple_python_0", question: [[{ role: "user", content: "The area?" }]] },
-        ...{
-          function: [{ name: "area", description: "Area.", parameters: { type: "dict", properties: {} } }],
-        },
+        id: "simple_python_0",
+        question: [[{ role: "user", content: "The area?" }]],
+        function: [{ name: "area", description: "Area.", parameters: { type: "dict", properties: {} } }],
         ground_truth: [{ area: { base: [10] } }],
       },
       [{ area: { base: [10] } }],
@@ -112,7 +103,10 @@ const published: Record<string, [row: object, truth: unknown][]> = {
     ],
     [
       {
-        ...{ question_id: 0, db_id: "schools", question: "Which?", evidence: "rate = a / b" },
+        question_id: 0,
+        db_id: "schools",
+        question: "Which?",
+        evidence: "rate = a / b",
         SQL: "SELECT 1",
         difficulty: "simple",
       },
@@ -138,16 +132,15 @@ test.each(Object.entries(benchmarks))(
 test("tags, other answers and databases are where evaluations and rewards look for them", () => {
   const [first] = published.math ?? [];
   expect(benchmarks.math?.task(Object(first?.[0]))?.extra_info).toEqual({
-    ...{ unique_id: "test/precalculus/807.json", tags: ["Precalculus", "Level 2"] },
+    unique_id: "test/precalculus/807.json",
+    tags: ["Precalculus", "Level 2"],
   });
   expect(
     benchmarks["search-qa"]?.task(Object(published["search-qa"]?.[0]?.[0]))?.reward_model.answers,
   ).toEqual(["Smith"]);
   expect(benchmarks["text-to-sql"]?.task(Object(published["text-to-sql"]?.[1]?.[0]))).toMatchObject({
-    ...{
-      prompt: [{ content: "Which?\nrate = a / b" }],
-      extra_info: { database: "schools", tags: ["simple"] },
-    },
+    prompt: [{ content: "Which?\nrate = a / b" }],
+    extra_info: { database: "schools", tags: ["simple"] },
   });
 });
 

@@ -41,7 +41,10 @@ const llama3 = {
 } as const;
 
 const laterGemma = {
-  ...{ tie_word_embeddings: true, head_dim: 8, query_pre_attn_scalar: 8, sliding_window: 8 },
+  tie_word_embeddings: true,
+  head_dim: 8,
+  query_pre_attn_scalar: 8,
+  sliding_window: 8,
   hidden_act: "gelu_pytorch_tanh",
 } as const;
 const gemma2 = {
@@ -56,8 +59,11 @@ const longRope = (changes: object) => {
   return parseRotaryScaling(json, { context: 64, size: 6, path: "" });
 };
 const experts = {
-  ...{ num_experts: 3, num_experts_per_tok: 2, moe_intermediate_size: 12 },
-  ...{ norm_topk_prob: true, mlp_only_layers: [] },
+  num_experts: 3,
+  num_experts_per_tok: 2,
+  moe_intermediate_size: 12,
+  norm_topk_prob: true,
+  mlp_only_layers: [],
 };
 const olmoe = {
   model_type: "olmoe",
@@ -93,8 +99,12 @@ test.each<[string, Partial<ModelConfig>]>([
   [
     "Gemma 3 of 27 billion: its scores' scale, and a scaling of its full layers",
     {
-      ...{ ...laterGemma, model_type: "gemma3_text", head_dim: 16, query_pre_attn_scalar: 8 },
-      ...{ rope_scaling: { rope_type: "linear", factor: 8 }, num_hidden_layers: 62 },
+      ...laterGemma,
+      model_type: "gemma3_text",
+      head_dim: 16,
+      query_pre_attn_scalar: 8,
+      rope_scaling: { rope_type: "linear", factor: 8 },
+      num_hidden_layers: 62,
       layer_types: Array.from({ length: 62 }, (_, layer) => ((layer + 1) % 6 ? all[0] : "full_attention")),
     },
   ],
