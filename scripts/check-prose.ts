@@ -16,7 +16,6 @@ const pagesToRewrite = [
   "docs/errors.md",
   "docs/evaluation.md",
   "docs/examples.md",
-  "docs/formats.md",
   "docs/library.md",
   "docs/parquet.md",
   "docs/pipelines.md",

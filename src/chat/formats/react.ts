@@ -15,7 +15,7 @@ const inputs: readonly Marks[] = [{ open: "Action Input:", read: readInput, bare
 /** Lines that say what follows: a thought, an action and its input, or the final answer. What a model makes up as an observation is not read. */
 export const react = modelFormat({
   name: "react",
-  models: "any model that is told to write ReAct's lines",
+  models: "any model instructed to write ReAct's lines",
   example,
   stopTexts: () => [observation],
   read: readLines,

@@ -13,7 +13,7 @@ const example = '<tool>{"name": "…", "arguments": {…}}</tool>';
  */
 export const tags = markedFormat({
   name: "xml-tags",
-  models: "what Search-R1, verl-tool and ReTool train",
+  models: "models trained by Search-R1, verl-tool and ReTool",
   example,
   stopTexts: (tools) => textNames(tools).map((name) => `</${name}>`),
   isStopped: true,
