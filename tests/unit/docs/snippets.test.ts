@@ -41,7 +41,7 @@ const unchecked: Record<string, string> = {
   'docs/errors.md: {"error": {"code": "RUN_NOT_FOUND", "message": "There is no ': "shortened with …",
   "docs/parquet.md: -- Does the tool pay? Mean reward of trained trajectories, b":
     "SQL for DuckDB, which tests have not",
-  "docs/pipelines.md: # larger.yaml, beside pipeline.yaml": "goes over a pipeline of the reader's",
+  "docs/pipelines.md: # larger.yaml, next to pipeline.yaml": "overrides a pipeline of the reader's",
   "docs/pipelines.md: name: ${RUN_NAME:-calculator}":
     "is read as text: tests/unit/plan/pipeline/read-extended.test.ts",
   "docs/parquet.md: import pandas as pd": "Python, of which no test of this kind has pandas",
