@@ -18,10 +18,7 @@ const pagesToRewrite = [
   "docs/parquet.md",
   "docs/releasing.md",
   "docs/sandboxes.md",
-  "docs/studies.md",
-  "docs/trackers.md",
   "docs/tutorial.md",
-  "docs/ui.md",
   "docs/upgrading.md",
   "src/work/README.md",
 ];
