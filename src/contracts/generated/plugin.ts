@@ -35,7 +35,7 @@ export interface PluginManifest {
    */
   engines: {
     /**
-     * A version range: ^0.1.0, ~0.1.2, >=0.1.0 <0.3.0, 0.1.0 or *, and alternatives joined by ||.
+     * A version range: ^0.1.0, ~0.1.2, >=0.1.0 <0.3.0, ^0.2.0-rc.1, 0.1.0 or *, and alternatives joined by ||.
      */
     everturn: string;
   };

@@ -147,7 +147,7 @@ describe("a broken plugin is refused", () => {
   it("a manifest with an unreadable version range", async () => {
     expect(await withManifest("^0.3.0", "latest")).toMatchInlineSnapshot(`
       "pipeline.yaml: refused, 1 problem:
-      plugins/tool-test/everturn.plugin.json:6:17: engines.everturn is “latest”, but isn't of the right form. A version range: ^0.1.0, ~0.1.2, >=0.1.0 <0.3.0, 0.1.0 or *, and alternatives joined by ||.
+      plugins/tool-test/everturn.plugin.json:6:17: engines.everturn is “latest”, but isn't of the right form. A version range: ^0.1.0, ~0.1.2, >=0.1.0 <0.3.0, ^0.2.0-rc.1, 0.1.0 or *, and alternatives joined by ||.
       Correct it and run again."
     `);
   });
