@@ -61,7 +61,6 @@ const others: Record<string, string> = {
   "src/control/operations/follow.ts": "hosts.jsonl",
   "src/control/operations/probe-pipeline.ts": "the folder of a run that goes away again",
   "src/apps/cli/commands/plugin/new.ts": "the package of a plugin",
-  "src/apps/cli/commands/plugin/sources.ts": "only in the text of such a package",
   "src/apps/cli/commands/study/do-job.ts": "targets of exports, and files that programs made",
   "src/apps/cli/commands/study/job-plans.ts": "files that programs made",
   "src/apps/cli/commands/harness-files.ts": "the folder that results are written into",

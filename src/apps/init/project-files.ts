@@ -28,7 +28,7 @@ export function projectFiles(template: Template, name: string): Map<string, stri
     dependencies: { ...dependencies, everturn: `^${everturnPackage.version}` },
   };
   return new Map([
-    ...layers.flatMap((layer) => [...filesBelow(join(everturnFolder, "templates", layer))]),
+    ...layers.flatMap(templateFiles),
     ...[...filesBelow(tokenizer)].map(([path, text]) => [join("tokenizer", path), text] as const),
     ["package.json", `${JSON.stringify(described, undefined, 2)}\n`],
   ]);
@@ -36,6 +36,11 @@ export function projectFiles(template: Template, name: string): Map<string, stri
 
 /** Byte-level: it can write any text. */
 const tokenizer = join(everturnFolder, "pipelines", "calculator", "tokenizer");
+
+/** The files of a folder of `templates/`, by their paths in a new project. */
+export function templateFiles(folder: string): [string, string][] {
+  return filesBelow(join(everturnFolder, "templates", folder));
+}
 
 /** `_name` is `.name` in a project: npm publishes no .npmrc and no .gitignore. */
 function filesBelow(folder: string): [string, string][] {
