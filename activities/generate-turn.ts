@@ -1,253 +1,212 @@
 import { EverturnError } from "../src/base/errors/everturn-error.ts";
-import { messageOf } from "../src/base/errors/message-of.ts";
 import { describeGeneration } from "../src/base/telemetry/gen-ai.ts";
 import { instruments } from "../src/base/telemetry/instruments.ts";
 import { expressionReader } from "../src/chat/formats/expression.ts";
-import { formatNamed } from "../src/chat/formats/parse-action.ts";
-import { promptMessages, withImagesOf } from "../src/chat/images/message-images.ts";
-import type { GenerateTurnInput, GenerateTurnResult } from "../src/contracts/activities.ts";
+import type {
+  AgentTurnInput,
+  EarlierTurnInput,
+  GenerateTurnInput,
+  GenerateTurnResult,
+} from "../src/contracts/generate-turn.ts";
 import type { Segment } from "../src/contracts/generated/segment.ts";
 import type { Message, ToolDefinition } from "../src/contracts/message.ts";
-import type { ReadAction, ReadCall } from "../src/contracts/parsed-action.ts";
-import type { Plan } from "../src/contracts/plan.ts";
-import type { Generation } from "../src/contracts/policy.ts";
+import type { ReadAction } from "../src/contracts/parsed-action.ts";
+import type { Generation, GenerationRequest, Policy } from "../src/contracts/policy.ts";
+import type { RecordedTurn } from "../src/contracts/recorded-turn.ts";
 import type { RecordedRequest } from "../src/contracts/session.ts";
+import type { SegmentRef } from "../src/contracts/trajectory.ts";
 import type { Report } from "../src/control/temporal/durable.ts";
-import { timed } from "../src/control/temporal/timed.ts";
-import { toolDefinitions } from "../src/plan/pipeline/resolve/tool-definitions.ts";
-import { type RunTasks, taskAt } from "../src/plan/tasks/run-tasks.ts";
+import { type Timed, timed } from "../src/control/temporal/timed.ts";
+import type { RunTasks } from "../src/plan/tasks/run-tasks.ts";
 import type { OpenRun } from "../src/run/folder/open-runs.ts";
 import { turnKey } from "../src/run/store/keys.ts";
 import { actionSegment } from "../src/run/trajectory/action-segment.ts";
 import { recordedOnce } from "../src/run/trajectory/journal.ts";
-import type { Journal } from "../src/run/trajectory/run-journal.ts";
 import { segmentRef } from "../src/run/trajectory/segments.ts";
-import { readCalls, recordRefused, resultOf } from "../src/run/trajectory/turn-journal.ts";
+import { recordRefused, resultOf } from "../src/run/trajectory/turn-journal.ts";
 import { newestVersion } from "../src/run/versions/newest-version.ts";
-import { framedMessages } from "../src/work/agents/framed-messages.ts";
-import { cutObservations } from "../src/work/tools/cut-observations.ts";
+import { completeReading, stopTexts, turnTools } from "../src/work/turns/action-reading.ts";
+import { readPrompt, turnMessages } from "../src/work/turns/turn-messages.ts";
 import type { PolicyWorker } from "../src/work/workers/policy-worker.ts";
 
 /**
- * Appends what came since the last action (the prompt, or observations) and generates the next action after it.
- * Journalled by trajectory and turn: a turn that was finished once is never generated again. Throws TIME_LIMIT_REACHED,
- * TASK_NOT_FOUND.
+ * Appends the messages since the last action (the prompt, or observations) and generates the next action after them.
+ * Each turn of a trajectory is recorded in the journal and generated once. Throws TIME_LIMIT_REACHED, TASK_NOT_FOUND.
  */
 export function generateTurn(worker: PolicyWorker, tasks: RunTasks) {
-  const counted = instruments().tokens;
+  const tokenCounter = instruments().tokens;
   return async (
-    input: GenerateTurnInput,
+    scheduled: GenerateTurnInput | EarlierTurnInput,
     signal: AbortSignal,
     report: Report,
   ): Promise<GenerateTurnResult> => {
-    const { place, turn, sampling, seed } = input;
+    const input = currentInput(scheduled);
+    const { place } = input;
     const run = await worker.openRun(place.run);
-    const { store, plan } = run;
-    const named = input.source && (await taskAt(run, tasks, input.source, place.task)).prompt;
-    const { request: asked } = input;
-    const messages = [...(named ?? []), ...(asked ? framedMessages(asked) : []), ...input.messages];
+    const { plan, store } = run;
+    const prompt = await readPrompt(input, { run, tasks });
     const journal = await worker.journal(place.run);
-    const recorded = await recordedOnce(journal, turnKey(place, turn), async (lookAgain) => {
+    const recorded = await recordedOnce(journal, turnKey(place, input.turn), async (lookAgain) => {
       await recordRefused(store, place, input.refused);
       const started = performance.now();
-      const policyVersion = await versionFor(input, run);
-      const policy = await worker.policy(place.run, policyVersion, input.policyFolder);
-      const isFirst = input.head === null;
-      const shown =
-        policy.readsImages === true ? await withImages(input, messages, run, tasks, journal) : messages;
-      const read = cutObservations(plan, policy, shown);
-      const framed = isFirst
-        ? policy.framePrompt(read.messages, asked?.tools ?? input.tools ?? [])
-        : policy.frameObservation(read.messages, input.callsSoFar ?? input.callsBefore);
+      const version = await generatingVersion(input, run);
+      const policy = await worker.policy(place.run, version, input.policyFolder);
+      const { messages, cut } = await turnMessages(input, prompt, policy, { run, tasks, journal });
+      const appended = framedSegment(policy, input, messages);
       const before = await worker.contexts.get(store, place, input.head);
-      const origin = isFirst ? "prompt" : "observation";
-      const appended: Segment = {
-        previous: input.head,
-        origin,
-        text: framed.text,
-        tokens: framed.tokens,
-      };
-      const tokens = before.concat(framed.tokens);
-      // Without the run's id: the same seed draws the same run.
-      const key = { seed, trajectory: `${place.stage}/${place.task}/${place.sample}`, turn };
-      const maxTokens = Math.min(
-        sampling.maxTokens,
-        (input.tokenLimit ?? Number.POSITIVE_INFINITY) - tokens.length,
-      );
-      const tools = asked?.tools ?? offeredTools(plan, input.offered);
-      const stop = [...(sampling.stop ?? []), ...stopTexts(plan.rollout, tools)];
+      const request = generationRequest(input, run, version, before.concat(appended.tokens));
       await lookAgain(); // the version may have been loaded meanwhile
-      const request = {
-        tokens,
-        version: policyVersion,
-        sampling: { ...sampling, maxTokens, ...(stop.length === 0 ? {} : { stop }) },
-        key,
-        tools,
-        readImage: (sha256: string) => imageBytes(store, sha256),
-        onProgress: seldom((count) => report(`${count} of at most ${maxTokens} tokens`)),
-      };
-      const generate = (own: AbortSignal, begin: () => void) => {
-        const superseded = new AbortController();
-        const onBegin = () => {
-          lookAgain().catch((error) => superseded.abort(error)); // room may have been waited for
-          begin();
-        };
-        return policy.generate({ ...request, signal: AbortSignal.any([own, superseded.signal]), onBegin });
-      };
-      const bound = { what: "generate-turn", signal, limit: input.timeLimit };
-      const { result: generation, seconds: workSeconds } =
-        maxTokens < 1 ? { result: noAction, seconds: 0 } : await timed(generate, bound);
-      const previous = segmentRef(appended);
+      const { result: generation, seconds: workSeconds } = await generate(policy, request, {
+        signal,
+        report,
+        lookAgain,
+        timeLimit: input.timeLimit,
+      });
       const action = actionSegment(
         generation,
-        { previous, policyVersion, before: before.length },
-        sampling.temperature,
+        { previous: segmentRef(appended), policyVersion: version, before: before.length },
+        input.sampling.temperature,
       );
-      const head = segmentRef(action);
-      worker.contexts.set(head, tokens.concat(action.tokens), input.head);
-      const added = framed.tokens.length;
-      counted.add(added, { origin });
-      counted.add(action.tokens.length, { origin: "action" });
+      const { finishReason, read } = generation;
+      const generated = {
+        appended,
+        action,
+        head: segmentRef(action),
+        finishReason,
+        read: read && completeReading(read, plan.rollout, request.tools),
+        cut,
+        seconds: (performance.now() - started) / 1000,
+        workSeconds,
+      };
+      worker.contexts.set(generated.head, request.tokens.concat(action.tokens), input.head);
+      tokenCounter.add(appended.tokens.length, { origin: appended.origin });
+      tokenCounter.add(action.tokens.length, { origin: "action" });
       describeGeneration({
         conversation: place.id,
         model: plan.policy.name,
-        version: policyVersion,
-        input: tokens.length,
+        version,
+        input: request.tokens.length,
         output: action.tokens.length,
-        finishReason: generation.finishReason,
-        temperature: sampling.temperature,
+        finishReason,
+        temperature: input.sampling.temperature,
       });
-      return {
-        callsBefore: input.callsBefore,
-        appended,
-        action,
-        finishReason: generation.finishReason,
-        head,
-        tokens: {
-          prompt: isFirst ? added : 0,
-          action: action.tokens.length,
-          observation: isFirst ? 0 : added,
-        },
-        ...(read.cut === 0 ? {} : { cutObservations: read.cut }),
-        ...(generation.read === undefined ? {} : { read: readApart(generation.read, plan.rollout, tools) }),
-        seconds: (performance.now() - started) / 1000,
-        workSeconds,
-        ...(input.said === undefined ? {} : { said: input.said }),
-        ...(input.agent === undefined ? {} : { agent: input.agent }),
-        ...(asked === undefined ? {} : { request: recordedRequest(asked) }),
-      };
+      return recordedTurn(input, generated);
     });
     const result = resultOf(recorded);
     const { expression } = plan.rollout;
     const read =
-      result.read ??
-      (expression && expressionReader(expression)(result.action, offeredTools(plan, input.offered)));
+      result.read ?? (expression && expressionReader(expression)(result.action, turnTools(plan, input)));
     return {
       ...result,
-      ...(named === undefined ? {} : { prompt: named }),
+      ...(prompt === undefined ? {} : { prompt }),
       ...(read === undefined ? {} : { read }),
     };
   };
 }
 
+/** An input as this release schedules it. In 0.4.0 every call of the trajectory was one of its only conversation. */
+function currentInput(scheduled: GenerateTurnInput | EarlierTurnInput): GenerateTurnInput {
+  if (scheduled.head === null || scheduled.callsSoFar !== undefined) return scheduled;
+  return { ...scheduled, callsSoFar: scheduled.callsBefore };
+}
+
+/** The version that generates: the trajectory's own, or the newest that has been published since. */
+async function generatingVersion(
+  { newest, policyVersion }: Pick<GenerateTurnInput, "newest" | "policyVersion">,
+  run: OpenRun,
+): Promise<number> {
+  return (newest === true ? await newestVersion(run, policyVersion) : undefined) ?? policyVersion;
+}
+
+/** The messages as tokens: a prompt, or what comes between two actions. */
+function framedSegment(policy: Policy, input: GenerateTurnInput, messages: Message[]): Segment {
+  const { text, tokens } =
+    input.head === null
+      ? policy.framePrompt(messages, (input.request ?? input).tools)
+      : policy.frameObservation(messages, input.callsSoFar);
+  return { previous: input.head, origin: input.head === null ? "prompt" : "observation", text, tokens };
+}
+
+/** A generation after `tokens`, within the tokens that the trajectory has left. */
+function generationRequest(
+  input: GenerateTurnInput,
+  { plan, store }: OpenRun,
+  version: number,
+  tokens: number[],
+): GenerationRequest & { tools: ToolDefinition[] } {
+  const { place, turn, seed, sampling, tokenLimit = Number.POSITIVE_INFINITY } = input;
+  const tools = input.request?.tools ?? turnTools(plan, input);
+  const stop = [...(sampling.stop ?? []), ...stopTexts(plan.rollout, tools)];
+  return {
+    tokens,
+    version,
+    sampling: {
+      ...sampling,
+      maxTokens: Math.min(sampling.maxTokens, tokenLimit - tokens.length),
+      ...(stop.length === 0 ? {} : { stop }),
+    },
+    // Without the run's id: the same seed draws the same run.
+    key: { seed, trajectory: `${place.stage}/${place.task}/${place.sample}`, turn },
+    tools,
+    readImage: async (sha256) => {
+      const bytes = await store.readBytes(sha256);
+      if (bytes !== undefined) return bytes;
+      throw new EverturnError("RECORD_CORRUPT", {
+        file: `bytes ${sha256}`,
+        reason: "they are gone, or changed",
+      });
+    },
+  };
+}
+
+interface GenerateOptions {
+  signal: AbortSignal;
+  report: Report;
+  /** Rejects if another attempt has recorded the turn meanwhile. */
+  lookAgain: () => Promise<void>;
+  /** Milliseconds. */
+  timeLimit: number | undefined;
+}
+
+/** Generates within the time limit; a request without room for a token gets an empty action. */
+async function generate(
+  policy: Policy,
+  request: GenerationRequest,
+  { signal, report, lookAgain, timeLimit }: GenerateOptions,
+): Promise<Timed<Generation>> {
+  const { maxTokens } = request.sampling;
+  if (maxTokens < 1) return { result: noAction, seconds: 0 };
+  const superseded = new AbortController();
+  const onProgress = throttled((count) => report(`${count} of at most ${maxTokens} tokens`));
+  return timed(
+    (limited, begin) =>
+      policy.generate({
+        ...request,
+        onProgress,
+        signal: AbortSignal.any([limited, superseded.signal]),
+        onBegin: () => {
+          lookAgain().catch((error) => superseded.abort(error)); // it may have waited for room
+          begin();
+        },
+      }),
+    { what: "generate-turn", signal, limit: timeLimit },
+  );
+}
+
 /** Milliseconds between two reports of how far an action is; most are done before the first. */
 const betweenReports = 2000;
 
-/** Passes on what it is told, each so many milliseconds. */
-function seldom(tell: (count: number) => void): (count: number) => void {
-  let told = performance.now();
+/** Calls `tell` at most once in `betweenReports`. */
+function throttled(tell: (count: number) => void): (count: number) => void {
+  let last = performance.now();
   return (count) => {
-    if (performance.now() - told < betweenReports) return;
-    told = performance.now();
+    if (performance.now() - last < betweenReports) return;
+    last = performance.now();
     tell(count);
   };
 }
 
-/** The messages with their images: those that the task's prompt shows, or those that tools answered with in the turn before. */
-async function withImages(
-  { place, turn, callsBefore, answers, request, source, promptOf = source }: GenerateTurnInput,
-  messages: Message[],
-  run: OpenRun,
-  tasks: RunTasks,
-  journal: Journal,
-): Promise<Message[]> {
-  if (promptOf !== undefined) {
-    const task = await taskAt(run, tasks, promptOf, place.task);
-    const prompt = await promptMessages(task, run.plan.dataset.images, run.store.bytes).catch((error) => {
-      const params = { at: place.id, tasks: "its task", reason: messageOf(error) };
-      throw new EverturnError("IMAGE_UNUSABLE", params, { cause: error });
-    });
-    return [...prompt, ...messages.slice(task.prompt.length)];
-  }
-  if (turn === 1 || request !== undefined) return messages; // an agent's have their own
-  const { turn: answered, calls: begun } = answers ?? { turn: turn - 1, calls: callsBefore };
-  const calls = await readCalls(journal, place, answered, begun);
-  return withImagesOf(
-    messages,
-    calls.map(({ recorded }) => recorded),
-  );
-}
-
-async function imageBytes(store: OpenRun["store"], sha256: string): Promise<Uint8Array> {
-  const bytes = await store.readBytes(sha256);
-  if (bytes !== undefined) return bytes;
-  throw new EverturnError("RECORD_CORRUPT", { file: `bytes ${sha256}`, reason: "they are gone, or changed" });
-}
-
-/** The functions of a plan that the policy may call in a turn. */
-function offeredTools(plan: Plan, offered: GenerateTurnInput["offered"]): ToolDefinition[] {
-  const tools = toolDefinitions(plan);
-  return offered === undefined ? tools : tools.filter(({ name }) => offered.includes(name));
-}
-
-/** What a turn is recorded with of the request that it answers: a row has the tools that it began with. */
-function recordedRequest({
-  key,
-  follows,
-  messages,
-  tools,
-  takesCalls,
-}: NonNullable<GenerateTurnInput["request"]>): RecordedRequest {
-  return {
-    key,
-    follows,
-    messages,
-    ...(follows === null ? { tools } : {}),
-    ...(takesCalls === undefined ? {} : { takesCalls }),
-  };
-}
-
-/** What a policy is told apart. A server that reads no calls in what its model says leaves them there, as the run's format has them. */
-function readApart(
-  read: ReadAction,
-  { format = "hermes", expression }: Plan["rollout"],
-  tools: readonly ToolDefinition[],
-): ReadAction {
-  if (read.calls.length > 0) return read;
-  const said =
-    expression === undefined
-      ? formatNamed(format).parse(read.answer, { tools })
-      : expressionReader(expression)(read.answer, tools);
-  const reasoning = [read.reasoning, said.reasoning].filter((one) => one !== "").join("\n");
-  return { reasoning, answer: said.answer, calls: said.calls.map(withoutId) };
-}
-
-/** Calls are numbered later, by the calls of the trajectory. */
-function withoutId(call: ReadCall): ReadCall {
-  return "name" in call
-    ? { name: call.name, arguments: call.arguments }
-    : { text: call.text, problem: call.problem };
-}
-
-/** The texts that end an action in a run's action format. */
-function stopTexts(
-  { format = "hermes", expression }: Plan["rollout"],
-  tools: readonly ToolDefinition[],
-): readonly string[] {
-  return expression === undefined ? formatNamed(format).stopTexts(tools) : expression.stop;
-}
-
-/** Where the trajectory has no room for a token more. */
+/** The action where the trajectory has no room for another token. */
 const noAction: Generation = {
   tokens: [],
   logprobs: [],
@@ -257,10 +216,60 @@ const noAction: Generation = {
   finishReason: "length",
 };
 
-/** The version that generates: the trajectory's own, or the newest that has been made since. */
-async function versionFor(
-  { newest, policyVersion }: Pick<GenerateTurnInput, "newest" | "policyVersion">,
-  run: OpenRun,
-): Promise<number> {
-  return (newest === true ? await newestVersion(run, policyVersion) : undefined) ?? policyVersion;
+/** What an input's generation came to. */
+interface GeneratedTurn {
+  appended: Segment;
+  action: Segment;
+  head: SegmentRef;
+  finishReason: Generation["finishReason"];
+  read: ReadAction | undefined;
+  /** Observations that were cut. */
+  cut: number;
+  seconds: number;
+  workSeconds: number;
+}
+
+/** The turn as the journal keeps it. */
+function recordedTurn(
+  { callsBefore, said, agent, request }: GenerateTurnInput,
+  { appended, action, head, finishReason, read, cut, seconds, workSeconds }: GeneratedTurn,
+): RecordedTurn {
+  const isFirst = appended.origin === "prompt";
+  const added = appended.tokens.length;
+  return {
+    callsBefore,
+    appended,
+    action,
+    finishReason,
+    head,
+    tokens: {
+      prompt: isFirst ? added : 0,
+      action: action.tokens.length,
+      observation: isFirst ? 0 : added,
+    },
+    ...(cut === 0 ? {} : { cutObservations: cut }),
+    ...(read === undefined ? {} : { read }),
+    seconds,
+    workSeconds,
+    ...(said === undefined ? {} : { said }),
+    ...(agent === undefined ? {} : { agent }),
+    ...(request === undefined ? {} : { request: recordedRequest(request) }),
+  };
+}
+
+/** The part of an agent's request that is recorded with its turn: a row's first turn has the tools. */
+function recordedRequest({
+  key,
+  follows,
+  messages,
+  tools,
+  takesCalls,
+}: AgentTurnInput["request"]): RecordedRequest {
+  return {
+    key,
+    follows,
+    messages,
+    ...(follows === null ? { tools } : {}),
+    ...(takesCalls === undefined ? {} : { takesCalls }),
+  };
 }

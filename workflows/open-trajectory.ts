@@ -82,16 +82,12 @@ export function openTrajectory(input: TrajectoryInput, show: (transcript: string
   async function takeTurn(loop: ChosenLoop): Promise<Outcome | "continue"> {
     if (orders.isPaused()) await orders.gate();
     const bound = timeOfTurn(limits, state.progress.workedMs);
-    const turn = openTurn(
-      input,
-      { now: () => state, apply },
-      { loop, task, spans, orders, session, bound },
-      (record) => {
-        lastAction = record.action;
-        current = record;
-        onChange();
-      },
-    );
+    const parts = { input, trajectory: { now: () => state, apply }, loop, task, spans, orders, session };
+    const turn = openTurn(parts, bound, (record) => {
+      lastAction = record.action;
+      current = record;
+      onChange();
+    });
     try {
       const said = await turn.take();
       const ended = said === "continue" && turn.isDone() ? "done" : said;

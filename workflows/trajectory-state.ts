@@ -1,5 +1,5 @@
-import type { GenerateTurnResult } from "../src/contracts/activities.ts";
 import type { Approval } from "../src/contracts/approval.ts";
+import type { GenerateTurnResult } from "../src/contracts/generate-turn.ts";
 import type { JsonObject } from "../src/contracts/json.ts";
 import type { Message, SpokenMessage } from "../src/contracts/message.ts";
 import type { WaitingCall } from "../src/contracts/orders.ts";

@@ -1,79 +1,79 @@
-import type { GenerateTurnInput, GivenTask } from "../src/contracts/activities.ts";
+import type { GivenTask } from "../src/contracts/activities.ts";
+import type { GenerateTurnInput } from "../src/contracts/generate-turn.ts";
+import type { SubAgentOptions } from "../src/contracts/loop.ts";
 import type { SpokenMessage, ToolDefinition } from "../src/contracts/message.ts";
-import type { SessionRequest } from "../src/contracts/session.ts";
+import type { RecordedRequest, SessionRequest } from "../src/contracts/session.ts";
 import type { TrajectoryInput, TrajectoryProgress } from "../src/contracts/trajectory.ts";
 import { conversationOf } from "./conversations.ts";
 
+/** A sub-agent of the loop, and how its conversation begins. */
+export interface NamedSubAgent extends SubAgentOptions {
+  name: string;
+}
+
 /** What a turn asks of the policy. */
 export interface TurnRequest {
+  /** The request of the trajectory's agent that the action answers. */
+  request: SessionRequest | undefined;
+  /** The sub-agent whose turn it is. */
+  subAgent: NamedSubAgent | undefined;
+  /** The task, before the first action in the conversation with its user. */
+  givenTask: GivenTask | undefined;
+  /** What people said since the last action. */
   said: SpokenMessage[];
-  /** The task, before the first action. */
-  first: GivenTask | undefined;
+  /** The tools that the policy may call, which the first prompt names. */
+  tools: ToolDefinition[];
+  /** Milliseconds left. */
   timeLimit: number | undefined;
-  /** What the policy may call, and so what the prompt names. */
-  offered: ToolDefinition[];
-  /** The sub-agent whose turn it is, and how its conversation begins. */
-  agent?: { name: string; prompt: SpokenMessage[] } | undefined;
-  /** The agent's request that it answers. */
-  asked?: SessionRequest | undefined;
 }
 
 /** The input of the activity that generates the next turn. */
 export function generateTurnInput(
   input: TrajectoryInput,
   progress: TrajectoryProgress,
-  { said, first, timeLimit, offered, agent, asked }: TurnRequest,
+  { request, subAgent, givenTask, said, tools, timeLimit }: TurnRequest,
 ): GenerateTurnInput {
-  const { place, policyVersion, sampling, seed, limits, newest } = input;
-  const { turns, calls: callsBefore, refused } = progress;
-  const conversation = conversationOf(progress, agent?.name);
-  const head = asked === undefined ? conversation.head : (asked.follows?.head ?? null);
-  const task = first !== undefined && "task" in first ? first.task.prompt : [];
-  const prompt = head === null ? (agent?.prompt ?? task) : [];
-  const messages = [...prompt, ...conversation.pending];
-  const tools = head === null && asked === undefined ? offered : undefined;
-  const tokenLimit = limits.tokens;
-  const { policyFolder } = input.origin ?? {};
-  return {
-    place,
-    turn: turns + 1,
-    policyVersion,
-    head,
-    messages,
-    callsBefore,
-    callsSoFar: asked?.callsBefore ?? conversation.calls,
-    sampling,
-    seed,
-    ...(first !== undefined && "source" in first ? { source: first.source } : {}),
-    ...(first !== undefined && "task" in first ? { promptOf: input.source } : {}),
-    ...(conversation.newest === undefined ? {} : { answers: conversation.newest }),
-    ...(tools === undefined ? {} : { tools }),
-    ...(asked === undefined ? {} : { request: requestOf(asked) }),
-    ...(agent === undefined ? {} : { agent: agent.name }),
-    ...(offered.length === input.tools.length ? {} : { offered: offered.map(({ name }) => name) }),
-    ...(newest ? { newest } : {}),
-    ...(tokenLimit === undefined ? {} : { tokenLimit }),
-    ...(timeLimit === undefined ? {} : { timeLimit }),
-    ...(refused.length === 0 ? {} : { refused }),
-    ...(said.length === 0 ? {} : { said }),
-    ...(policyFolder === undefined ? {} : { policyFolder }),
+  const { head, pending, calls, newest } = conversationOf(progress, subAgent?.name);
+  const turn = {
+    place: input.place,
+    turn: progress.turns + 1,
+    policyVersion: input.policyVersion,
+    newest: input.newest ? true : undefined,
+    policyFolder: input.origin?.policyFolder,
+    sampling: input.sampling,
+    seed: input.seed,
+    tokenLimit: input.limits.tokens,
+    timeLimit,
+    callsBefore: progress.calls,
+    refused: progress.refused.length === 0 ? undefined : progress.refused,
+    messages: pending,
+    said: said.length === 0 ? undefined : said,
+    agent: subAgent?.name,
+    offered: tools.length === input.tools.length ? undefined : tools.map(({ name }) => name),
   };
+  if (request !== undefined) {
+    return {
+      ...turn,
+      head: request.follows?.head ?? null,
+      callsSoFar: request.callsBefore,
+      request: framedRequest(request),
+    };
+  }
+  if (head !== null) return { ...turn, head, callsSoFar: calls, answers: newest };
+  if (subAgent !== undefined) return { ...turn, head, tools, messages: [...subAgent.prompt, ...pending] };
+  if (givenTask === undefined || "source" in givenTask) return { ...turn, head, tools, source: input.source };
+  const { prompt } = givenTask.task;
+  return { ...turn, head, tools, promptOf: input.source, messages: [...prompt, ...pending] };
 }
 
-function requestOf({
+/** The part of an agent's request that the policy reads and the journal keeps. */
+function framedRequest({
   key,
   follows,
   messages,
   tools,
   takesCalls,
   callIds,
-}: SessionRequest): NonNullable<GenerateTurnInput["request"]> {
-  return {
-    key,
-    follows: follows?.turn ?? null,
-    messages,
-    tools,
-    callIds,
-    ...(takesCalls === undefined ? {} : { takesCalls }),
-  };
+}: SessionRequest): RecordedRequest & Pick<SessionRequest, "callIds" | "tools"> {
+  return { key, follows: follows?.turn ?? null, messages, tools, callIds, takesCalls };
 }

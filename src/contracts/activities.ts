@@ -1,17 +1,15 @@
 import type { Approval } from "./approval.ts";
+import type { GenerateTurnInput, GenerateTurnResult } from "./generate-turn.ts";
 import type { StepRecord } from "./generated/step-record.ts";
 import type { Task } from "./generated/task.ts";
 import type { ExampleMetrics, LeftOutTrajectory, TrainStepResult } from "./ledger.ts";
-import type { Message, SpokenMessage, ToolCall, ToolDefinition } from "./message.ts";
-import type { ReadAction } from "./parsed-action.ts";
-import type { SamplingParameters } from "./policy.ts";
+import type { SpokenMessage, ToolCall } from "./message.ts";
 import type { Score } from "./reward.ts";
 import type { GroupCursor, GroupPlace, TrajectorySummary } from "./rollout.ts";
 import type { EvaluationRecord, TrainingProgress } from "./run.ts";
 import type { RunSettings } from "./run-settings.ts";
-import type { RecordedRequest, RunAgentInput, RunAgentResult, SessionRequest } from "./session.ts";
+import type { RunAgentInput, RunAgentResult } from "./session.ts";
 import type {
-  BegunCalls,
   Outcome,
   RefusedCall,
   RewardRange,
@@ -28,71 +26,6 @@ import type {
  * activity of the trajectory's workflow then.
  */
 export type GivenTask = { task: Task } | { source: TaskSource };
-
-/** Asks for the next action of a trajectory. A turn carries what it adds: a prompt, or observations. */
-export interface GenerateTurnInput {
-  place: TrajectoryPlace;
-  turn: number;
-  policyVersion: number;
-  /** The segment that this turn follows; null for the first turn. */
-  head: SegmentRef | null;
-  /** What is appended before the action: the prompt at the first turn, tool messages later. */
-  messages: Message[];
-  /** The prompt of the task that stands there goes before `messages`; only the first turn has it. */
-  source?: TaskSource;
-  /** Where the task stands whose prompt `messages` begin with; of first turns without `source`. */
-  promptOf?: TaskSource;
-  /** Tools named in the prompt; only the first turn has them. */
-  tools?: ToolDefinition[];
-  sampling: SamplingParameters;
-  seed: number;
-  /** The newest published version generates, at least `policyVersion`. */
-  newest?: boolean;
-  /** Tokens that the trajectory may come to have, all turns together. */
-  tokenLimit?: number;
-  /** Milliseconds that the policy may work on it: TIME_LIMIT_REACHED after that. */
-  timeLimit?: number;
-  /** How many calls the turn before began; 0 at the first one. */
-  callsBefore: number;
-  /** How many calls the conversation has had, those that `messages` answer among them. */
-  callsSoFar?: number;
-  /** The agent's request that it answers, whose messages go before `messages`. */
-  request?: RecordedRequest & Pick<SessionRequest, "callIds" | "tools">;
-  /** The sub-agent whose turn it is. */
-  agent?: string;
-  /** The turn whose calls `messages` answer; absent: the turn before. */
-  answers?: BegunCalls;
-  /** What the policy may call, by name; all functions of the run's tools if absent. */
-  offered?: string[];
-  /** Calls of the turn before that the journal does not hold yet. */
-  refused?: RefusedCall[];
-  /** Those of `messages` that people said, for the journal. */
-  said?: SpokenMessage[];
-  /** A policy that is none of the run's versions generates. */
-  policyFolder?: string;
-}
-
-/** The action, and where its segment lies. */
-export interface GenerateTurnResult {
-  action: string;
-  finishReason: "stop" | "length";
-  head: SegmentRef;
-  policyVersion: number;
-  tokens: TokenCounts;
-  /** How many observations before it were cut at their limit of tokens; none if absent. */
-  cutObservations?: number;
-  seconds: number;
-  /** Those in which the policy worked: without waits for room, weights or the disk. */
-  workSeconds: number;
-  /** What people said before the action. */
-  said?: SpokenMessage[];
-  /** The sub-agent whose turn it is. */
-  agent?: string;
-  /** The task's, where the activity read it. */
-  prompt?: Message[];
-  /** What the run's expression finds in the action, or what its policy is told apart; absent where the run's format reads its text. */
-  read?: ReadAction;
-}
 
 /** A message that a person wants to add to a trajectory. */
 export interface FrameMessageInput {
@@ -111,24 +44,24 @@ export interface CallToolInput {
   turn: number;
   call: number;
   /** Of tools that have state, or whose calls are answered from recordings. */
-  task?: Task;
+  task?: Task | undefined;
   arguments: ToolCall["arguments"];
   /** The tool holds state from an earlier call of the trajectory. Default false. */
-  continues?: boolean;
+  continues?: boolean | undefined;
   /** Folder of the run whose recorded results answer the call; the tool is called if absent. */
-  recordings?: string;
+  recordings?: string | undefined;
   /** Milliseconds that the tool may work on it: TIME_LIMIT_REACHED after that. */
-  timeLimit?: number;
+  timeLimit?: number | undefined;
   /** A person approved the call, perhaps with other arguments. */
-  approval?: Approval["decision"];
+  approval?: Approval["decision"] | undefined;
   /** What a person answered, where the call is a question. */
-  answer?: string;
+  answer?: string | undefined;
   /** The agent loop makes the call for itself. */
-  byLoop?: true;
+  byLoop?: true | undefined;
   /** Nobody has answered the question yet: it is to be asked if its arguments fit. */
-  isUnasked?: true;
+  isUnasked?: true | undefined;
   /** The worker that holds the tool's state and did not take the call. */
-  silent?: SilentWorker;
+  silent?: SilentWorker | undefined;
 }
 
 /** A worker that did not take what was asked on its own queue. */

@@ -1,4 +1,4 @@
-import type { GenerateTurnResult } from "./activities.ts";
+import type { GenerateTurnResult } from "./generate-turn.ts";
 import type { Segment } from "./generated/segment.ts";
 import type { RecordedRequest } from "./session.ts";
 

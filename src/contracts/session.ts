@@ -29,7 +29,7 @@ export interface SessionRequest {
   messages: SessionMessage[];
   tools: ToolDefinition[];
   /** The agent offers no tools or wants none called: what the action writes as calls is text. Absent: it takes calls. */
-  takesCalls?: false;
+  takesCalls?: false | undefined;
   /** The ids that the actions themselves gave calls, by those that the agent knows them by. */
   callIds: Record<string, string>;
   /** How many calls the conversation has had before. */
@@ -79,7 +79,7 @@ export interface SessionAnswer {
   action: string;
   finishReason: "stop" | "length";
   /** Where the policy was told apart what it thinks, says and calls. */
-  read?: ReadAction;
+  read?: ReadAction | undefined;
   tokens: { prompt: number; action: number };
 }
 

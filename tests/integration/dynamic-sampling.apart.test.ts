@@ -2,7 +2,6 @@ import { ApplicationFailure } from "@temporalio/common";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type {
   DrawTasksInput,
-  GenerateTurnInput,
   LoadTaskInput,
   RecordLeftOutInput,
   ReserveGroupsInput,
@@ -10,6 +9,7 @@ import type {
   ScoreTrajectoryInput,
   TrainStepInput,
 } from "../../src/contracts/activities.ts";
+import type { GenerateTurnInput } from "../../src/contracts/generate-turn.ts";
 import { type StepWorker, startSteps, taskOf } from "../support/step-worker.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 

@@ -3,11 +3,11 @@ import { rootCause } from "@temporalio/common";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type {
   DrawTasksInput,
-  GenerateTurnInput,
   LoadTaskInput,
   ReserveGroupsInput,
   TrainStepInput,
 } from "../../src/contracts/activities.ts";
+import type { GenerateTurnInput } from "../../src/contracts/generate-turn.ts";
 import type { EvaluationInput, EvaluationRecord } from "../../src/contracts/run.ts";
 import type { RunSettings } from "../../src/contracts/run-settings.ts";
 import { type StepWorker, startSteps, taskOf } from "../support/step-worker.ts";

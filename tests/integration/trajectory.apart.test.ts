@@ -6,11 +6,11 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { EverturnError } from "../../src/base/errors/everturn-error.ts";
 import type {
   CallToolInput,
-  GenerateTurnInput,
   LoadTaskInput,
   RecordLeftOutInput,
   ScoreTrajectoryInput,
 } from "../../src/contracts/activities.ts";
+import type { GenerateTurnInput } from "../../src/contracts/generate-turn.ts";
 import type {
   ToolBinding,
   TrajectoryInput,
@@ -128,7 +128,7 @@ const activities = {
 /** Works, to the end of its time or until it is cancelled; it takes a moment to end then. */
 async function untilEnded(
   activity: string,
-  { timeLimit: limit }: { timeLimit?: number },
+  { timeLimit: limit }: { timeLimit?: number | undefined },
   signal: AbortSignal,
 ): Promise<never> {
   try {

@@ -1,4 +1,4 @@
-import type { GenerateTurnResult } from "../../contracts/activities.ts";
+import type { GenerateTurnResult } from "../../contracts/generate-turn.ts";
 import type { Segment } from "../../contracts/generated/segment.ts";
 import type { TrajectoryRecord } from "../../contracts/generated/trajectory.ts";
 import type { SpokenMessage } from "../../contracts/message.ts";

@@ -1,4 +1,4 @@
-import type { GenerateTurnResult } from "../../contracts/activities.ts";
+import type { GenerateTurnResult } from "../../contracts/generate-turn.ts";
 import type { RecordedCall } from "../../contracts/recorded-call.ts";
 import type { RecordedTurn } from "../../contracts/recorded-turn.ts";
 import type { RefusedCall } from "../../contracts/trajectory.ts";

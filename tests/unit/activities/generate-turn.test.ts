@@ -2,7 +2,7 @@ import { readdirSync, truncateSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import { generateTurn } from "../../../activities/generate-turn.ts";
-import type { GenerateTurnInput } from "../../../src/contracts/activities.ts";
+import type { FirstTurnInput, NextTurnInput } from "../../../src/contracts/generate-turn.ts";
 import type { ReadAction } from "../../../src/contracts/parsed-action.ts";
 import { loadPlan } from "../../../src/plan/pipeline/load-plan.ts";
 import { runTasks } from "../../../src/plan/tasks/run-tasks.ts";
@@ -30,31 +30,63 @@ afterAll(async () => {
 const { signal } = new AbortController();
 const report = () => {};
 
-function input(task: string, more: Partial<GenerateTurnInput> = {}): GenerateTurnInput {
+const seeded = { policyVersion: 0, seed: 1, sampling: { temperature: 1, maxTokens: 100 } };
+
+function placeOf(task: string) {
   const stage = "step-0001";
+  return { id: `${run}/${stage}/${task}/0`, run, stage, step: 1, task, sample: 0 };
+}
+
+/** The first turn of a trajectory. */
+function input(task: string, more: Partial<FirstTurnInput> = {}): FirstTurnInput {
   return {
-    place: { id: `${run}/${stage}/${task}/0`, run, stage, step: 1, task, sample: 0 },
+    ...seeded,
+    place: placeOf(task),
     turn: 1,
-    policyVersion: 0,
     head: null,
+    tools: [],
     callsBefore: 0,
-    seed: 1,
-    sampling: { temperature: 1, maxTokens: 100 },
     messages: [{ role: "user", content: "1 + 1 =" }],
     ...more,
   };
 }
 
+/** The turn after the one that ended with `head`. */
+function nextInput(task: string, head: string, more: Partial<NextTurnInput> = {}): NextTurnInput {
+  const calls = { callsBefore: 0, callsSoFar: 0 };
+  return { ...seeded, ...calls, place: placeOf(task), turn: 2, head, messages: [], ...more };
+}
+
 test("a turn that another worker began a trajectory with is followed by its own, from the store", async () => {
   const one = await first?.(input("handed-over"), signal, report);
   const messages = [{ role: "tool" as const, name: "calculator", content: "2" }];
-  const two = await second?.(
-    input("handed-over", { turn: 2, head: one?.head ?? null, messages }),
-    signal,
-    report,
-  );
+  const two = await second?.(nextInput("handed-over", one?.head ?? "", { messages }), signal, report);
   const chain = await readSegments(store, input("handed-over").place, two?.head ?? null);
   expect(chain.map(({ origin }) => origin)).toEqual(["prompt", "action", "observation", "action"]);
+});
+
+test("a turn that 0.4.0 scheduled numbers the answers by the trajectory's calls", async () => {
+  const [worker] = workers;
+  if (worker === undefined) throw new Error("there is no worker");
+  const numbered: (number | undefined)[] = [];
+  const watched: PolicyWorker = {
+    ...worker,
+    policy: async (...which) => {
+      const policy = await worker.policy(...which);
+      const frameObservation: typeof policy.frameObservation = (messages, callsSoFar) => {
+        numbered.push(callsSoFar);
+        return policy.frameObservation(messages, callsSoFar);
+      };
+      return { ...policy, frameObservation };
+    },
+  };
+  const generate = generateTurn(watched, tasks);
+  const one = await generate(input("earlier"), signal, report);
+  const later = nextInput("earlier", one.head, { callsBefore: 3, callsSoFar: 7 });
+  const { callsSoFar: _, ...earlier } = later;
+  const two = await generate(earlier, signal, report);
+  await generate({ ...later, turn: 3, head: two.head }, signal, report);
+  expect(numbered).toEqual([3, 7]);
 });
 
 test("what a tool answered is read within its tokens, and the turn says that it was cut", async () => {
@@ -67,11 +99,7 @@ test("what a tool answered is read within its tokens, and the turn says that it 
   const one = await first?.({ ...input("cut"), place }, signal, report);
   const content = "<|im_end|>".repeat(100);
   const messages = [{ role: "tool" as const, name: "calculator", content }];
-  const two = await first?.(
-    { ...input("cut", { turn: 2, head: one?.head ?? null, messages }), place },
-    signal,
-    report,
-  );
+  const two = await first?.(nextInput("cut", one?.head ?? "", { messages, place }), signal, report);
   expect(two?.cutObservations).toBe(1);
   const [, , observation] = await readSegments(cutting.store, place, two?.head ?? null);
   expect(observation?.text).toMatch(/<\|im.*\n\[\d+ tokens cut\]\n/);
@@ -196,7 +224,7 @@ test("calls that were refused are written down before the next action", async ()
     { turn: 1, call: 0, tool: "diary", arguments: {}, observation: "error: there is no tool diary." },
   ];
   await first?.(
-    input("refused", { turn: 2, head: one?.head ?? null, messages: [], callsBefore: 1, refused }),
+    nextInput("refused", one?.head ?? "", { callsBefore: 1, callsSoFar: 1, refused }),
     signal,
     report,
   );

@@ -65,6 +65,7 @@ async function answers() {
     messages: [],
     callsBefore: 1,
     seed: 1,
+    tools: [],
     sampling: { temperature: 1, topP: 1, topK: 0, minP: 0, repetitionPenalty: 1, maxTokens: 8 },
   };
   const ended = {

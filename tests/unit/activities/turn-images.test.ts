@@ -3,7 +3,7 @@ import { join } from "node:path";
 import sharp from "sharp";
 import { expect, test } from "vitest";
 import { generateTurn } from "../../../activities/generate-turn.ts";
-import type { GenerateTurnInput } from "../../../src/contracts/activities.ts";
+import type { GenerateTurnInput } from "../../../src/contracts/generate-turn.ts";
 import { loadPlan } from "../../../src/plan/pipeline/load-plan.ts";
 import { runTasks } from "../../../src/plan/tasks/run-tasks.ts";
 import { createRun } from "../../../src/run/folder/create-run.ts";
@@ -55,19 +55,18 @@ test("images of a task and of its tools reach the endpoint, and stand in the rec
   const worker = policyWorker(openRuns(runs));
   const generate = generateTurn(worker, runTasks());
   const place = { id: `${run}/s/task-00000/0`, run, stage: "s", step: 0, task: "task-00000", sample: 0 };
-  const input: GenerateTurnInput = {
-    place,
+  const input = { place, policyVersion: 0, seed: 1, sampling: { temperature: 0, maxTokens: 50 } };
+  const opening: GenerateTurnInput = {
+    ...input,
     turn: 1,
-    policyVersion: 0,
     head: null,
     callsBefore: 0,
-    seed: 1,
-    sampling: { temperature: 0, maxTokens: 50 },
     source: "validation",
+    tools: [],
     messages: [],
   };
   const { signal } = new AbortController();
-  const first = await generate(input, signal, () => {});
+  const first = await generate(opening, signal, () => {});
   const sha256 = await opened.store.bytes(photo);
   await opened.store.record(callKey(place, 1, 0), {
     tool: "look",
@@ -85,8 +84,8 @@ test("images of a task and of its tools reach the endpoint, and stand in the rec
     ],
   });
   const messages = [{ role: "tool" as const, name: "look", content: "[image 1: 8×6 jpg]" }];
-  const { source: _, ...later } = input;
-  await generate({ ...later, turn: 2, head: first.head, messages, callsBefore: 1 }, signal, () => {});
+  const later = { ...input, turn: 2, head: first.head, messages, callsBefore: 1, callsSoFar: 1 };
+  await generate(later, signal, () => {});
   await worker.close();
 
   const image = (type: string, data: Uint8Array) => ({

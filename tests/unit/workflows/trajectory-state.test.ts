@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { GenerateTurnResult } from "../../../src/contracts/activities.ts";
+import type { GenerateTurnResult } from "../../../src/contracts/generate-turn.ts";
 import type { ToolCallRecord } from "../../../src/contracts/trajectory.ts";
 import { conversationOf, saidByOthers } from "../../../workflows/conversations.ts";
 import {

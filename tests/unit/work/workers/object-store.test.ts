@@ -6,7 +6,7 @@ import { initializePolicy } from "../../../../activities/initialize-policy.ts";
 import { publishPolicy } from "../../../../activities/publish-policy.ts";
 import { trainStep } from "../../../../activities/train-step.ts";
 import { warmStart } from "../../../../activities/warm-start.ts";
-import type { GenerateTurnInput } from "../../../../src/contracts/activities.ts";
+import type { GenerateTurnInput } from "../../../../src/contracts/generate-turn.ts";
 import { loadPlan } from "../../../../src/plan/pipeline/load-plan.ts";
 import { runTasks } from "../../../../src/plan/tasks/run-tasks.ts";
 import { createRun } from "../../../../src/run/folder/create-run.ts";
@@ -52,6 +52,7 @@ async function roundTrip(place: BackendPlace | undefined) {
       callsBefore: 0,
       sampling: { temperature: 1, maxTokens: 8 },
       messages: [{ role: "user", content: "1 + 1 =" }],
+      tools: [],
     };
     const { head } = await generateTurn(policy, runTasks())(input, signal, () => {});
     await writeScore((await view()()).store, input.place, { head });

@@ -1,0 +1,71 @@
+import type { CallToolResult } from "../src/contracts/activities.ts";
+import type { Approval } from "../src/contracts/approval.ts";
+import type { ToolCall } from "../src/contracts/message.ts";
+import type { ToolBinding, ToolCallRecord } from "../src/contracts/trajectory.ts";
+import { checkQuestion } from "./tool-activity.ts";
+import type { Turn } from "./turn.ts";
+
+/** A call that the policy or the loop wants made. */
+export interface WantedCall {
+  binding: ToolBinding;
+  call: ToolCall;
+  /** Its place in the turn, from 0. */
+  number: number;
+  /** `byLoop` if the loop makes it for itself. */
+  caller: { byLoop?: true };
+}
+
+/** A decision against a call. */
+type Denial = Extract<Approval, { reason: string }>;
+
+/** Whether a call waits for a person. People decided about a copied turn already, and recordings hold their answers. */
+export function needsPerson({ isCopied }: Turn, { approval, person, recordings }: ToolBinding): boolean {
+  const isRecorded = person === true && recordings !== undefined;
+  return approval !== undefined && !isRecorded && !isCopied;
+}
+
+/** What the model did wrong in a question; undefined if a person can be asked it. */
+export function questionProblem(
+  { number: turn, input: { place, queues } }: Turn,
+  { binding, call, number, caller }: WantedCall,
+): Promise<CallToolResult | undefined> {
+  const request = { place, turn, call: number, arguments: call.arguments, ...caller };
+  return checkQuestion(binding, request, { queues, holder: undefined, onHolder: () => {} });
+}
+
+/** Waits for a person's decision about a call, or for the answer if it is a question. */
+export function askPerson(
+  { orders, number: turn }: Turn,
+  { binding: { approval, person }, call, number }: WantedCall,
+): Promise<Approval> {
+  const waiting = {
+    call: `${turn}/${number}`,
+    tool: call.name,
+    arguments: call.arguments,
+    ...(person === true ? { isQuestion: person } : {}),
+    ...(approval?.whom === undefined ? {} : { whom: approval.whom }),
+  };
+  return orders.approval(waiting, approval?.timeout);
+}
+
+/** Whether a person decided against a call, or nobody decided in time. */
+export function isDenial(approval: Approval): approval is Denial {
+  return "reason" in approval;
+}
+
+/** Records that a call was denied: the call itself was valid. */
+export function denyCall(
+  { trajectory, number: turn }: Turn,
+  { call, number, caller }: WantedCall,
+  { decision, reason }: Denial,
+): ToolCallRecord {
+  const denied = {
+    tool: call.name,
+    arguments: call.arguments,
+    observation: reason,
+    approval: decision,
+    ...caller,
+  };
+  trajectory.apply({ type: "refused", call: { turn, call: number, ...denied } });
+  return { ...denied, valid: true, attempts: 0 };
+}

@@ -1,0 +1,167 @@
+import { CancellationScope } from "@temporalio/workflow";
+import type { Observation } from "../src/contracts/loop.ts";
+import type { ToolDefinition } from "../src/contracts/message.ts";
+import type { ReadAction } from "../src/contracts/parsed-action.ts";
+import type {
+  RefusedCall,
+  ToolBinding,
+  ToolCallRecord,
+  TrajectoryInput,
+  TurnRecord,
+} from "../src/contracts/trajectory.ts";
+import type { AgentSession, WaitingRequest } from "./agent-session.ts";
+import { type CallSlots, callSlots } from "./call-slots.ts";
+import type { ChosenLoop } from "./chosen-loop.ts";
+import { failure } from "./failure.ts";
+import type { LiveOrders } from "./orders.ts";
+import type { TrajectoryEvent, TrajectoryState } from "./trajectory-state.ts";
+import type { TrajectoryTask } from "./trajectory-task.ts";
+import type { TurnSpans } from "./turn-spans.ts";
+import { type TurnTime, turnTime } from "./turn-time.ts";
+
+/** Characters that the observations of one turn may have together: they are sent as one payload, of 2 MiB at most. */
+const observationLimit = 300_000;
+
+/** A trajectory's state, and the only way to change it. */
+export interface LiveTrajectory {
+  now(): TrajectoryState;
+  apply(event: TrajectoryEvent): void;
+}
+
+/** What a turn works with. */
+export interface TurnParts {
+  readonly input: TrajectoryInput;
+  readonly trajectory: LiveTrajectory;
+  readonly loop: ChosenLoop;
+  readonly task: TrajectoryTask;
+  readonly spans: TurnSpans;
+  readonly orders: LiveOrders;
+  readonly session: AgentSession;
+}
+
+/** A turn in progress. `state` is all that changes in it; the trajectory's own state is in `trajectory`. */
+export interface Turn extends TurnParts {
+  /** From 1. */
+  readonly number: number;
+  /** The tools that the policy may call. */
+  readonly tools: ToolDefinition[];
+  /** The turn is a fork's copy of a turn of another trajectory, where people decided already. */
+  readonly isCopied: boolean;
+  readonly time: TurnTime;
+  readonly scope: CancellationScope;
+  readonly state: TurnState;
+  /** Reports that `state.record` has changed. */
+  readonly onChange: (record: TurnRecord) => void;
+}
+
+interface TurnState {
+  /** The turn as people read it. */
+  readonly record: TurnRecord;
+  readonly slots: CallSlots;
+  /** The request of the trajectory's agent that waits for the turn's action. */
+  request: WaitingRequest | undefined;
+  /** The loop has generated the turn's action, or is about to. */
+  hasAction: boolean;
+  /** What the policy, or the run's expression, read in the action. */
+  readAction: ReadAction | undefined;
+  /** Characters left for the turn's observations. */
+  observationRoom: number;
+  /** The newest call of each tool that holds state: the next one waits for it. */
+  readonly newestCalls: Map<string, Promise<unknown>>;
+  /** Generation, calls and waits in progress. */
+  readonly underWay: Set<Promise<unknown>>;
+}
+
+/** A call with a place in the turn. `answer` records the result and returns what the loop sees of it. */
+export interface OpenCall {
+  /** From 0 within the turn. */
+  number: number;
+  answer(record: ToolCallRecord): Observation;
+}
+
+/** The turn that follows the trajectory's state. It may work for `bound` milliseconds, and is cancelled after that. */
+export function beginTurn(
+  parts: TurnParts,
+  bound: number | undefined,
+  onChange: (record: TurnRecord) => void,
+): Turn {
+  const { input, trajectory, loop } = parts;
+  const number = trajectory.now().progress.turns + 1;
+  const record: TurnRecord = { action: "", toolCalls: [] };
+  const scope = new CancellationScope();
+  return {
+    ...parts,
+    number,
+    tools: offeredTools(input.tools, loop.tools),
+    isCopied: number <= (input.origin?.turns ?? 0),
+    time: turnTime(bound, () => scope.cancel()),
+    scope,
+    state: {
+      record,
+      slots: callSlots(record),
+      request: undefined,
+      hasAction: false,
+      readAction: undefined,
+      observationRoom: observationLimit,
+      newestCalls: new Map(),
+      underWay: new Set(),
+    },
+    onChange,
+  };
+}
+
+/** The tools that the policy may call: those `named`, or by default all but those for loops. */
+export function offeredTools(
+  bindings: readonly ToolBinding[],
+  named: readonly string[] | undefined,
+): ToolDefinition[] {
+  return bindings
+    .filter(({ definition, forLoops = false }) => named?.includes(definition.name) ?? !forLoops)
+    .map(({ definition }) => definition);
+}
+
+/** Starts a part of the turn within the turn's span. `allSettled` waits for it. */
+export function track<Result>(
+  { spans, state: { underWay } }: Turn,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  const doing = spans.within(work);
+  underWay.add(doing);
+  const remove = () => void underWay.delete(doing);
+  doing.then(remove, remove);
+  return doing;
+}
+
+/** Waits until every part of the turn has ended, however it ends. */
+export async function allSettled({ state }: Turn): Promise<void> {
+  await Promise.allSettled(state.underWay);
+}
+
+/** Takes the next place among the turn's calls. */
+export function openCall({ state, onChange }: Turn): OpenCall {
+  const { call: number, fill } = state.slots.take();
+  return {
+    number,
+    answer: (record) => {
+      fill(record);
+      onChange(state.record);
+      const { tool, observation: text, valid, done } = record;
+      return { tool, text, valid, ...(done === undefined ? {} : { done }) };
+    },
+  };
+}
+
+/** Answers a call that reaches no tool: it is unreadable, or names an unknown tool. */
+export function refuseCall(
+  turn: Turn,
+  call: Pick<RefusedCall, "tool" | "arguments" | "observation">,
+): Observation {
+  const { number, answer } = openCall(turn);
+  turn.trajectory.apply({ type: "refused", call: { turn: turn.number, call: number, ...call } });
+  return answer({ ...call, valid: false, attempts: 0 });
+}
+
+/** The failure of a loop that does not generate one action a turn. */
+export function loopMisused({ loop, number }: Turn, count: string): Error {
+  return failure("LOOP_TURN_INVALID", { loop: loop.plugin, turn: number, count });
+}
