@@ -31,7 +31,7 @@ export function pluginHosts({ started, ended }: HostObserver, log: (text: string
       if (host.pid !== undefined) ended(host.pid);
       if (isClosing) return;
       for (const one of busy) apart.add(one);
-      const during = busy.length === 0 ? "" : ` while it was asked something of ${busy.join(", ")}`;
+      const during = busy.length === 0 ? "" : ` during a call of ${busy.join(", ")}`;
       log(`a plugin host ended (${reason})${during}. The next call starts another one.`);
     });
     try {

@@ -131,7 +131,7 @@ function untold(schema: VerlFunction | undefined, plugin: string, takes: Argumen
   if (parameters === undefined || fits(parameters, takes)) return [];
   const names = propertiesOf(parameters).join(", ") || "none";
   return [
-    `The policy is told of ${plugin}'s arguments (${Object.keys(takes).join(", ")}) in place of verl's (${names}).`,
+    `The policy sees ${plugin}'s arguments (${Object.keys(takes).join(", ")}) instead of verl's (${names}).`,
   ];
 }
 

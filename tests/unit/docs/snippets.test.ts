@@ -236,7 +236,7 @@ test("TypeScript is right in strict mode, by the public entries", () => {
 test.each([
   ["README.md", "tools/length.ts", { value: 3, from: "km", to: "m" }, 3000],
   ["docs/tools.md", "tools/length.ts", { value: 3, from: "km", to: "m" }, 3000],
-  ["docs/tools.md", "tools/rounded.ts", { kilometres: 3 }, "3000.00"],
+  ["docs/tools.md", "tools/rounded.ts", { kilometers: 3 }, "3000.00"],
   ["docs/tools.md", "plugins/tool-length/index.ts", { value: 3, from: "km", to: "m" }, { text: "3000" }],
   ["docs/tutorial.md", "tools/departure.ts", { line: "107" }, "06:29"],
   [

@@ -125,7 +125,7 @@ test.for([
     expect(await call("return 3")).toBe("3");
     expect(pids).toHaveLength(2);
     expect(said).toEqual([
-      `a plugin host ended (${reason}) while it was asked something of one. The next call starts another one.`,
+      `a plugin host ended (${reason}) during a call of one. The next call starts another one.`,
     ]);
   },
 );

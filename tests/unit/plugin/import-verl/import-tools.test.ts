@@ -68,7 +68,7 @@ test("verl's own classes become tools of a pipeline that can be planned, and com
   const text = imported(`tools:\n${search}${fusion}${zoom}`);
   expect(text.match(/#.*/g)).toEqual([
     "# verl.tools.search_tool.SearchTool",
-    "# The policy is told of tool-search's arguments (query) in place of verl's (query_list).",
+    "# The policy sees tool-search's arguments (query) instead of verl's (query_list).",
     "# verl.tools.sandbox_fusion_tools.SandboxFusionTool",
     "# Not taken from its config: colour.",
     "# verl.tools.image_zoom_in_tool.ImageZoomInTool",
