@@ -1,4 +1,4 @@
-// Trains the pipeline of this folder from a script, and reads what was recorded: npm start
+// npm start: trains the pipeline of this folder and reads the recorded trajectories.
 import { createRun, loadPipeline } from "everturn";
 
 const pipeline = await loadPipeline("pipeline.yaml");
@@ -11,7 +11,7 @@ const result = await run.train({
     if (event.type === "step") {
       const { step, successRate = 0, toolCallRate = 0 } = event.record;
       console.log(
-        `step ${step}: ${percent(successRate)} right, ${percent(toolCallRate)} asked for the price`,
+        `step ${step}: ${percent(successRate)} right, ${percent(toolCallRate)} looked the price up`,
       );
     }
   },

@@ -1,6 +1,6 @@
 import { defineLoop } from "everturn/workflow";
 
-/** An agent that looks something up at most once: it asks, reads what comes back, and answers. This is one turn of it. */
+/** One turn of an agent that looks something up at most once: it calls a tool, reads the answer, and replies. */
 export default defineLoop({
   async turn(context) {
     const action = await context.generate();

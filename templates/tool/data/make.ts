@@ -1,9 +1,9 @@
-// Makes the shop's prices, the tasks and the demonstrations beside this file, the same each time: npm run data
+// npm run data: writes the shop's prices, tasks and demonstrations next to this file, the same each time.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 const [training, heldOut] = [800, 100];
-/** A model learns from these how a tool is called; the others guess. What pays is for reinforcement learning to find out. */
+/** The share of demonstrations that call the tool. The others guess: reinforcement learning finds out which pays. */
 const callsTool = 0.4;
 const random = seeded(1);
 

@@ -1,19 +1,13 @@
 import { defineTool } from "everturn/plugin";
-import prices from "../data/prices.json" with { type: "json" };
+import list from "../data/prices.json" with { type: "json" };
 
-const known = new Map<string, number>(Object.entries(prices));
+const prices = new Map<string, number>(Object.entries(list));
+const item = { type: "string", description: "The item's number, such as 664." } as const;
 
 export default defineTool({
   name: "price",
   description: "What an item of the shop costs, in euros.",
-  parameters: {
-    type: "object",
-    additionalProperties: false,
-    required: ["item"],
-    properties: { item: { type: "string", description: "The item's number, such as B42." } },
-  },
-  execute({ item }) {
-    // What the model got wrong is an answer, which it reads. What your infrastructure got wrong is a throw: it is tried again.
-    return known.get(item) ?? { text: `error: there is no item ${item}`, error: true };
-  },
+  parameters: { type: "object", properties: { item }, required: ["item"], additionalProperties: false },
+  // Return the model's mistakes as answers. Throw if your infrastructure fails: Everturn then retries the call.
+  execute: ({ item }) => prices.get(item) ?? { text: `error: there is no item ${item}`, error: true },
 });

@@ -13,6 +13,7 @@ import { Command, CommanderError } from "commander";
 import { load } from "js-yaml";
 import { beforeAll, expect, test } from "vitest";
 import packageJson from "../../../package.json" with { type: "json" };
+import { projectFiles } from "../../../src/apps/init/project-files.ts";
 import { parseJson } from "../../../src/base/validation/parse-json.ts";
 import { loadPlan } from "../../../src/plan/pipeline/load-plan.ts";
 import { readDemonstrations } from "../../../src/plan/pipeline/read/demonstrations.ts";
@@ -65,7 +66,18 @@ function tool(name: string): object {
 }
 
 /** Commands of others, which stand in pages as they are written there. */
-const others = new Set(["cd", "mkdir", "echo", "head", "for", "docker", "temporal", "vllm", "python"]);
+const others = new Set([
+  "cd",
+  "mkdir",
+  "echo",
+  "head",
+  "for",
+  "docker",
+  "temporal",
+  "vllm",
+  "python",
+  "chgrp",
+]);
 
 function nameOf({ page, text }: Snippet): string {
   return `${page}: ${text.trim().split("\n")[0]?.slice(0, 60)}`;
@@ -86,6 +98,7 @@ beforeAll(() => {
     symlinkSync(join(root, "node_modules"), join(folderOf(page), "node_modules"));
   }
   writeFileSync(join(place, "package.json"), '{ "type": "module" }');
+  for (const [path, text] of projectFiles("tool", "shop")) write(join(folderOf("README.md"), path), text);
   for (const snippet of of("ts", "yaml", "json")) {
     const isExcerpt = snippet.language === "ts" && !snippet.text.includes("import ");
     write(fileOf(snippet), (isExcerpt ? (before[snippet.page] ?? "") : "") + snippet.text);
@@ -233,8 +246,19 @@ test("TypeScript is right in strict mode, by the public entries", () => {
   expect(imports.filter((name) => !entries.includes(name ?? ""))).toEqual([]);
 });
 
+test("README shows the tool, the reward and the pipeline of `everturn init`", async () => {
+  const shown = new Map(snippetsOf("README.md").map(({ file, text }) => [file, text]));
+  const project = projectFiles("tool", "shop");
+  for (const path of ["tools/price.ts", "rewards/right-price.ts"])
+    expect(shown.get(path)).toBe(`// ${path}\n${project.get(path)}`);
+  const shownPlan = await loadPlan(join(folderOf("README.md"), "pipeline.yaml"));
+  const copy = join(folderOf("README.md"), "written.yaml");
+  write(copy, project.get("pipeline.yaml") ?? "");
+  expect(shownPlan).toEqual({ ...(await loadPlan(copy)), pipelineFile: shownPlan.pipelineFile });
+});
+
 test.each([
-  ["README.md", "tools/length.ts", { value: 3, from: "km", to: "m" }, 3000],
+  ["README.md", "tools/price.ts", { item: "664" }, 10],
   ["docs/tools.md", "tools/length.ts", { value: 3, from: "km", to: "m" }, 3000],
   ["docs/tools.md", "tools/rounded.ts", { kilometers: 3 }, "3000.00"],
   ["docs/tools.md", "plugins/tool-length/index.ts", { value: 3, from: "km", to: "m" }, { text: "3000" }],
