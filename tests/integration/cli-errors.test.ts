@@ -18,7 +18,7 @@ import { processIdentity } from "../../src/base/processes/process-identity.ts";
 import { knownError } from "../../src/control/operations/known-error.ts";
 import { openDevice } from "../../src/engine/devices/open-device.ts";
 import { settleHome } from "../../src/run/folder/home.ts";
-import { everturn, lastLine, startWith } from "../support/command.ts";
+import { everturn, lastLine } from "../support/command.ts";
 import { inProcessSpace, mayMakeProcessSpace } from "../support/process-space.ts";
 import { writeSampleRun } from "../support/sample-run.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
@@ -215,32 +215,6 @@ test("a copy in another folder of runs is refused, by resume and by a worker, as
       `RUN_COPIED: The folder ${join(copies, run)} is a copy of the run ${run}, whose own folder is ${folder.root}.`,
     );
   }
-});
-
-test("a Temporal CLI or server that is not there is named", async () => {
-  expect(await refused("run", pipeline, "--temporal", join(runs, "temporal"))).toContain(
-    "TEMPORAL_BINARY_NOT_FOUND: There is no Temporal CLI at RUNS/temporal.",
-  );
-  expect(await refused("run", pipeline, "--temporal", process.execPath)).toContain(
-    "TEMPORAL_SERVER_FAILED: The Temporal dev server failed: ",
-  );
-  expect(await refused("run", pipeline, "--address", "127.0.0.1:1")).toContain(
-    "TEMPORAL_UNREACHABLE: No Temporal server answers at 127.0.0.1:1: ",
-  );
-});
-
-test("where an API key switches TLS on, a server that does not answer may have none", async () => {
-  const { stderr } = await startWith(
-    { TEMPORAL_API_KEY: "key" },
-    "run",
-    pipeline,
-    "--runs",
-    runs,
-    "--address",
-    "127.0.0.1:1",
-  ).end();
-  expect(stderr).toContain("TEMPORAL_UNREACHABLE: No Temporal server answers at 127.0.0.1:1: ");
-  expect(stderr).toContain("set TEMPORAL_TLS=false for a server without TLS.");
 });
 
 test.for(["policy", "trainer"])(

@@ -41,7 +41,7 @@ function isJoined(text: string, { end }: Box, { start }: Box): boolean {
 /** The last box that begins before a place. */
 function boxBefore(text: string, place: number): Box | undefined {
   for (let at = place - 1; at >= 0; at--) {
-    at = Math.max(text.lastIndexOf("\\boxed", at), text.lastIndexOf("\\fbox", at));
+    at = text.lastIndexOf("\\", at);
     const [opening] = /^\\(?:boxed|fbox)(?![a-zA-Z])\s*/.exec(text.slice(at, at + longest)) ?? [];
     if (at < 0 || opening === undefined) continue;
     const from = at + opening.length;

@@ -1,4 +1,4 @@
-import { parseAction, pluginChecks } from "everturn/testing";
+import { parseAction } from "everturn/testing";
 import type { LoopContext } from "everturn/workflow";
 import { expect, test } from "vitest";
 import { isRight } from "../../../plugins/loop-interaction/is-right.ts";
@@ -81,9 +81,4 @@ test("tools may be called before each answer, as many turns as there are", async
   });
   expect(await play([call, call], { maxTurns: 2 })).toMatchObject({ outcome: "turn-limit" });
   expect(await play(["#### 1"], { maxTurns: 1 })).toMatchObject({ outcome: "answered", said: [] });
-});
-
-test("it keeps what loops promise", async () => {
-  const cases = [{ actions: ["#### 1", "#### 2"], outcome: "answered" as const }];
-  for (const { run } of await pluginChecks("loop-interaction", { cases })) await run();
 });

@@ -1,4 +1,3 @@
-import { pluginChecks } from "everturn/testing";
 import { expect, test, vi } from "vitest";
 import reward from "../../../plugins/reward-http/index.ts";
 import type { JsonObject } from "../../../src/contracts/json.ts";
@@ -97,13 +96,4 @@ test.each([
 ])("what is no score is a failure, never a 0: %o", async (answer, reason) => {
   const { url } = await jsonServer(() => answer);
   await expect(score({ url, form: "nemo-gym" })).rejects.toThrow(reason);
-});
-
-test("it keeps its promises", async () => {
-  const { url } = await jsonServer(({ body }) => ({ value: { reward: body.answer === "42" ? 1 : 0 } }));
-  const cases = [
-    { answer: "42", reward: 1, success: true },
-    { answer: "41", reward: 0, success: false },
-  ];
-  for (const check of await pluginChecks("reward-http", { config: { url }, cases })) await check.run();
 });

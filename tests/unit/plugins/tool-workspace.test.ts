@@ -3,7 +3,6 @@ import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import type { JsonObject, Task } from "everturn/plugin";
-import { pluginChecks } from "everturn/testing";
 import { describe, expect, test } from "vitest";
 import { runCommand } from "../../../plugins/tool-workspace/command.ts";
 import { difference } from "../../../plugins/tool-workspace/difference.ts";
@@ -254,25 +253,6 @@ describe.runIf(here !== undefined)("tool-workspace in bubblewrap", async () => {
     const killed = await run(tree, "kill -9 -1; kill -9 $PPID; kill -9 $$");
     expect(killed.response.error).toBe(true);
     expect((await run(tree, "cat a")).response.text).toBe("1");
-  });
-
-  test("keeps its promises", async () => {
-    const checks = await pluginChecks("tool-workspace", {
-      config: { sandbox: "bubblewrap", time: 5 },
-      cases: [
-        {
-          function: "create",
-          arguments: { path: "a.txt", text: "one\n" },
-          text: "wrote a.txt",
-          error: false,
-        },
-        { function: "run", arguments: { command: "echo two >> a.txt" }, error: false },
-        { function: "view", arguments: { path: "a.txt" }, text: "1\tone\n2\ttwo", error: false },
-        { function: "view", arguments: { path: "../a.txt" }, error: true },
-      ],
-    });
-    for (const check of checks) await check.run();
-    expect(checks.map(({ promise }) => promise)).toContain("snapshot");
   });
 
   test("a git bundle's files are those of a commit, as they were committed; nothing that it says is done", async () => {

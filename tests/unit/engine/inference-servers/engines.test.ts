@@ -1,6 +1,5 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { pluginChecks } from "everturn/testing";
 import { afterAll, expect, test } from "vitest";
 import onnx from "../../../../plugins/policy-onnx/index.ts";
 import type { GenerationRequest, Policy } from "../../../../src/contracts/policy.ts";
@@ -169,13 +168,6 @@ test("gives up what nobody waits for, and says what it can't do", async () => {
   const none = await openEngine(first, { protocol: vllm, urls: ["http://127.0.0.1:9"], patience: 1 });
   await expect(none.load(0, first)).rejects.toMatchObject({ code: "ENGINE_FAILED" });
   await none.close();
-});
-
-test("the package keeps a policy's promises", async () => {
-  const config = { tokenizer: tokenizerFolder, architecture, urls: [servers[0]!.url] };
-  const checks = await pluginChecks("policy-vllm", { config });
-  expect(checks).toHaveLength(6);
-  for (const check of checks) await check.run();
 });
 
 test("a plan corrects for the engine, and is refused where it could not", async () => {

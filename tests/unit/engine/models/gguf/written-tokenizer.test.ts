@@ -1,69 +1,16 @@
-import { readFile } from "node:fs/promises";
-import { join } from "node:path";
 import { expect, test } from "vitest";
-import type { ModelConfig } from "../../../../../src/engine/models/config/model-config.ts";
-import type { GgufHeader } from "../../../../../src/engine/models/weights/gguf/header.ts";
-import { tokenizerMetadata } from "../../../../../src/engine/models/weights/gguf/tokenizer-metadata.ts";
-import { asEarlierGemma } from "../../../../support/gemma-vocabulary.ts";
-import { publishedTokenizer } from "../../../../support/published-tokenizer.ts";
-import { temporaryFolder } from "../../../../support/temporary-folder.ts";
+import { expectTokens, type TokenizerJson, written } from "./written-metadata.ts";
 
-const work = temporaryFolder();
-let count = 0;
-
-/** What a file would say of the tokenizer that was made from a published vocabulary, beside what that one's file says. */
-async function written(
-  vocabulary: string,
-  model_type: ModelConfig["model_type"],
-  prepare: (metadata: GgufHeader["metadata"]) => void = () => {},
-  change: (json: TokenizerJson) => TokenizerJson = (json) => json,
-) {
-  const folder = join(work, `${vocabulary}-${count++}`);
-  let original: GgufHeader["metadata"] = new Map();
-  const tokenizer = await publishedTokenizer(vocabulary, folder, (metadata) => {
-    prepare(metadata);
-    original = metadata;
+test("SentencePiece's tokens of llama-spm, with scores made from merges", async () => {
+  const [scores, theirs] = expectTokens(await written("llama-spm", "llama"), true);
+  const merged = scores.flatMap((score, id) => (score < 0 ? [{ score, other: theirs[id]! }] : []));
+  merged.sort((a, b) => b.score - a.score);
+  expect(merged.length).toBeGreaterThan(29_000);
+  const steps = merged.slice(1).map(({ score, other }, at) => {
+    return [Math.sign(score - merged[at]!.score), Math.sign(other - merged[at]!.other)];
   });
-  const json: TokenizerJson = change(JSON.parse(await readFile(join(folder, "tokenizer.json"), "utf8")));
-  const { specialTokens, stopTokens, chatTemplate, vocabularySize } = tokenizer;
-  const source = { json: { ...json }, specialTokens, stopTokens, chatTemplate };
-  return { original, metadata: tokenizerMetadata(source, { vocab_size: vocabularySize, model_type }) };
-}
-
-interface TokenizerJson {
-  normalizer: unknown;
-  pre_tokenizer: unknown;
-  model: { merges: [string, string][] };
-}
-
-test.each([
-  ["llama-spm", "llama", () => {}, true],
-  ["gemma-4", "gemma3_text", asEarlierGemma, false],
-] as const)(
-  "SentencePiece's tokens of %s, with scores made from merges",
-  async (name, family, prepare, prefixed) => {
-    const { original, metadata } = await written(name, family, prepare);
-    if (typeof metadata === "string") throw new Error(metadata);
-    const value = (key: string) => metadata.get(`tokenizer.ggml.${key}`)?.value;
-    expect(value("model")).toBe("llama");
-    expect(value("add_space_prefix")).toBe(prefixed);
-    for (const key of ["tokens", "token_type", "bos_token_id", "unknown_token_id"]) {
-      expect([key, value(key)]).toEqual([key, original.get(`tokenizer.ggml.${key}`)]);
-    }
-    const scores = value("scores");
-    const theirs = original.get("tokenizer.ggml.scores");
-    if (!Array.isArray(scores) || !Array.isArray(theirs)) throw new Error("no scores");
-    expect(scores.length).toBe(theirs.length);
-    if (family.startsWith("gemma")) return; // whose merges follow the tokens' order
-    const merged = scores.flatMap((score, id) => (score < 0 ? [{ score, other: Number(theirs[id]) }] : []));
-    merged.sort((a, b) => b.score - a.score);
-    expect(merged.length).toBeGreaterThan(29_000);
-    const steps = merged.slice(1).map(({ score, other }, at) => {
-      return [Math.sign(score - merged[at]!.score), Math.sign(other - merged[at]!.other)];
-    });
-    expect(steps.filter(([ours, original]) => ours !== original)).toEqual([]);
-  },
-);
+  expect(steps.filter(([ours, original]) => ours !== original)).toEqual([]);
+});
 
 test.each<[string, string, (json: TokenizerJson) => TokenizerJson]>([
   [

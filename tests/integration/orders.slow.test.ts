@@ -85,7 +85,7 @@ async function until<T>(ask: () => Promise<T | undefined>): Promise<T> {
 }
 
 /** The server's list of workflows is behind by up to a second. */
-const listing = { timeout: 100_000, interval: 200 };
+const listing = { timeout: 250_000, interval: 200 };
 
 const id = (end: string) => `${run.id}/${end}`;
 

@@ -43,7 +43,7 @@ async function ledgerOf(run: string): Promise<Ledger & { code: number }> {
 test("a run's ledger holds while it is killed and resumed, and at its end", async () => {
   let command = start("run", pipeline, "--runs", runs, ...settings, "--json");
   const isUp = () => command.stderr().includes("Temporal UI at") || command.child.exitCode !== null;
-  await vi.waitUntil(isUp, { timeout: 100_000 });
+  await vi.waitUntil(isUp, { timeout: 250_000 });
   if ((await Promise.race([command.end(), sleep(500 + Math.random() * 6_000)])) === undefined) {
     command.killGroup();
     await command.end();

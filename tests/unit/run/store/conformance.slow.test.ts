@@ -1,0 +1,3 @@
+import { describeStore } from "./store-promises.ts";
+
+describeStore("objects");
