@@ -13,7 +13,7 @@ export default defineConfig({
         test: {
           name: "together",
           include: all,
-          exclude: [...apart, ...slow],
+          exclude: [...apart, ...slow, "tests/agents/**"], // `npm run agents` runs those
           isolate: false,
           setupFiles: ["tests/support/own-environment.ts"],
         },

@@ -1,7 +1,6 @@
-// npm run agents -- [--steps N] [AGENT …]: agents of five libraries, as they are, on the embedded policy. Each runs twice, left alone and with
+// npm run agents -- [--steps N] [AGENT …], after the tests of tests/agents/tools: agents of five libraries, as they are, on the embedded policy. Each runs twice, left alone and with
 // ten of its processes killed at random moments: the trajectories are the same, segment by segment, and no turn is generated twice.
-import { execFileSync } from "node:child_process";
-import { cpSync, existsSync, mkdirSync, rmSync } from "node:fs";
+import { rmSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -18,14 +17,7 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
 });
 const here = join(import.meta.dirname, "matrix");
-const place = join(homedir(), ".cache", "everturn", "agents");
-const runs = join(place, "runs");
-
-mkdirSync(place, { recursive: true });
-cpSync(here, place, { recursive: true, filter: (from) => !from.endsWith(".yaml") });
-if (!existsSync(join(place, "node_modules"))) {
-  execFileSync("npm", ["install", "--no-audit", "--no-fund"], { cwd: place, stdio: "inherit" });
-}
+const runs = join(homedir(), ".cache", "everturn", "agents", "runs");
 
 let failed = false;
 for (const agent of positionals.length > 0 ? positionals : all) {
@@ -48,7 +40,7 @@ process.exitCode = failed ? 1 : 0;
 async function run(agent: string, times: number) {
   const settings = [
     `loop.config.command=["node","${agent}.mjs"]`,
-    `loop.config.folder=${place}`,
+    `loop.config.folder=${here}`,
     `steps=${values.steps}`,
     `evaluation.every=${values.steps}`,
   ].flatMap((setting) => ["--set", setting]);

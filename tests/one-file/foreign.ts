@@ -1,7 +1,4 @@
-// Tools as other ecosystems have them, from their own packages.
-import { tool as langchainTool } from "@langchain/core/tools";
-import { createTool } from "@mastra/core/tools";
-import { tool as openAiTool } from "@openai/agents-core";
+// Tools of the AI SDK. Those of other frameworks are in tests/agents/tools.
 import { jsonSchema, tool } from "ai";
 import { wrapTool } from "everturn/plugin";
 import { z } from "zod";
@@ -37,26 +34,6 @@ export const brief = tool({
     yield degrees(city) < 10 ? "cold" : "warm";
   },
   toModelOutput: ({ output }) => ({ type: "text", value: `It is ${output}.` }),
-});
-
-export const langchain = langchainTool(({ city, unit }) => `${degrees(city)} ${unit}`, {
-  name: "langchain_weather",
-  description: "The weather of a city.",
-  schema: parameters,
-});
-
-export const mastra = createTool({
-  id: "mastra_weather",
-  description: "The weather of a city.",
-  inputSchema: parameters,
-  execute: async ({ city, unit }) => ({ degrees: degrees(city), unit }),
-});
-
-export const openai = openAiTool({
-  name: "openai_weather",
-  description: "The weather of a city.",
-  parameters: z.object({ city: z.string() }),
-  execute: ({ city }) => String(degrees(city)),
 });
 
 let asked = 0;

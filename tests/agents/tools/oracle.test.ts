@@ -1,9 +1,9 @@
 import { LLMock } from "@copilotkit/aimock";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type Endpoint, startEndpoint } from "../../../../src/chat/openai/endpoint-server.ts";
-import type { ModelAnswer } from "../../../../src/chat/openai/model-request.ts";
-import { isObject } from "../../../../src/contracts/json.ts";
-import { capturedSessions } from "../../../support/captured-requests.ts";
+import { type Endpoint, startEndpoint } from "../../../src/chat/openai/endpoint-server.ts";
+import type { ModelAnswer } from "../../../src/chat/openai/model-request.ts";
+import { isObject } from "../../../src/contracts/json.ts";
+import { capturedSessions } from "../../support/captured-requests.ts";
 
 let endpoint: Endpoint;
 let answer: ModelAnswer;
