@@ -1,0 +1,117 @@
+import type { Device } from "../devices/device.ts";
+import type { AttentionForm } from "../models/graph/decoder.ts";
+import { createSession } from "../onnx/create-session.ts";
+import { createLendingSession, type LendingSession } from "../onnx/lending-session.ts";
+import { runtimeFunctions } from "../onnx/runtime-functions.ts";
+import type { Session } from "../onnx/session.ts";
+import type { Target } from "../onnx/target.ts";
+import { madeByKey } from "./made-once.ts";
+import type { Objective } from "./objective.ts";
+import {
+  gradientName,
+  type PolicyModel,
+  scoringModel,
+  type TrainedModel,
+  type TrainingModel,
+  trainingModel,
+} from "./training-graphs.ts";
+
+/** A model with its session. */
+export interface OpenModel<Model extends PolicyModel> {
+  model: Model;
+  session: LendingSession;
+}
+
+/** How a training model computes: how many layers again, in which form of attention, and whether it adds gradients up. */
+type TrainingForm = [recomputed: number, attention: AttentionForm, adds: boolean];
+
+/** The training models of one objective. */
+export interface TrainingModels {
+  /** A model without a session, as a plan looks at it. */
+  model(...form: TrainingForm): TrainingModel;
+  open(...form: TrainingForm): Promise<OpenModel<TrainingModel>>;
+}
+
+/** The models of an engine. Each is made and opened when it is first wanted, and stays open. */
+export interface EngineModels {
+  /** Scores by the policy, values included. */
+  policy(attention: AttentionForm): Promise<OpenModel<PolicyModel>>;
+  /** Scores by the reference policy. */
+  reference(attention: AttentionForm): Promise<OpenModel<PolicyModel>>;
+  training(objective: Objective): TrainingModels;
+  close(): Promise<void>;
+}
+
+interface ModelOptions {
+  trained: TrainedModel;
+  target: Target & { device: Device };
+  threads: number;
+  /** Whether the reference policy has an adapter, too. */
+  hasReferenceAdapter: () => Promise<boolean>;
+  /** Called before each run of a model; throws once the engine is being closed. */
+  checkOpen: () => void;
+}
+
+/** The models of an engine, none open yet. */
+export function engineModels(options: ModelOptions): EngineModels {
+  const { trained, target } = options;
+  const { config, base, lora } = trained;
+  const policy = madeByKey((attention: AttentionForm) =>
+    openModel(scoringModel({ ...trained, attention }, { values: true }, target), options),
+  );
+  const reference = madeByKey(async (attention: AttentionForm) => {
+    const hasAdapter = lora !== undefined && (await options.hasReferenceAdapter());
+    const model = { config, attention, ...(base && { base }), ...(hasAdapter && { lora }) };
+    return openModel(scoringModel(model, { values: false }, target), options);
+  });
+  const byObjective = new Map<Objective, ReturnType<typeof trainingModels>>();
+  const training = (objective: Objective) => {
+    const models = byObjective.get(objective) ?? trainingModels(objective, options);
+    byObjective.set(objective, models);
+    return models;
+  };
+  return {
+    policy: policy.get,
+    reference: reference.get,
+    training,
+    async close() {
+      const all = [policy, reference, ...byObjective.values()].flatMap(({ made }) => made());
+      // Whoever wanted a model that could not be opened has seen the error.
+      for (const opened of await Promise.allSettled(all))
+        if (opened.status === "fulfilled") await opened.value.session.close();
+    },
+  };
+}
+
+function trainingModels(objective: Objective, options: ModelOptions) {
+  const { trained, target } = options;
+  const models = madeByKey((...[recompute, attention, adds]: TrainingForm) =>
+    trainingModel({ ...trained, recompute, attention, adds }, objective, target),
+  );
+  const opened = madeByKey((...form: TrainingForm) => {
+    const model = models.get(...form);
+    return openModel(model, options, target.device === "cpu" ? [] : model.trains.map(gradientName));
+  });
+  return { model: models.get, open: opened.get, made: opened.made };
+}
+
+async function openModel<Model extends PolicyModel>(
+  model: Model,
+  { trained: { base }, target: { device }, threads, checkOpen }: ModelOptions,
+  keptOnDevice: readonly string[] = [],
+): Promise<OpenModel<Model>> {
+  const runtime = device === "cpu" ? await runtimeFunctions() : undefined;
+  const settings = { threads, ...(base?.folder !== undefined && { weightsFolder: base.folder }) };
+  const session: LendingSession = runtime
+    ? await createLendingSession(runtime, model.graph, model.bytes, { ...settings, sharesMemory: true })
+    : lendsNothing(await createSession(model.bytes, { ...settings, device, keptOnDevice }));
+  const run: LendingSession["run"] = async (...given) => {
+    checkOpen(); // whoever closes the engine waits for a run, not for all that belong to an update
+    return session.run(...given);
+  };
+  return { model, session: { ...session, run } };
+}
+
+function lendsNothing({ run, close }: Session): LendingSession {
+  return { run: (feeds) => run(feeds), close };
+}

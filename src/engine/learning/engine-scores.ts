@@ -1,0 +1,37 @@
+import type { AttentionForm } from "../models/graph/decoder.ts";
+import type { Tensor } from "../onnx/session.ts";
+import { checkSequences, type TokenSequence } from "./batch.ts";
+import { type EngineParts, select } from "./engine-parts.ts";
+import { bytesToLoad, loadedFor } from "./loaded-for.ts";
+import { checkAvailable } from "./memory-room.ts";
+import { type ActionScores, scoreActions } from "./score-actions.ts";
+
+/** Scores the action tokens of sequences, as `TrainingEngine.score` promises. */
+export async function scoreSequences(
+  { trained, device, available, tokens, models, weights }: EngineParts,
+  sequences: readonly TokenSequence[],
+  by: "policy" | "reference",
+  temperature = 1,
+  onShare?: (share: number) => void,
+): Promise<ActionScores[]> {
+  const { config, critic = false } = trained;
+  checkSequences(sequences, config);
+  const parameters = await weights[by]();
+  checkAvailable(bytesToLoad(parameters.values()), sequences, available);
+  return loadedFor(parameters, (loaded) => {
+    const run = async (attention: AttentionForm, batch: Readonly<Record<string, Tensor>>) => {
+      const { model, session } = await models[by](attention);
+      return session.run({ ...select(loaded, model.reads), ...batch });
+    };
+    const scoring = {
+      config,
+      run,
+      forms: device === "cpu",
+      values: by === "policy",
+      logProbabilities: !critic,
+      temperature,
+      tokens,
+    };
+    return scoreActions(scoring, sequences, onShare);
+  });
+}
