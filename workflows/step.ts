@@ -10,11 +10,11 @@ import { exampleStepRecord, mean, stepRecord } from "./step-record.ts";
 
 /** One step: the update, the new version published, the step recorded. */
 export async function step(input: StepInput): Promise<StepResult> {
-  return input.settings.trainsOnExamples === true ? exampleStep(input) : policyGradientStep(input);
+  return input.settings.trainsOnExamples === true ? stepOnExamples(input) : stepOnGroups(input);
 }
 
-/** On groups that have ended. */
-async function policyGradientStep(input: StepInput): Promise<StepResult> {
+/** Trains on groups that have ended. */
+async function stepOnGroups(input: StepInput): Promise<StepResult> {
   const { run, policyVersion, queues, groups } = input;
   const clock = [input.since, Date.now()];
   const results = groups.flatMap((group) => group.results);
@@ -60,8 +60,8 @@ async function policyGradientStep(input: StepInput): Promise<StepResult> {
   };
 }
 
-/** On examples, which the trainer reads by itself. */
-async function exampleStep(input: StepInput): Promise<StepResult> {
+/** Trains on examples, which the trainer reads by itself. */
+async function stepOnExamples(input: StepInput): Promise<StepResult> {
   const { run, step, policyVersion, queues } = input;
   const clock = [Date.now()];
   const progress: StageProgress = { phase: "train", done: 0, of: 1 };

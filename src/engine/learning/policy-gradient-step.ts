@@ -48,7 +48,7 @@ export interface StepState {
 }
 
 /** Trains on the trajectories of one step, and counts it in `state`. Throws TRAINING_BATCH_INVALID, TRAINING_NOT_FINITE. */
-export async function policyGradientStep(
+export async function trainOnTrajectories(
   { onPolicyObjective, ...given }: StepContext,
   state: StepState,
   trajectories: readonly ScoredTrajectory[],

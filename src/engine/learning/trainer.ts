@@ -5,7 +5,7 @@ import { freshCritic, freshCriticBytes } from "./critic.ts";
 import { savingFailedBatch } from "./failed-batch.ts";
 import { checkAvailable } from "./memory-room.ts";
 import { actionCount, type Objective } from "./objective.ts";
-import { policyGradientStep } from "./policy-gradient-step.ts";
+import { trainOnTrajectories } from "./policy-gradient-step.ts";
 import { policyObjective } from "./policy-objective.ts";
 import { preferenceObjective } from "./preference-objective.ts";
 import { type PreferenceMetrics, type PreferencePair, preferenceStep } from "./preference-step.ts";
@@ -132,7 +132,7 @@ export function createTrainer({ settings, seed, failures, ...options }: TrainerO
       const name = `policy-gradient-${state.policyGradientSteps + 1}`;
       const own = hasCritic(settings) && { critic: critic ?? (await openCritic(trajectories)) };
       const context = { engine, objective, ...onPolicy, settings, seed, temperature, onProgress, ...own };
-      return saving(name, trajectories, () => policyGradientStep(context, state, trajectories));
+      return saving(name, trajectories, () => trainOnTrajectories(context, state, trajectories));
     },
     preferenceStep: (pairs, learningRate, by = {}) =>
       saving(`preference-${state.updates + 1}`, pairs, () =>

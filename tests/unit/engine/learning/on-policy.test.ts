@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { algorithmPresets } from "../../../../src/engine/learning/algorithm.ts";
-import { policyGradientStep } from "../../../../src/engine/learning/policy-gradient-step.ts";
+import { trainOnTrajectories } from "../../../../src/engine/learning/policy-gradient-step.ts";
 import { policyObjective } from "../../../../src/engine/learning/policy-objective.ts";
 import { trainedParameters } from "../../../../src/engine/learning/trainer-state.ts";
 import { createTrainingEngine } from "../../../../src/engine/learning/training-engine.ts";
@@ -43,7 +43,7 @@ async function step(settings: TrainingSettings, isOnPolicy: boolean) {
     objective: policyObjective(objectiveSettings(settings)),
     ...(own && { onPolicyObjective: policyObjective(own) }),
   };
-  const metrics = await policyGradientStep(context, state, trajectories);
+  const metrics = await trainOnTrajectories(context, state, trajectories);
   await engine.close();
   return { metrics, by, learned: trainedParameters(state) };
 }
