@@ -1,9 +1,10 @@
 import type { CallToolResult } from "../src/contracts/activities.ts";
 import type { Approval } from "../src/contracts/approval.ts";
+import type { Call } from "../src/contracts/generated/trajectory.ts";
 import type { ToolCall } from "../src/contracts/message.ts";
-import type { ToolBinding, ToolCallRecord } from "../src/contracts/trajectory.ts";
+import type { ToolBinding } from "../src/contracts/trajectory.ts";
 import { checkQuestion } from "./tool-activity.ts";
-import type { Turn } from "./turn.ts";
+import type { LiveTurn } from "./turn.ts";
 
 /** A call that the policy or the loop wants made. */
 export interface WantedCall {
@@ -19,14 +20,14 @@ export interface WantedCall {
 type Denial = Extract<Approval, { reason: string }>;
 
 /** Whether a call waits for a person. People decided about a copied turn already, and recordings hold their answers. */
-export function needsPerson({ isCopied }: Turn, { approval, person, recordings }: ToolBinding): boolean {
+export function needsPerson({ isCopied }: LiveTurn, { approval, person, recordings }: ToolBinding): boolean {
   const isRecorded = person === true && recordings !== undefined;
   return approval !== undefined && !isRecorded && !isCopied;
 }
 
 /** What the model did wrong in a question; undefined if a person can be asked it. */
 export function questionProblem(
-  { number: turn, input: { place, queues } }: Turn,
+  { number: turn, input: { place, queues } }: LiveTurn,
   { binding, call, number, caller }: WantedCall,
 ): Promise<CallToolResult | undefined> {
   const request = { place, turn, call: number, arguments: call.arguments, ...caller };
@@ -35,7 +36,7 @@ export function questionProblem(
 
 /** Waits for a person's decision about a call, or for the answer if it is a question. */
 export function askPerson(
-  { orders, number: turn }: Turn,
+  { orders, number: turn }: LiveTurn,
   { binding: { approval, person }, call, number }: WantedCall,
 ): Promise<Approval> {
   const waiting = {
@@ -55,10 +56,10 @@ export function isDenial(approval: Approval): approval is Denial {
 
 /** Records that a call was denied: the call itself was valid. */
 export function denyCall(
-  { trajectory, number: turn }: Turn,
+  { trajectory, number: turn }: LiveTurn,
   { call, number, caller }: WantedCall,
   { decision, reason }: Denial,
-): ToolCallRecord {
+): Call {
   const denied = {
     tool: call.name,
     arguments: call.arguments,

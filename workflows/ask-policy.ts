@@ -1,15 +1,15 @@
 import { identified } from "../src/chat/formats/action-format.ts";
 import { parseAction } from "../src/chat/formats/parse-action.ts";
 import type { GenerateTurnResult } from "../src/contracts/generate-turn.ts";
+import type { Call } from "../src/contracts/generated/trajectory.ts";
 import type { Action, AgentRequest } from "../src/contracts/loop.ts";
 import type { SpokenMessage } from "../src/contracts/message.ts";
 import type { ParsedAction, ParsedCall } from "../src/contracts/parsed-action.ts";
-import type { ToolCallRecord } from "../src/contracts/trajectory.ts";
 import type { WaitingRequest } from "./agent-session.ts";
 import { conversationOf, saidByOthers } from "./conversations.ts";
 import { schedule } from "./schedule.ts";
 import { isGeneratedHere } from "./trajectory-task.ts";
-import { loopMisused, offeredTools, type Turn, track } from "./turn.ts";
+import { type LiveTurn, loopMisused, offeredTools, track } from "./turn.ts";
 import { generateTurnInput, type NamedSubAgent } from "./turn-request.ts";
 
 /**
@@ -17,7 +17,7 @@ import { generateTurnInput, type NamedSubAgent } from "./turn-request.ts";
  * conversation with a sub-agent or with the task's user. Throws LOOP_TURN_INVALID.
  */
 export async function askPolicy(
-  turn: Turn,
+  turn: LiveTurn,
   request: AgentRequest | undefined,
   subAgent?: NamedSubAgent,
 ): Promise<Action> {
@@ -67,7 +67,7 @@ export async function askPolicy(
 }
 
 /** What the policy thought, said and called in an action of the turn. */
-export function parseTurnAction({ input, trajectory, tools, state }: Turn, text: string): ParsedAction {
+export function parseTurnAction({ input, trajectory, tools, state }: LiveTurn, text: string): ParsedAction {
   const { toolCalls: callsBefore } = trajectory.now().progress;
   if (state.readAction !== undefined) return identified(state.readAction, callsBefore);
   const { format } = input;
@@ -75,7 +75,7 @@ export function parseTurnAction({ input, trajectory, tools, state }: Turn, text:
 }
 
 /** Takes what people said since the last action. The first own turn of a fork has their messages to the original, too. */
-function takeMessages({ input, trajectory, number }: Turn): SpokenMessage[] {
+function takeMessages({ input, trajectory, number }: LiveTurn): SpokenMessage[] {
   const { messages } = trajectory.now().orders;
   const isFirstOwn = number === (input.origin?.turns ?? 0) + 1;
   const own = saidByOthers((isFirstOwn ? input.said : undefined) ?? [], messages);
@@ -84,7 +84,7 @@ function takeMessages({ input, trajectory, number }: Turn): SpokenMessage[] {
 }
 
 /** The messages before a sub-agent's next action, observations aside: its prompt if it is the first, and what was said to it. */
-function messagesTo({ trajectory }: Turn, { name, prompt }: NamedSubAgent): SpokenMessage[] {
+function messagesTo({ trajectory }: LiveTurn, { name, prompt }: NamedSubAgent): SpokenMessage[] {
   const { head, pending } = conversationOf(trajectory.now().progress, name);
   const said = pending.flatMap(({ role, content }) => (role === "user" ? [{ role, content }] : []));
   return head === null ? [...prompt, ...said] : said;
@@ -95,7 +95,7 @@ function messagesTo({ trajectory }: Turn, { name, prompt }: NamedSubAgent): Spok
  * request; until then they are recorded without one.
  */
 function answerAgent(
-  turn: Turn,
+  turn: LiveTurn,
   { request, answer }: WaitingRequest,
   { action, finishReason, head, tokens, read }: GenerateTurnResult,
 ): void {
@@ -114,7 +114,7 @@ function answerAgent(
 }
 
 /** A call that the agent makes itself. What is wrong with an unreadable one is its observation. */
-function recordOf(call: ParsedCall): Pick<ToolCallRecord, "tool" | "arguments" | "observation" | "valid"> {
+function recordOf(call: ParsedCall): Pick<Call, "tool" | "arguments" | "observation" | "valid"> {
   if (call.problem !== undefined) {
     return { tool: "", arguments: call.text, observation: call.problem, valid: false };
   }

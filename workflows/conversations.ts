@@ -1,10 +1,5 @@
 import type { Message, SpokenMessage } from "../src/contracts/message.ts";
-import type {
-  BegunCalls,
-  Conversation,
-  SegmentRef,
-  TrajectoryProgress,
-} from "../src/contracts/trajectory.ts";
+import type { Begun, Conversation, SegmentRef, TrajectoryProgress } from "../src/contracts/trajectory.ts";
 
 /** Where a conversation of a trajectory stands: that of a sub-agent, or the one with the task's user. */
 export function conversationOf(progress: TrajectoryProgress, agent: string | undefined): Conversation {
@@ -56,7 +51,7 @@ export function afterTurn(
   progress: TrajectoryProgress,
   agent: string | undefined,
   calls: number,
-  newest: BegunCalls,
+  newest: Begun,
 ): Partial<TrajectoryProgress> {
   const { main } = progress;
   if (agent !== undefined) return withConversation(progress, agent, { calls, newest });

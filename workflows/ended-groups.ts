@@ -1,4 +1,4 @@
-import type { LeftOutTrajectory } from "../src/contracts/ledger.ts";
+import type { LeftOut } from "../src/contracts/ledger.ts";
 import type { EndedGroup, TrajectorySummary } from "../src/contracts/rollout.ts";
 import type { RunSettings } from "../src/contracts/run-settings.ts";
 import type { SegmentRef } from "../src/contracts/trajectory.ts";
@@ -52,10 +52,7 @@ export function batchOf(groups: EndedGroup[]): BatchTrajectory[] {
 }
 
 /** The groups as a step trained on them: what it could not read is left out of them. */
-export function withoutUnreadable(
-  groups: EndedGroup[],
-  unreadable: readonly LeftOutTrajectory[] = [],
-): EndedGroup[] {
+export function withoutUnreadable(groups: EndedGroup[], unreadable: readonly LeftOut[] = []): EndedGroup[] {
   const reasons = new Map(unreadable.map(({ trajectory, reason }) => [trajectory, reason]));
   if (reasons.size === 0) return groups;
   return groups.map((group) => ({

@@ -1,5 +1,5 @@
 import { workflowInfo } from "@temporalio/workflow";
-import type { TurnRecord } from "../src/contracts/trajectory.ts";
+import type { Turn } from "../src/contracts/generated/trajectory.ts";
 
 /**
  * How much one history of a trajectory may hold: turns, so that it can be read, and characters, so that even a
@@ -14,7 +14,7 @@ const ownTurns = { turns: 250, characters: 300_000 };
 const agentTurns = { turns: 1500, characters: 10_000_000 };
 
 /** Tells when a trajectory's history has grown so long that it should continue as new. */
-export function historyBound(isAgents: () => boolean): { add(turn: TurnRecord): void; isReached(): boolean } {
+export function historyBound(isAgents: () => boolean): { add(turn: Turn): void; isReached(): boolean } {
   let turns = 0;
   let characters = 0;
   return {

@@ -3,10 +3,10 @@ import type { LoopContext, Observation } from "../src/contracts/loop.ts";
 import { askPolicy, parseTurnAction } from "./ask-policy.ts";
 import { failure } from "./failure.ts";
 import { makeCall } from "./make-call.ts";
-import { refuseCall, type Turn, track } from "./turn.ts";
+import { type LiveTurn, refuseCall, track } from "./turn.ts";
 
 /** What an agent loop can do in a turn. */
-export function loopContext(turn: Turn): LoopContext {
+export function loopContext(turn: LiveTurn): LoopContext {
   const { input, trajectory, loop, task, session, tools, state } = turn;
   const bindings = new Map(input.tools.map((binding) => [binding.definition.name, binding]));
   return {
@@ -49,7 +49,7 @@ export function loopContext(turn: Turn): LoopContext {
 }
 
 /** Appends observations to a conversation, within the characters that the turn has left for them. */
-function append({ trajectory, state }: Turn, observations: readonly Observation[], agent?: string): void {
+function append({ trajectory, state }: LiveTurn, observations: readonly Observation[], agent?: string): void {
   for (const { tool, text } of observations) {
     const room = state.observationRoom;
     const excess = text.length - room;

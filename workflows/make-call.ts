@@ -11,14 +11,14 @@ import {
   type WantedCall,
 } from "./ask-person.ts";
 import { callToolActivity, toolOf } from "./tool-activity.ts";
-import { openCall, type Turn, track } from "./turn.ts";
+import { type LiveTurn, openCall, track } from "./turn.ts";
 
 /** The input of the activity that calls a tool. */
 type ToolRequest = CallToolInput & { isUnasked?: never };
 
 /** Makes a call of the policy or of the loop. A call that needs a person's decision waits for it. */
 export async function makeCall(
-  turn: Turn,
+  turn: LiveTurn,
   binding: ToolBinding,
   call: ToolCall,
   caller: WantedCall["caller"] = {},
@@ -67,7 +67,7 @@ export async function makeCall(
 
 /** Calls the tool, at the worker that holds its state, within the time that is left. */
 function callTool(
-  { input: { queues }, trajectory, time, isCopied }: Turn,
+  { input: { queues }, trajectory, time, isCopied }: LiveTurn,
   binding: ToolBinding,
   request: ToolRequest,
 ): Promise<CallToolResult> {
@@ -94,7 +94,7 @@ function callTool(
 
 /** Calls of a tool that holds state are made one after the other. */
 async function inOrder<Result>(
-  { state: { newestCalls } }: Turn,
+  { state: { newestCalls } }: LiveTurn,
   binding: ToolBinding,
   work: () => Promise<Result>,
 ): Promise<Result> {

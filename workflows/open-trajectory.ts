@@ -1,10 +1,6 @@
+import type { Turn } from "../src/contracts/generated/trajectory.ts";
 import type { Message } from "../src/contracts/message.ts";
-import type {
-  Outcome,
-  TrajectoryInput,
-  TrajectoryProgress,
-  TurnRecord,
-} from "../src/contracts/trajectory.ts";
+import type { Outcome, TrajectoryInput, TrajectoryProgress } from "../src/contracts/trajectory.ts";
 import { type AgentSession, agentSession } from "./agent-session.ts";
 import type { ChosenLoop } from "./chosen-loop.ts";
 import { failure } from "./failure.ts";
@@ -54,7 +50,7 @@ export function openTrajectory(input: TrajectoryInput, show: (transcript: string
   const session = agentSession(input);
   const history = historyBound(session.isBegun);
   let messages: Message[] = [];
-  let current: TurnRecord | undefined;
+  let current: Turn | undefined;
   const orders = takeOrders({
     id: place.id,
     orders: () => state.orders,
@@ -141,7 +137,7 @@ export function openTrajectory(input: TrajectoryInput, show: (transcript: string
 function viewOf(
   prompt: Message[],
   { turns, tokens, head, shown }: TrajectoryProgress,
-  current: TurnRecord | undefined,
+  current: Turn | undefined,
 ): ReturnType<OrderedTrajectory["view"]> {
   const newest = current === undefined ? shown.newest : [...shown.newest, cutTurn(current)];
   const firstOf = turns - newest.length + 1;

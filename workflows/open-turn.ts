@@ -1,4 +1,5 @@
-import type { Outcome, TurnRecord } from "../src/contracts/trajectory.ts";
+import type { Turn } from "../src/contracts/generated/trajectory.ts";
+import type { Outcome } from "../src/contracts/trajectory.ts";
 import { loopContext } from "./loop-context.ts";
 import { allSettled, beginTurn, type TurnParts } from "./turn.ts";
 
@@ -13,7 +14,7 @@ export interface OpenTurn {
   /** Whether a tool reported that there is nothing more to do. */
   isDone(): boolean;
   /** Adds the turn to the trajectory's state and returns its record. */
-  close(): TurnRecord;
+  close(): Turn;
 }
 
 /**
@@ -23,7 +24,7 @@ export interface OpenTurn {
 export function openTurn(
   parts: TurnParts,
   bound: number | undefined,
-  onChange: (record: TurnRecord) => void,
+  onChange: (record: Turn) => void,
 ): OpenTurn {
   const turn = beginTurn(parts, bound, onChange);
   const { number, time, scope, state } = turn;

@@ -1,7 +1,7 @@
 import { defineQuery, defineSignal, defineUpdate, setHandler } from "@temporalio/workflow";
 import type { JsonObject } from "../src/contracts/json.ts";
 import type { SpokenMessage } from "../src/contracts/message.ts";
-import type { OrderName, Orders, TrajectoryStatus, TrajectoryTranscript } from "../src/contracts/orders.ts";
+import type { OrderName, Orders, TrajectoryStatus, Transcript } from "../src/contracts/orders.ts";
 
 /** The JSON that came with an order; it may be anything. */
 export type OrderArguments = Readonly<Record<string, unknown>>;
@@ -11,7 +11,7 @@ export interface OrderActions {
   /** Throws what an order is refused with; nothing has happened then. */
   validate(order: OrderName, given: OrderArguments | undefined): void;
   status(): TrajectoryStatus;
-  transcript(): TrajectoryTranscript;
+  transcript(): Transcript;
   pause(reason: string | undefined): void;
   resume(): void;
   cancel(reason: string | undefined): void;
@@ -44,7 +44,7 @@ export function handleOrders(actions: OrderActions): void {
   });
   const signal = (order: OrderName) => ({ description: descriptions[order] });
 
-  setHandler(defineQuery<TrajectoryTranscript>("transcript"), () => actions.transcript(), {
+  setHandler(defineQuery<Transcript>("transcript"), () => actions.transcript(), {
     description: "State, turn, tokens, calls that wait for approval, and the newest turns.",
   });
 

@@ -2,12 +2,7 @@ import { CancellationScope, condition, rootCause } from "@temporalio/workflow";
 import type { Approval } from "../src/contracts/approval.ts";
 import type { JsonObject } from "../src/contracts/json.ts";
 import type { SpokenMessage } from "../src/contracts/message.ts";
-import type {
-  OrderName,
-  TrajectoryStatus,
-  TrajectoryTranscript,
-  WaitingCall,
-} from "../src/contracts/orders.ts";
+import type { OrderName, TrajectoryStatus, Transcript, WaitingCall } from "../src/contracts/orders.ts";
 import { failure } from "./failure.ts";
 import { argumentsProblem } from "./orders-arguments.ts";
 import { handleOrders, type OrderArguments } from "./orders-handlers.ts";
@@ -23,7 +18,7 @@ export interface OrderedTrajectory {
   /** What an order changes. */
   apply(event: OrderEvent): void;
   /** How far it is. */
-  view(): Omit<TrajectoryTranscript, Exclude<keyof TrajectoryStatus, "turn" | "tokens">>;
+  view(): Omit<Transcript, Exclude<keyof TrajectoryStatus, "turn" | "tokens">>;
   /** Rejects if the policy's chat template has no place for the message. */
   check(message: SpokenMessage): Promise<unknown>;
   /** What the UI says about it has changed. */

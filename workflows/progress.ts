@@ -1,5 +1,5 @@
 import { defineQuery, defineSignal } from "@temporalio/workflow";
-import type { TrajectoriesEnded } from "../src/contracts/rollout.ts";
+import type { EndedSignal } from "../src/contracts/rollout.ts";
 import type { RunProgress, StageProgress } from "../src/contracts/run.ts";
 
 /** Asks the training workflow where the run is. */
@@ -12,4 +12,4 @@ export const stageProgress = defineQuery<StageProgress>("progress");
 export const planChanged = defineSignal<[number]>("plan-changed");
 
 /** Tells the training workflow of an asynchronous run which trajectories have ended. */
-export const trajectoriesEnded = defineSignal<[TrajectoriesEnded]>("trajectories-ended");
+export const trajectoriesEnded = defineSignal<[EndedSignal]>("trajectories-ended");

@@ -1,4 +1,5 @@
-import type { ShownTurns, ToolCallRecord, TurnRecord } from "../src/contracts/trajectory.ts";
+import type { Call, Turn } from "../src/contracts/generated/trajectory.ts";
+import type { Shown } from "../src/contracts/trajectory.ts";
 import { cut } from "./transcript.ts";
 
 /** How many first turns stay, and how many newest ones, as far as these have room. */
@@ -9,7 +10,7 @@ const turnBytes = 2_400;
 const callsShown = 50;
 
 /** `shown` with the next turn: cut at a bound, older turns left out where there is no room. */
-export function withTurn({ first, newest }: ShownTurns, turn: TurnRecord): ShownTurns {
+export function withTurn({ first, newest }: Shown, turn: Turn): Shown {
   const bounded = cutTurn(turn);
   if (newest.length === 0 && first.length < bounds.first) return { first: [...first, bounded], newest };
   const kept = [...newest, bounded].slice(-bounds.newest);
@@ -18,7 +19,7 @@ export function withTurn({ first, newest }: ShownTurns, turn: TurnRecord): Shown
 }
 
 /** A turn with its texts cut at a bound. */
-export function cutTurn({ action, toolCalls }: TurnRecord): TurnRecord {
+export function cutTurn({ action, toolCalls }: Turn): Turn {
   const calls = toolCalls.slice(0, callsShown);
   const share = Math.floor(turnBytes / (1 + 2 * calls.length));
   return {
@@ -27,7 +28,7 @@ export function cutTurn({ action, toolCalls }: TurnRecord): TurnRecord {
   };
 }
 
-function cutCall(call: ToolCallRecord, share: number): ToolCallRecord {
+function cutCall(call: Call, share: number): Call {
   const { arguments: given } = call;
   const written = typeof given === "string" ? given : JSON.stringify(given);
   const shortened = cut(written, share);

@@ -1,5 +1,5 @@
 import { setHandler } from "@temporalio/workflow";
-import type { BatchMember } from "../src/contracts/activities.ts";
+import type { BatchMember } from "../src/contracts/ledger.ts";
 import type { StageProgress, StepInput, StepResult } from "../src/contracts/run.ts";
 import { batchOf, hasFinished, leftOutOf, withoutUnreadable } from "./ended-groups.ts";
 import { failure } from "./failure.ts";

@@ -1,4 +1,5 @@
-import type { ToolCallRecord, TrajectoryLimits, TrajectoryProgress } from "../src/contracts/trajectory.ts";
+import type { Call } from "../src/contracts/generated/trajectory.ts";
+import type { TrajectoryLimits, TrajectoryProgress } from "../src/contracts/trajectory.ts";
 
 type Reached = Pick<TrajectoryProgress, "turns" | "tokens" | "invalidInARow">;
 
@@ -24,7 +25,7 @@ export function timeOfTurn({ turnTime, time }: TrajectoryLimits, worked: number)
 }
 
 /** How many calls in a row were not valid after those of a turn; once it is `limit` it stays. */
-export function invalidInARow(before: number, calls: readonly ToolCallRecord[], limit?: number): number {
+export function invalidInARow(before: number, calls: readonly Call[], limit?: number): number {
   return calls.reduce((row, { valid }) => (isReached(row, limit) ? row : valid ? 0 : row + 1), before);
 }
 

@@ -1,14 +1,10 @@
 import type { Approval } from "../src/contracts/approval.ts";
 import type { GenerateTurnResult } from "../src/contracts/generate-turn.ts";
+import type { Turn } from "../src/contracts/generated/trajectory.ts";
 import type { JsonObject } from "../src/contracts/json.ts";
 import type { Message, SpokenMessage } from "../src/contracts/message.ts";
 import type { WaitingCall } from "../src/contracts/orders.ts";
-import type {
-  CarriedOrders,
-  RefusedCall,
-  TrajectoryProgress,
-  TurnRecord,
-} from "../src/contracts/trajectory.ts";
+import type { CarriedOrders, RefusedCall, TrajectoryProgress } from "../src/contracts/trajectory.ts";
 import { afterAction, afterMessages, afterTurn } from "./conversations.ts";
 import { withTurn } from "./shown-turns.ts";
 import { invalidInARow } from "./stop-rules.ts";
@@ -64,7 +60,7 @@ export type TrajectoryEvent =
 
 /** A turn that has ended, with an action or without. */
 interface EndedTurn {
-  record: TurnRecord;
+  record: Turn;
   /** How many calls it began. */
   calls: number;
   workedMs: number;

@@ -1,5 +1,6 @@
+import type { Turn } from "../src/contracts/generated/trajectory.ts";
 import type { TrajectoryStatus } from "../src/contracts/orders.ts";
-import type { TrajectoryProgress, TurnRecord } from "../src/contracts/trajectory.ts";
+import type { TrajectoryProgress } from "../src/contracts/trajectory.ts";
 
 /** Temporal shows at most this many bytes of a workflow's details. */
 const detailsLimit = 20_000;
@@ -28,7 +29,7 @@ export function summary(text: string): string {
 export function transcript(
   prompt: string,
   { turns, shown: { first, newest } }: Pick<TrajectoryProgress, "turns" | "shown">,
-  current?: TurnRecord,
+  current?: Turn,
   status?: TrajectoryStatus,
 ): string {
   const kept = current === undefined ? newest : [...newest, current];
@@ -60,7 +61,7 @@ function waitLines({ state, reason, waiting }: TrajectoryStatus): string[] {
   return [...calls, `send the update ${orders.join(", ")} or \`deny\` with \`{"call": …, "reason": …}\``, ""];
 }
 
-function turnLines({ action, toolCalls }: TurnRecord, number: number): string[] {
+function turnLines({ action, toolCalls }: Turn, number: number): string[] {
   const calls = toolCalls.flatMap(({ tool, valid, observation }) => [
     `${valid ? "tool" : "refused call of"} \`${tool}\` answered`,
     fenced(observation),

@@ -1,14 +1,9 @@
 import { CancellationScope } from "@temporalio/workflow";
+import type { Call, Turn } from "../src/contracts/generated/trajectory.ts";
 import type { Observation } from "../src/contracts/loop.ts";
 import type { ToolDefinition } from "../src/contracts/message.ts";
 import type { ReadAction } from "../src/contracts/parsed-action.ts";
-import type {
-  RefusedCall,
-  ToolBinding,
-  ToolCallRecord,
-  TrajectoryInput,
-  TurnRecord,
-} from "../src/contracts/trajectory.ts";
+import type { RefusedCall, ToolBinding, TrajectoryInput } from "../src/contracts/trajectory.ts";
 import type { AgentSession, WaitingRequest } from "./agent-session.ts";
 import { type CallSlots, callSlots } from "./call-slots.ts";
 import type { ChosenLoop } from "./chosen-loop.ts";
@@ -40,7 +35,7 @@ export interface TurnParts {
 }
 
 /** A turn in progress. `state` is all that changes in it; the trajectory's own state is in `trajectory`. */
-export interface Turn extends TurnParts {
+export interface LiveTurn extends TurnParts {
   /** From 1. */
   readonly number: number;
   /** The tools that the policy may call. */
@@ -51,12 +46,12 @@ export interface Turn extends TurnParts {
   readonly scope: CancellationScope;
   readonly state: TurnState;
   /** Reports that `state.record` has changed. */
-  readonly onChange: (record: TurnRecord) => void;
+  readonly onChange: (record: Turn) => void;
 }
 
 interface TurnState {
   /** The turn as people read it. */
-  readonly record: TurnRecord;
+  readonly record: Turn;
   readonly slots: CallSlots;
   /** The request of the trajectory's agent that waits for the turn's action. */
   request: WaitingRequest | undefined;
@@ -76,18 +71,18 @@ interface TurnState {
 export interface OpenCall {
   /** From 0 within the turn. */
   number: number;
-  answer(record: ToolCallRecord): Observation;
+  answer(record: Call): Observation;
 }
 
 /** The turn that follows the trajectory's state. It may work for `bound` milliseconds, and is cancelled after that. */
 export function beginTurn(
   parts: TurnParts,
   bound: number | undefined,
-  onChange: (record: TurnRecord) => void,
-): Turn {
+  onChange: (record: Turn) => void,
+): LiveTurn {
   const { input, trajectory, loop } = parts;
   const number = trajectory.now().progress.turns + 1;
-  const record: TurnRecord = { action: "", toolCalls: [] };
+  const record: Turn = { action: "", toolCalls: [] };
   const scope = new CancellationScope();
   return {
     ...parts,
@@ -122,7 +117,7 @@ export function offeredTools(
 
 /** Starts a part of the turn within the turn's span. `allSettled` waits for it. */
 export function track<Result>(
-  { spans, state: { underWay } }: Turn,
+  { spans, state: { underWay } }: LiveTurn,
   work: () => Promise<Result>,
 ): Promise<Result> {
   const doing = spans.within(work);
@@ -133,12 +128,12 @@ export function track<Result>(
 }
 
 /** Waits until every part of the turn has ended, however it ends. */
-export async function allSettled({ state }: Turn): Promise<void> {
+export async function allSettled({ state }: LiveTurn): Promise<void> {
   await Promise.allSettled(state.underWay);
 }
 
 /** Takes the next place among the turn's calls. */
-export function openCall({ state, onChange }: Turn): OpenCall {
+export function openCall({ state, onChange }: LiveTurn): OpenCall {
   const { call: number, fill } = state.slots.take();
   return {
     number,
@@ -153,7 +148,7 @@ export function openCall({ state, onChange }: Turn): OpenCall {
 
 /** Answers a call that reaches no tool: it is unreadable, or names an unknown tool. */
 export function refuseCall(
-  turn: Turn,
+  turn: LiveTurn,
   call: Pick<RefusedCall, "tool" | "arguments" | "observation">,
 ): Observation {
   const { number, answer } = openCall(turn);
@@ -162,6 +157,6 @@ export function refuseCall(
 }
 
 /** The failure of a loop that does not generate one action a turn. */
-export function loopMisused({ loop, number }: Turn, count: string): Error {
+export function loopMisused({ loop, number }: LiveTurn, count: string): Error {
   return failure("LOOP_TURN_INVALID", { loop: loop.plugin, turn: number, count });
 }

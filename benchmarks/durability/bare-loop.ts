@@ -1,10 +1,10 @@
 import { parseAction } from "../../src/chat/formats/parse-action.ts";
 import type { Task } from "../../src/contracts/generated/task.ts";
+import type { Turn } from "../../src/contracts/generated/trajectory.ts";
 import type { Message } from "../../src/contracts/message.ts";
 import type { ParsedCall } from "../../src/contracts/parsed-action.ts";
 import type { Plan } from "../../src/contracts/plan.ts";
 import type { Policy } from "../../src/contracts/policy.ts";
-import type { TurnRecord } from "../../src/contracts/trajectory.ts";
 import { toolDefinitions } from "../../src/plan/pipeline/resolve/tool-definitions.ts";
 import { checkedResponse } from "../../src/plugin/host/checked-response.ts";
 import { loadPolicy, loadReward, loadTool } from "../../src/plugin/registry/registry.ts";
@@ -33,7 +33,7 @@ export async function openBareLoop(plan: Plan, folder: string): Promise<BareLoop
     const id = `bare/task/${sample}`;
     let tokens: number[] = [];
     let pending: Message[] = task.prompt;
-    const turns: TurnRecord[] = [];
+    const turns: Turn[] = [];
     for (let turn = 1; ; turn++) {
       const framed = turn === 1 ? policy.framePrompt(pending, definitions) : policy.frameObservation(pending);
       const key = { seed: plan.seed, trajectory: id, turn };

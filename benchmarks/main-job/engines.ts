@@ -1,5 +1,5 @@
 import { drawTasks } from "../../activities/draw-tasks.ts";
-import type { TrajectoryRecord } from "../../src/contracts/generated/trajectory.ts";
+import type { Trajectory } from "../../src/contracts/generated/trajectory.ts";
 import type { Message } from "../../src/contracts/message.ts";
 import type { TrainingTrajectory } from "../../src/contracts/trainer.ts";
 import { toolDefinitions } from "../../src/plan/pipeline/resolve/tool-definitions.ts";
@@ -35,7 +35,7 @@ export async function openEngines(own: OwnRun): Promise<Engines> {
   const { temperature, maxActionTokens } = plan.rollout;
   const sampling = { temperature, maxTokens: maxActionTokens };
 
-  async function again(record: TrajectoryRecord, version: number): Promise<void> {
+  async function again(record: Trajectory, version: number): Promise<void> {
     const trajectory = `${record.stage}/${record.taskId}/${record.sample}`;
     const prompt = policy.framePrompt(record.task.prompt, definitions);
     const tokens = [...prompt.tokens];
@@ -49,7 +49,7 @@ export async function openEngines(own: OwnRun): Promise<Engines> {
     }
   }
 
-  async function records(step: number): Promise<TrajectoryRecord[]> {
+  async function records(step: number): Promise<Trajectory[]> {
     const stage = `step-${String(step).padStart(4, "0")}`;
     const tasks = new Set(await draw({ run, step }));
     const found = await readTrajectories(store, await trajectoryReader({ store }).list({ stage }));

@@ -5,7 +5,7 @@ import type { RecordedTurn } from "../../src/contracts/recorded-turn.ts";
 import { recordedStepKey } from "../../src/run/store/keys.ts";
 import type { Store } from "../../src/run/store/store.ts";
 import { foldStep, type Member } from "../../src/run/trajectory/folded/fold-step.ts";
-import type { KeptTurn } from "../../src/run/trajectory/folded/trajectory-records.ts";
+import type { StoredTurn } from "../../src/run/trajectory/folded/trajectory-records.ts";
 import { segmentRef } from "../../src/run/trajectory/segments.ts";
 import { resultOf } from "../../src/run/trajectory/turn-journal.ts";
 import { turnRecord } from "../../src/run/trajectory/turn-record.ts";
@@ -39,7 +39,7 @@ function member(step: number, group: number, sample: number): Member {
   const below = (count: number) => Math.floor(uniform(drawn++) * count);
   const ids = () => Array.from({ length: tokensEach }, () => below(50_000));
   const prompt = `How much is ${below(1000)} + ${below(1000)}?`;
-  const kept: KeptTurn[] = [];
+  const kept: StoredTurn[] = [];
   for (let turn = 1; turn <= turnsEach; turn++) {
     const before = kept.at(-1)?.recorded.head ?? null;
     const isFirst = before === null;

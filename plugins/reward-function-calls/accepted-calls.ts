@@ -5,12 +5,12 @@ import {
   parseExactJson,
   type Task,
 } from "everturn/plugin";
-import type { AcceptedCall } from "./matched-calls.ts";
+import type { Allowed } from "./matched-calls.ts";
 import { isObject } from "./values.ts";
 
 /** What is right for a task: these calls; none of them, if the list is empty; or any call at all. */
 export interface Accepted {
-  calls: AcceptedCall[] | "any";
+  calls: Allowed[] | "any";
   functions: JsonObject[];
 }
 
@@ -28,7 +28,7 @@ export function acceptedCalls({ reward_model: { ground_truth, functions = [] } }
     : 'a call in reward_model.ground_truth of the task is not {"NAME": {"ARGUMENT": [VALUES]}}';
 }
 
-function callOf(one: unknown): AcceptedCall | undefined {
+function callOf(one: unknown): Allowed | undefined {
   const [[name, values] = [], ...others] = isObject(one) ? Object.entries(one) : [];
   if (name === undefined || !isObject(values) || others.length > 0) return undefined;
   const entries = Object.entries(values);

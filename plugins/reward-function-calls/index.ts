@@ -1,6 +1,6 @@
 import { parseAction, type RewardPlugin } from "everturn/plugin";
 import { acceptedCalls } from "./accepted-calls.ts";
-import { type Call, matchedCalls } from "./matched-calls.ts";
+import { matchedCalls, type Written } from "./matched-calls.ts";
 
 /** Whether the calls that an answer writes are those that are accepted, as the Berkeley Function Calling Leaderboard decides it. */
 const functionCalls: RewardPlugin = {
@@ -26,7 +26,7 @@ const functionCalls: RewardPlugin = {
 export default functionCalls;
 
 /** The calls of an answer; undefined if one can't be read, or if Python's calls do not stand alone. */
-function writtenCalls(answer: string, isHermes: boolean): Call[] | undefined {
+function writtenCalls(answer: string, isHermes: boolean): Written[] | undefined {
   const text = answer.replace(/^[`\n ]+|[`\n ]+$/g, "");
   const list = `${text.startsWith("[") ? "" : "["}${text}${text.endsWith("]") ? "" : "]"}`;
   const read = isHermes ? parseAction(answer) : parseAction(list, { format: "pythonic" });

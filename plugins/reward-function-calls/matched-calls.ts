@@ -2,21 +2,21 @@ import type { JsonObject, JsonValue } from "everturn/plugin";
 import { isAccepted, isObject } from "./values.ts";
 
 /** A call that a model wrote. */
-export interface Call {
+export interface Written {
   name: string;
   arguments: JsonObject;
 }
 
 /** A call that is accepted: for each argument the values that are right, "" among them if it may be left out. */
-export interface AcceptedCall {
+export interface Allowed {
   name: string;
   values: ReadonlyMap<string, readonly JsonValue[]>;
 }
 
 /** How many of the accepted calls were made, in any order, each by another call: the first that fits is taken. */
 export function matchedCalls(
-  calls: readonly Call[],
-  accepted: readonly AcceptedCall[],
+  calls: readonly Written[],
+  accepted: readonly Allowed[],
   functions: readonly JsonObject[],
 ): number {
   const left = new Set(calls);
@@ -28,7 +28,7 @@ export function matchedCalls(
   return calls.length - left.size;
 }
 
-function isRight(call: Call, { name, values }: AcceptedCall, described: JsonObject | undefined): boolean {
+function isRight(call: Written, { name, values }: Allowed, described: JsonObject | undefined): boolean {
   if (call.name !== name) return false;
   const parameters = isObject(described?.parameters) ? described.parameters : {};
   const properties = isObject(parameters.properties) ? parameters.properties : undefined;

@@ -5,7 +5,7 @@ import { Mistake } from "./mistake.ts";
 import type { Tab } from "./tab.ts";
 
 /** A call of one of the functions. */
-export interface Call {
+export interface Action {
   name: string;
   arguments: JsonObject;
 }
@@ -17,7 +17,7 @@ interface Place {
 }
 
 /** Makes a call, and tells the page as it is then. Throws Mistake, and what the browser fails with. */
-export async function act(tab: Tab, { name, arguments: given }: Call, place: Place): Promise<ToolResponse> {
+export async function act(tab: Tab, { name, arguments: given }: Action, place: Place): Promise<ToolResponse> {
   tab.begin();
   if (name === "find") {
     await tab.look();

@@ -1,7 +1,7 @@
 import { stripVTControlCharacters } from "node:util";
 import type { ToolResponse } from "everturn/plugin";
 import { errors } from "playwright-core";
-import { act, type Call } from "./actions.ts";
+import { type Action, act } from "./actions.ts";
 import { openProfile, type Profile, type StorageState } from "./browser.ts";
 import { Mistake } from "./mistake.ts";
 import type { Settings } from "./settings.ts";
@@ -11,7 +11,7 @@ import { Tab } from "./tab.ts";
  * What a trajectory's browser goes on from in another worker, or another browser: the calls so far, which an archive answers as
  * before; of live pages, where calls are not made twice, the page's URL and what its site has stored.
  */
-export type Saved = { calls: Call[] } | { url: string; part: number; storage: StorageState | undefined };
+export type Saved = { calls: Action[] } | { url: string; part: number; storage: StorageState | undefined };
 
 interface Opened {
   profile: Profile;
@@ -38,7 +38,7 @@ export class Session {
   }
 
   /** Throws what the browser failed with, and the signal's reason. What the model or the page did wrong is an answer. */
-  async call(call: Call, signal: AbortSignal): Promise<ToolResponse> {
+  async call(call: Action, signal: AbortSignal): Promise<ToolResponse> {
     try {
       const opened = this.#opened?.profile.shared.browser.isConnected()
         ? this.#opened
@@ -90,7 +90,7 @@ export class Session {
     return opened;
   }
 
-  async #answer(opened: Opened, call: Call, signal: AbortSignal): Promise<ToolResponse> {
+  async #answer(opened: Opened, call: Action, signal: AbortSignal): Promise<ToolResponse> {
     const { profile, tab } = opened;
     const { time, characters } = this.#settings;
     const acting = act(tab, call, { archive: profile.shared.archive, characters });
@@ -126,7 +126,7 @@ export class Session {
     if (isDone === undefined) throw new Error("the browser does not open pages any more");
   }
 
-  async #save({ profile, tab }: Opened, call: Call, signal: AbortSignal): Promise<Saved> {
+  async #save({ profile, tab }: Opened, call: Action, signal: AbortSignal): Promise<Saved> {
     const before = this.#saved;
     if ("calls" in before) return { calls: [...before.calls, call] };
     const storage = await unlessAborted(profile.context.storageState(), signal, patience / 3);

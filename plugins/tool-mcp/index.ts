@@ -10,10 +10,10 @@ interface Instance {
   server(): Promise<Server>;
   close(): Promise<void>;
   /** The calls that a new server would be given again. */
-  calls: MadeCall[];
+  calls: Request[];
 }
 
-interface MadeCall {
+interface Request {
   name: string;
   arguments: JsonObject;
 }
@@ -51,7 +51,7 @@ const mcp: ToolPlugin<Instance> = {
 
   async restore(snapshot, { config, environment, signal }) {
     const instance = await open(config, environment);
-    const calls: MadeCall[] = JSON.parse(Buffer.from(snapshot).toString());
+    const calls: Request[] = JSON.parse(Buffer.from(snapshot).toString());
     try {
       const server = await instance.server();
       for (const call of calls) await answered(server, call.name, call.arguments, signal);
@@ -79,7 +79,7 @@ function functionOf({ name, title, description, inputSchema }: Tool): ToldFuncti
 
 async function open(config: JsonObject, environment: Record<string, string>): Promise<Instance> {
   const settings = settingsOf(config);
-  const calls: MadeCall[] = [];
+  const calls: Request[] = [];
   if (settings.shared) {
     const server = () => sharedServer(JSON.stringify(config), settings);
     await server();

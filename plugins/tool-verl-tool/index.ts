@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { JsonObject, ToolPlugin, ToolResponse } from "everturn/plugin";
 import { type Observed, observe, startOf } from "./server.ts";
 
-interface Trajectory {
+interface Instance {
   /** What the server knows it by: another one for each instance, so that nothing of an earlier one is left in it. */
   id: string;
   url: string;
@@ -21,7 +21,7 @@ const patience = 10_000;
  * verl-tool's server. What does not answer, answers with an error, with what can't be read, or was started again meanwhile is
  * infrastructure that failed: the call is tried again, in a new trajectory of the server in which the calls before it were made again.
  */
-const verlTool: ToolPlugin<Trajectory> = {
+const verlTool: ToolPlugin<Instance> = {
   async create({ instance, task, config, hold, signal }) {
     const url = String(config.url);
     const id = `${instance}#${randomUUID()}`;

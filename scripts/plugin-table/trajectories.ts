@@ -1,6 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { TrajectoryRecord } from "../../src/contracts/generated/trajectory.ts";
+import type { Trajectory } from "../../src/contracts/generated/trajectory.ts";
 import type { JsonObject } from "../../src/contracts/json.ts";
 import type { Plan } from "../../src/contracts/plan.ts";
 import { toolFunctions } from "../../src/plugin/registry/tool-functions.ts";
@@ -75,7 +75,7 @@ async function counted(runs: string, id: string): Promise<Map<string, number>> {
   return counts;
 }
 
-function takingPart({ tools, rewards }: Plan, { outcome, turns, metrics }: TrajectoryRecord): string[] {
+function takingPart({ tools, rewards }: Plan, { outcome, turns, metrics }: Trajectory): string[] {
   const called = new Set(
     turns.flatMap(({ toolCalls }) => toolCalls.filter(({ valid }) => valid).map(({ tool }) => tool)),
   );

@@ -21,6 +21,7 @@ export type {
   StandardSchema,
 } from "../contracts/definitions.ts";
 export type { Task } from "../contracts/generated/task.ts";
+export type { Call as ToolCallRecord, Turn as TurnRecord } from "../contracts/generated/trajectory.ts";
 export type { JsonObject, JsonValue } from "../contracts/json.ts";
 export type { ParsedAction, ParsedCall } from "../contracts/parsed-action.ts";
 export type {
@@ -47,7 +48,7 @@ export type {
   TrackerPlugin,
   TrackerSession,
 } from "../contracts/tracker.ts";
-export type { Outcome, ToolCallRecord, TurnRecord } from "../contracts/trajectory.ts";
+export type { Outcome } from "../contracts/trajectory.ts";
 export { type ParseTasksOptions, parseTasks } from "../plan/tasks/parse-tasks.ts";
 export { type ToolKwargs, toolKwargs } from "../plan/tasks/tool-kwargs.ts";
 export { defineDataset, defineReward, defineTool, defineTracker, wrapTool } from "../plugin/define/define.ts";

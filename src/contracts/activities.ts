@@ -2,7 +2,7 @@ import type { Approval } from "./approval.ts";
 import type { GenerateTurnInput, GenerateTurnResult } from "./generate-turn.ts";
 import type { StepRecord } from "./generated/step-record.ts";
 import type { Task } from "./generated/task.ts";
-import type { ExampleMetrics, LeftOutTrajectory, TrainStepResult } from "./ledger.ts";
+import type { BatchMember, ExampleMetrics, LeftOut, TrainStepResult } from "./ledger.ts";
 import type { SpokenMessage, ToolCall } from "./message.ts";
 import type { Score } from "./reward.ts";
 import type { GroupCursor, GroupPlace, TrajectorySummary } from "./rollout.ts";
@@ -135,7 +135,7 @@ export interface ScoreGroupInput {
 }
 
 /** The whole score of a member of a group, or why it has none. */
-export type MemberScore = { sample: number } & (TrajectoryScore | { failure: string });
+export type MemberScore = { sample: number } & (Earned | { failure: string });
 
 /** A trajectory whose workflow could not say how far it came: turns, head and tokens are what the journal holds. */
 export type LostTrajectory = Omit<EndedTrajectory, "turns" | "calls" | "head" | "tokens" | "refused">;
@@ -217,17 +217,9 @@ export interface WarmStartResult {
 }
 
 /** What a trajectory earned in all. */
-export interface TrajectoryScore extends Pick<Score, "reward" | "success"> {
+export interface Earned extends Pick<Score, "reward" | "success"> {
   /** Where the trainer compares turns. */
   turnRewards?: RewardRange;
-}
-
-/** A trajectory that goes into a step. */
-export interface BatchMember {
-  trajectory: string;
-  head: SegmentRef;
-  reward: number;
-  group: string;
 }
 
 /** A policy-gradient step from `policyVersion` to the next one. */
@@ -239,7 +231,7 @@ export interface TrainStepInput {
   /** How many members of a group there have to be. */
   minGroup: number;
   /** Trajectories that the step was offered and does not train on. */
-  leftOut: LeftOutTrajectory[];
+  leftOut: LeftOut[];
   /** Of an asynchronous run. */
   cursor?: GroupCursor;
 }
@@ -277,7 +269,7 @@ export interface PolicyActivities {
 
 /** Activities of the queue `tools`, beside one for each tool, named after it. */
 export interface ToolActivities {
-  "score-trajectory"(input: ScoreTrajectoryInput): Promise<TrajectoryScore>;
+  "score-trajectory"(input: ScoreTrajectoryInput): Promise<Earned>;
   /** Runs the agent of a trajectory whose loop waits for its requests. */
   "run-agent"(input: RunAgentInput): Promise<RunAgentResult>;
   /** A score for each trajectory that finished. */

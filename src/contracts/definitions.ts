@@ -40,7 +40,7 @@ export interface Defined<ConfigSchema> {
 }
 
 /** How something is called. Times are a number and ms, s, m or h, for example 10s. */
-export interface DefinedCalls {
+export interface DefinedExecution {
   /** How a call is tried again whose infrastructure failed. Default: 5 times, after 100ms, twice as long each time, 5s at most. */
   retry?: {
     maximumAttempts?: number;
@@ -61,7 +61,7 @@ export interface DefinedCalls {
 type Configured<Told, Config> = Omit<Told, "config"> & { config: Config };
 
 /** What a tool's instances are, of one function or of several. */
-interface DefinedInstances<ConfigSchema, Config, State> extends Defined<ConfigSchema>, DefinedCalls {
+interface DefinedInstances<ConfigSchema, Config, State> extends Defined<ConfigSchema>, DefinedExecution {
   /** Agent loops call it, and the policy is told of it only where a loop's `tools` name it. */
   forLoops?: true;
   /** Each trajectory has an instance. Default: if there is a `create`. */
@@ -112,7 +112,7 @@ export interface DefinedToolset<Schemas, ConfigSchema, Config, State>
 }
 
 /** A reward manager in one file. */
-export interface DefinedReward<ConfigSchema, Config> extends Defined<ConfigSchema>, DefinedCalls {
+export interface DefinedReward<ConfigSchema, Config> extends Defined<ConfigSchema>, DefinedExecution {
   /** Default: the file's. */
   name?: string;
   /** It only computes, and quickly: it is asked where the workflow runs. Default false. */

@@ -1,22 +1,20 @@
-import type { TrajectoryRecord } from "./generated/trajectory.ts";
+import type { Trajectory } from "./generated/trajectory.ts";
 import type { TrajectoryPlace } from "./trajectory.ts";
 
 /** What the record of a step's file says beside its digest: which trajectories are in it. */
 export interface FoldedStep {
-  trajectories: FoldedTrajectory[];
+  trajectories: FoldedEntry[];
 }
 
 /** A trajectory of a step's file, and where its rows are. */
-export interface FoldedTrajectory
-  extends Pick<TrajectoryPlace, "stage" | "task" | "sample">,
-    FinishedTrajectory {
+export interface FoldedEntry extends Pick<TrajectoryPlace, "stage" | "task" | "sample">, FinishedTrajectory {
   place: RowsPlace;
 }
 
 /** What lists and checks need of a trajectory that has ended; its turns may be many. */
 export interface FinishedTrajectory
   extends Pick<
-    TrajectoryRecord,
+    Trajectory,
     "outcome" | "reward" | "success" | "head" | "tokens" | "policyVersions" | "seconds"
   > {
   failure?: string;

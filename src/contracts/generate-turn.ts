@@ -3,7 +3,7 @@ import type { ReadAction } from "./parsed-action.ts";
 import type { SamplingParameters } from "./policy.ts";
 import type { RecordedRequest, SessionRequest } from "./session.ts";
 import type {
-  BegunCalls,
+  Begun,
   RefusedCall,
   SegmentRef,
   TaskSource,
@@ -61,7 +61,7 @@ export interface NextTurnInput extends AnyTurnInput {
   /** How many calls the conversation has had, those that `messages` answer among them. */
   callsSoFar: number;
   /** The turn whose calls `messages` answer; absent: the turn before. */
-  answers?: BegunCalls | undefined;
+  answers?: Begun | undefined;
 }
 
 /** A turn of the trajectory's agent: it answers a request, whose messages go before `messages`. */

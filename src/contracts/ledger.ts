@@ -21,7 +21,7 @@ export interface ReservedGroup {
 }
 
 /** A trajectory that a step trained on, exactly as it did. */
-export interface TrainedTrajectory {
+export interface BatchMember {
   trajectory: string;
   head: SegmentRef;
   reward: number;
@@ -29,7 +29,7 @@ export interface TrainedTrajectory {
 }
 
 /** A trajectory that a step was offered and did not train on. */
-export interface LeftOutTrajectory {
+export interface LeftOut {
   trajectory: string;
   reason: string;
 }
@@ -65,7 +65,7 @@ export interface TrainStepResult<Metrics = PolicyGradientMetrics> {
   metrics: Metrics;
   seconds: number;
   /** What it was given and could not read any more; absent if there is none. */
-  unreadable?: LeftOutTrajectory[];
+  unreadable?: LeftOut[];
 }
 
 /** What became of each trajectory of a step, committed with the version that the step made. */
@@ -74,9 +74,9 @@ export interface TrainedStep<Metrics = PolicyGradientMetrics>
   step: number;
   /** The version it trained from. */
   from: number;
-  trajectories: TrainedTrajectory[];
+  trajectories: BatchMember[];
   /** Also what it could not read. */
-  leftOut: LeftOutTrajectory[];
+  leftOut: LeftOut[];
   /** Of an asynchronous run. */
   cursor?: GroupCursor;
 }

@@ -1,6 +1,7 @@
+import type { Turn } from "./generated/trajectory.ts";
 import type { JsonObject } from "./json.ts";
 import type { Message, SpokenMessage } from "./message.ts";
-import type { SegmentRef, TokenCounts, TurnRecord } from "./trajectory.ts";
+import type { SegmentRef, TokenCounts } from "./trajectory.ts";
 
 /** The updates of a trajectory workflow. `pause`, `resume` and `cancel` are signals too, which need no answer. */
 export interface Orders {
@@ -59,13 +60,9 @@ export interface TrajectoryStatus {
 }
 
 /** What the query `transcript` answers: the status, the first turns and the newest ones; the rest is on disk. */
-export interface TrajectoryTranscript extends TrajectoryStatus {
+export interface Transcript extends TrajectoryStatus {
   prompt: Message[];
-  turns: NumberedTurn[];
+  /** `number` counts from 1. */
+  turns: (Turn & { number: number })[];
   head: SegmentRef | null;
-}
-
-/** A turn and its number, from 1. */
-export interface NumberedTurn extends TurnRecord {
-  number: number;
 }

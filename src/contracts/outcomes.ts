@@ -1,7 +1,7 @@
-import type { TrajectoryRecord } from "./generated/trajectory.ts";
+import type { Trajectory } from "./generated/trajectory.ts";
 
 /** The ways in which a trajectory ends: all that its schema has, which the compiler sees to. */
-export const outcomes: Record<TrajectoryRecord["outcome"], true> = {
+export const outcomes: Record<Trajectory["outcome"], true> = {
   answered: true,
   done: true,
   "turn-limit": true,

@@ -48,7 +48,7 @@ export interface ResolvedLoop extends ResolvedPlugin {
 }
 
 /** How a plugin is called: what is in force of manifest and pipeline, which goes first; times in milliseconds. */
-export interface CallSettings {
+export interface ExecutionSettings {
   retry: RetrySettings;
   timeout: number;
   /** Calls at once in a worker; no limit if absent. */
@@ -69,7 +69,7 @@ export interface ObservationLimit {
 }
 
 /** A tool, and how it is called. */
-export interface ResolvedTool extends ResolvedPlugin, CallSettings {
+export interface ResolvedTool extends ResolvedPlugin, ExecutionSettings {
   /** What is otherwise for this tool than `rollout.observations` says. */
   observations?: Partial<ObservationLimit>;
   /** Each call waits until a person decides about it, or answers it, `timeout` milliseconds at most. */
@@ -78,7 +78,7 @@ export interface ResolvedTool extends ResolvedPlugin, CallSettings {
 
 /** A reward manager, how it is called, and what its score counts for. */
 export interface ResolvedReward extends ResolvedPlugin {
-  calls: CallSettings;
+  calls: ExecutionSettings;
   /** 0: its score is a metric alone. */
   weight: number;
   /** What its metrics are called, in a list of several. Absent: its metrics are called as it says. */

@@ -1,10 +1,10 @@
 import type { CallToolResult } from "./activities.ts";
-import type { ToolCallRecord } from "./trajectory.ts";
+import type { Call } from "./generated/trajectory.ts";
 
 /** A tool call as it is kept, also one that no tool was asked for. */
 export interface RecordedCall
   extends CallToolResult,
-    Pick<ToolCallRecord, "tool" | "arguments" | "approval" | "media" | "whole" | "byLoop"> {
+    Pick<Call, "tool" | "arguments" | "approval" | "media" | "whole" | "byLoop"> {
   /** What the tool measured. */
   metrics?: Record<string, number>;
   /** Of the instance's state after the call, by content. */
@@ -12,7 +12,7 @@ export interface RecordedCall
 }
 
 /** A failed execution of a call, or of a score. */
-export interface CallFailure {
+export interface Failure {
   at: string;
   attempt: number;
   code: string;

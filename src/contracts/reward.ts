@@ -1,12 +1,13 @@
 import type { ConfigurationProblem } from "./configuration-problem.ts";
 import type { Task } from "./generated/task.ts";
+import type { Turn } from "./generated/trajectory.ts";
 import type { JsonObject } from "./json.ts";
-import type { Outcome, TurnRecord } from "./trajectory.ts";
+import type { Outcome } from "./trajectory.ts";
 
 /** What a reward manager sees of a finished trajectory. */
 export interface ScoreRequest {
   task: Task;
-  turns: TurnRecord[];
+  turns: Turn[];
   outcome: Outcome;
   /** The last action without its thoughts if it called no tool; what the tool said that ended the trajectory; else "". */
   answer: string;

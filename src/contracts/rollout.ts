@@ -62,7 +62,7 @@ export interface ShardInput {
 }
 
 /** Tells who admitted them of trajectories that have ended. */
-export interface TrajectoriesEnded {
+export interface EndedSignal {
   /** The shard's: what another workflow of that id admitted is not for this one. */
   execution: string;
   ended: TrajectorySummary[];

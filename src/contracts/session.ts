@@ -34,12 +34,9 @@ export interface SessionRequest {
   callIds: Record<string, string>;
   /** How many calls the conversation has had before. */
   callsBefore: number;
-  /** Calls of earlier actions whose results it brings. */
-  answered: AnsweredCall[];
+  /** Calls of earlier actions that the agent made itself, with their results. */
+  answered: Omit<RefusedCall, "approval">[];
 }
-
-/** A call that the agent made itself, with what came of it. */
-export type AnsweredCall = Omit<RefusedCall, "approval">;
 
 /** A call of a function of an agent whose results are kept (src/plugin/define/recorded.ts). */
 export interface AgentCall {
@@ -50,15 +47,15 @@ export interface AgentCall {
 }
 
 /** What came of one: what it gave, absent where that was undefined, or what it threw. */
-export type AgentCallOutcome = { result?: JsonValue } | { error: string };
+export type KeptOutcome = { result?: JsonValue } | { error: string };
 
 /** A call that has ended, as it is kept. */
-export interface AgentCallRecord extends AgentCall {
+export interface KeptResult extends AgentCall {
   /** Names what is called with what. */
   key: string;
   /** Which of its process's calls of this key it is, from 1. */
   occurrence: number;
-  outcome: AgentCallOutcome;
+  outcome: KeptOutcome;
   /** How many turns the trajectory had when it ended. */
   turns: number;
   seconds: number;

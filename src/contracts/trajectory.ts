@@ -1,6 +1,6 @@
 import type { Approval } from "./approval.ts";
 import type { FormatName } from "./format-name.ts";
-import type { Media } from "./generated/trajectory.ts";
+import type { Call, Turn } from "./generated/trajectory.ts";
 import type { JsonObject } from "./json.ts";
 import type { Message, SpokenMessage, ToolDefinition } from "./message.ts";
 import type { SamplingParameters } from "./policy.ts";
@@ -21,45 +21,12 @@ export type Outcome =
 /** The content address (SHA-256, hex) of a segment in the trajectory store. */
 export type SegmentRef = string;
 
-/** A tool call of a turn, with what came back. */
-export interface ToolCallRecord {
-  tool: string;
-  arguments: JsonObject | string;
-  observation: string;
-  valid: boolean;
-  /** Why the tool said that the call is none that may be made. */
-  invalid?: string;
-  attempts: number;
-  /** Images and videos of the observation, in the order of their notes in its text. */
-  media?: Media[];
-  /** SHA-256 of the observation's whole text, where it was cut. */
-  whole?: string;
-  /** The tool said that there is nothing more to do. */
-  done?: boolean;
-  /** What became of a call that waited for approval. */
-  approval?: Approval["decision"];
-  /** The agent loop made the call, and not the policy. */
-  byLoop?: true;
-}
-
-/** A turn as a person reads it. */
-export interface TurnRecord {
-  /** The loop's sub-agent whose turn it is; absent in the conversation with the task's user. */
-  agent?: string;
-  action: string;
-  toolCalls: ToolCallRecord[];
-  /** Calls that were begun and never answered, of which `toolCalls` says nothing; absent if there are none. */
-  unanswered?: number;
-  /** What people said before the action. */
-  said?: SpokenMessage[];
-}
-
 /** A call that no tool was asked for: unreadable, or of a tool that there is not. */
 export interface RefusedCall {
   turn: number;
   call: number;
   tool: string;
-  arguments: ToolCallRecord["arguments"];
+  arguments: Call["arguments"];
   observation: string;
   /** The tool was not asked because a person denied the call, or nobody approved it in time. */
   approval?: Approval["decision"];
@@ -141,9 +108,9 @@ export interface TrajectoryLimits {
 }
 
 /** The first turns of a trajectory and its newest ones, cut at a bound. */
-export interface ShownTurns {
-  first: TurnRecord[];
-  newest: TurnRecord[];
+export interface Shown {
+  first: Turn[];
+  newest: Turn[];
 }
 
 /** What orders left behind when a trajectory continues as new. */
@@ -153,7 +120,7 @@ export interface CarriedOrders {
 }
 
 /** A turn, and how many calls it began. */
-export interface BegunCalls {
+export interface Begun {
   turn: number;
   calls: number;
 }
@@ -167,7 +134,7 @@ export interface Conversation {
   /** How many calls the trajectory had had when its newest turn ended: what templates number answers by. */
   calls: number;
   /** Its newest turn; absent before the first, and where that is the trajectory's newest. */
-  newest?: BegunCalls;
+  newest?: Begun;
 }
 
 /**
@@ -209,7 +176,7 @@ export interface TrajectoryProgress {
   loopState: JsonObject;
   /** What people ordered. */
   orders: CarriedOrders;
-  shown: ShownTurns;
+  shown: Shown;
 }
 
 /** Where a fork comes from: the first `turns` turns of another trajectory, answered from the copy of its journal. */
@@ -295,7 +262,7 @@ export interface TrajectoryResult {
   turnRewards?: RewardRange;
   success: boolean;
   /** The first turns and the newest ones, cut at a bound, so that the UI shows them. */
-  turns: TurnRecord[];
+  turns: Turn[];
   /** How many turns there were. */
   turnCount: number;
   /** The last segment; the chain of `previous` refs holds the whole trajectory, token by token. */

@@ -1,5 +1,5 @@
 import type { Device } from "../../src/engine/devices/device.ts";
-import type { ScoredTrajectory } from "../../src/engine/learning/token-rewards.ts";
+import type { Experienced } from "../../src/engine/learning/token-rewards.ts";
 import type { ModelConfig } from "../../src/engine/models/config/model-config.ts";
 import { bytesOfPosition } from "../../src/engine/models/decode/key-values.ts";
 import { createSampler, type Sampler } from "../../src/engine/sampling/sampler.ts";
@@ -21,7 +21,7 @@ export interface Sampled {
 export async function sampledTrajectories(
   draw: Draw,
   { config, folder, base, device, temperature }: Sampled,
-): Promise<ScoredTrajectory[]> {
+): Promise<Experienced[]> {
   const [long, short] = [draw.of(40, 120, 300, 700), draw.of(9, 33)];
   const contexts = [long, long, short, short, 3, 64].map((length, row) => tokensOf(row >> 1, length));
   const positions = 2 * Math.ceil((long + 256) / 64) * 64;
@@ -51,7 +51,7 @@ export async function sampledTrajectories(
   }
 }
 
-type TwoTurns = Omit<ScoredTrajectory, "reward">;
+type TwoTurns = Omit<Experienced, "reward">;
 
 /** Two turns with an observation between them. */
 async function twoTurns(

@@ -11,7 +11,7 @@ import { cp, mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test, vi } from "vitest";
-import type { TrajectoryRecord } from "../../src/contracts/generated/trajectory.ts";
+import type { Trajectory } from "../../src/contracts/generated/trajectory.ts";
 import type { Reservation, TrainedStep } from "../../src/contracts/ledger.ts";
 import type { Plan } from "../../src/contracts/plan.ts";
 import { readLedger } from "../../src/results/ledger/ledger.ts";
@@ -111,8 +111,8 @@ function trajectoryFile(folder: RunFolder, stage: string): string {
   return join(place, task, "0", "trajectory.json");
 }
 
-const changeFirst = (folder: RunFolder, how: (record: TrajectoryRecord) => void) =>
-  changeRecord<TrajectoryRecord>(trajectoryFile(folder, "step-0001"), (record) => {
+const changeFirst = (folder: RunFolder, how: (record: Trajectory) => void) =>
+  changeRecord<Trajectory>(trajectoryFile(folder, "step-0001"), (record) => {
     how(record);
     return record;
   });

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Worker } from "@temporalio/worker";
 import { beforeAll, expect, test } from "vitest";
-import type { TrajectoryRecord } from "../../src/contracts/generated/trajectory.ts";
+import type { Trajectory } from "../../src/contracts/generated/trajectory.ts";
 import { bundleOf, readBuilds } from "../../src/control/temporal/workflow-builds.ts";
 import { type OpenRun, openRun } from "../../src/run/folder/open-runs.ts";
 import { everturn, lastLine } from "../support/command.ts";
@@ -66,7 +66,7 @@ function partsOf(id: string): RecordedHistory[] {
 const pathOf = (id: string, name: string) =>
   join(opened.folder.root, "trajectories", id.slice(run.length), name);
 const fileOf = (id: string, name: string) => readFileSync(pathOf(id, name), "utf8");
-const recordOf = (id: string): TrajectoryRecord => storedRecord(pathOf(id, "trajectory.json"));
+const recordOf = (id: string): Trajectory => storedRecord(pathOf(id, "trajectory.json"));
 
 const forked = (id: string, ...options: string[]) =>
   everturn("fork", id, ...options, "--runs", runs, "--json");

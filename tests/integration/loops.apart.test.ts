@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
-import type { TrajectoryRecord } from "../../src/contracts/generated/trajectory.ts";
+import type { Trajectory } from "../../src/contracts/generated/trajectory.ts";
 import { loadPlan } from "../../src/plan/pipeline/load-plan.ts";
 import { createRun } from "../../src/run/folder/create-run.ts";
 import { openRun } from "../../src/run/folder/open-runs.ts";
@@ -80,12 +80,12 @@ test("tasks name their loops: without tools, with sub-agents, with people, sleep
     (await stageRecords(root, "step-0001")).map((record) => [record.task.agent_name, record]),
   );
   expect(records.size).toBe(agents.length);
-  const of = (agent: string | undefined): TrajectoryRecord => {
+  const of = (agent: string | undefined): Trajectory => {
     const record = records.get(agent);
     if (record === undefined) throw new Error(`no trajectory of ${agent}`);
     return record;
   };
-  const rowsOf = async ({ id, head }: TrajectoryRecord) =>
+  const rowsOf = async ({ id, head }: Trajectory) =>
     (await readRows(reader, trajectoryOf(id), head)).rows.map((row) => row.map(({ text }) => text));
 
   expect(of(undefined)).toMatchObject({ outcome: "answered", turns: [{ toolCalls: [{ valid: true }] }, {}] });

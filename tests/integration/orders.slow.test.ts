@@ -5,8 +5,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { Client, Connection } from "@temporalio/client";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { TrajectoryRecord } from "../../src/contracts/generated/trajectory.ts";
-import type { TrajectoryTranscript } from "../../src/contracts/orders.ts";
+import type { Trajectory } from "../../src/contracts/generated/trajectory.ts";
+import type { Transcript } from "../../src/contracts/orders.ts";
 import { readSession } from "../../src/control/supervision/session-file.ts";
 import { askTranscript, giveOrder } from "../../src/control/temporal/live-trajectories.ts";
 import { findServerBinary } from "../../src/control/temporal/server-binary.ts";
@@ -99,18 +99,18 @@ async function order(verb: string, end: string, ...more: string[]) {
     runs,
     "--json",
   );
-  return code === 0 ? lastLine<TrajectoryTranscript>(stdout) : stderr;
+  return code === 0 ? lastLine<Transcript>(stdout) : stderr;
 }
 
 /** Waits until a trajectory is in a state, or until a call of it waits. */
-function reached(end: string, wanted: string): Promise<TrajectoryTranscript> {
+function reached(end: string, wanted: string): Promise<Transcript> {
   return until(async () => {
     const answer = await askTranscript(client, id(end));
     return answer.state === wanted || answer.waiting[0]?.call === wanted ? answer : undefined;
   });
 }
 
-function record(end: string): Promise<TrajectoryRecord> {
+function record(end: string): Promise<Trajectory> {
   const [stage = "", task = "", sample = ""] = end.split("/");
   return until(() => readTrajectoryRecord(run.store, { stage, task, sample: Number(sample) }));
 }

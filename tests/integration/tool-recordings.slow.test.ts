@@ -4,7 +4,7 @@ import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
-import type { TrajectoryRecord } from "../../src/contracts/generated/trajectory.ts";
+import type { Trajectory } from "../../src/contracts/generated/trajectory.ts";
 import { runFolder } from "../../src/run/folder/run-folder.ts";
 import { everturn, lastLine } from "../support/command.ts";
 import { stageRecords } from "../support/stage-records.ts";
@@ -24,7 +24,7 @@ async function runWith(rollout: object, ...settings: string[]) {
   return { run, trajectories: await stageRecords(runFolder(runs, run).root, "step-0001") };
 }
 
-function observationsOf(trajectories: TrajectoryRecord[] = []) {
+function observationsOf(trajectories: Trajectory[] = []) {
   return trajectories.map(({ taskId, turns }) => [taskId, turns[0]?.toolCalls[0]?.observation]);
 }
 

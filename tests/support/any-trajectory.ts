@@ -1,12 +1,12 @@
 import { createUniformStream } from "../../src/base/random/uniform-stream.ts";
 import type { Segment } from "../../src/contracts/generated/segment.ts";
-import type { Media, TrajectoryRecord } from "../../src/contracts/generated/trajectory.ts";
-import type { CallFailure } from "../../src/contracts/recorded-call.ts";
+import type { Media, Trajectory } from "../../src/contracts/generated/trajectory.ts";
+import type { Failure } from "../../src/contracts/recorded-call.ts";
 import {
   answeredCalls,
-  type KeptCall,
-  type KeptTurn,
-  type TrajectoryRecords,
+  type StoredCall,
+  type StoredRecords,
+  type StoredTurn,
 } from "../../src/run/trajectory/folded/trajectory-records.ts";
 import { segmentRef } from "../../src/run/trajectory/segments.ts";
 import { resultOf } from "../../src/run/trajectory/turn-journal.ts";
@@ -43,9 +43,9 @@ function generator(seed: number) {
 }
 
 /** Any trajectory that the store may hold, drawn from a seed. */
-export function anyTrajectory(seed: number, most: { turns: number; tokens: number }): TrajectoryRecords {
+export function anyTrajectory(seed: number, most: { turns: number; tokens: number }): StoredRecords {
   const { below, among, maybe, text, number } = generator(seed);
-  const turns: KeptTurn[] = [];
+  const turns: StoredTurn[] = [];
   const count = below(most.turns + 1);
   for (let turn = 1; turn <= count; turn++) {
     const follows =
@@ -106,7 +106,7 @@ export function anyTrajectory(seed: number, most: { turns: number; tokens: numbe
     });
   }
 
-  function anyCall(call: number): KeptCall {
+  function anyCall(call: number): StoredCall {
     const recorded = {
       tool: text(),
       arguments: below(2) === 0 ? text() : { expression: text(), list: [1, null, {}] },
@@ -129,7 +129,7 @@ export function anyTrajectory(seed: number, most: { turns: number; tokens: numbe
     return [{ type: "video", frames: [frame, frame], ...present({ framesPerSecond: maybe(() => 0.5) }) }];
   }
 
-  function failures(): CallFailure[] {
+  function failures(): Failure[] {
     const any = (attempt: number) => ({ at: text(), attempt, code: "TOOL_FAILED", reason: text() });
     return Array.from({ length: below(2) }, (_, index) =>
       below(2) === 0 ? any(index) : { ...any(index), isLast: true },
@@ -148,7 +148,7 @@ export function anyTrajectory(seed: number, most: { turns: number; tokens: numbe
   ] as const);
   const isToldByJournal = outcome === "left-out" && below(2) === 0;
   const name = text();
-  const record: TrajectoryRecord = {
+  const record: Trajectory = {
     id: `run/step-0003/${name}/${seed}`,
     run: "run",
     stage: "step-0003",
@@ -192,7 +192,7 @@ export function anyTrajectory(seed: number, most: { turns: number; tokens: numbe
 }
 
 /** The last turn of a trajectory whose workflow ended by force: its calls up to the first one without an answer. */
-function asJournalTells(turn: KeptTurn): KeptTurn {
+function asJournalTells(turn: StoredTurn): StoredTurn {
   const gap = turn.calls.findIndex(({ call, recorded }, index) => call !== index || recorded === undefined);
   const calls = gap < 0 ? turn.calls : turn.calls.slice(0, gap);
   return { ...turn, calls, begun: calls.length };

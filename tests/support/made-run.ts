@@ -5,8 +5,8 @@ import { createUniformStream } from "../../src/base/random/uniform-stream.ts";
 import type { Segment } from "../../src/contracts/generated/segment.ts";
 import type { StepRecord } from "../../src/contracts/generated/step-record.ts";
 import type { Task } from "../../src/contracts/generated/task.ts";
-import type { TrajectoryRecord } from "../../src/contracts/generated/trajectory.ts";
-import type { TrainedTrajectory } from "../../src/contracts/ledger.ts";
+import type { Trajectory } from "../../src/contracts/generated/trajectory.ts";
+import type { BatchMember } from "../../src/contracts/ledger.ts";
 import type { RecordedCall } from "../../src/contracts/recorded-call.ts";
 import { stepStage } from "../../src/contracts/stages.ts";
 import { taskId } from "../../src/plan/tasks/run-tasks.ts";
@@ -82,7 +82,7 @@ async function makeStep(run: OpenRun, step: number, options: MadeRunOptions): Pr
   });
   const groups = names.map(({ task, sample }) => ({ task, samples: [sample] }));
   await reserve(store, { stage, groups });
-  const trained: TrainedTrajectory[] = [];
+  const trained: BatchMember[] = [];
   const made = ahead(names, 16, (name) => makeTrajectory(run, name, step, options));
   for await (const trajectory of made) trained.push(trajectory);
   const metrics = { ...madeMetrics, learningRate: 1e-4 };
@@ -140,14 +140,14 @@ async function makeTrajectory(
   name: TrajectoryName,
   step: number,
   { turns, tokens }: MadeRunOptions,
-): Promise<TrainedTrajectory> {
+): Promise<BatchMember> {
   const { stage, task: taskName, sample } = name;
   const id = `${run}/${stage}/${taskName}/${sample}`;
   const uniform = createUniformStream({ seed: 1, trajectory: id, turn: 0 });
   let drawn = 0;
   const ids = () => Array.from({ length: tokens }, () => Math.floor(uniform(drawn++) * 512));
   const policyVersion = step - 1;
-  const recorded: TrajectoryRecord["turns"] = [];
+  const recorded: Trajectory["turns"] = [];
   let head: string | null = null;
   for (let turn = 1; turn <= turns; turn++) {
     const origin = turn === 1 ? "prompt" : "observation";

@@ -3,7 +3,7 @@ import { expect } from "vitest";
 import { type CopiedBytes, cardArray } from "../../src/engine/onnx/card-memory.ts";
 import type { CudaMemory } from "../../src/engine/onnx/cuda-memory.ts";
 import {
-  type RuntimeCall,
+  type RuntimeFunction,
   type RuntimeFunctions,
   runtimeFunctions,
 } from "../../src/engine/onnx/runtime-functions.ts";
@@ -20,7 +20,7 @@ export interface ProcessorAsCard {
 export async function processorAsCard(): Promise<ProcessorAsCard> {
   const real = await runtimeFunctions();
   if (!real) throw expect.unreachable("ONNX Runtime's C API can't be called");
-  const nothing: RuntimeCall = Object.assign(() => {}, { aside: async () => {} });
+  const nothing: RuntimeFunction = Object.assign(() => {}, { aside: async () => {} });
   const library = koffi.load(null);
   const calloc = library.func("void *calloc(size_t, size_t)");
   const free = library.func("void free(void *)");

@@ -2,7 +2,7 @@ import { type Endpoint, startEndpoint } from "../../src/chat/openai/endpoint-ser
 import { agentCallsRow } from "../../src/run/store/keys.ts";
 import { openRunStore } from "../../src/run/store/open-run-store.ts";
 import { readRow } from "../../src/run/store/row.ts";
-import { type AgentCalls, openAgentCalls } from "../../src/work/agents/agent-calls.ts";
+import { type KeptResults, openAgentCalls } from "../../src/work/agents/agent-calls.ts";
 import { recordedCallPaths } from "../../src/work/agents/recorded-call-paths.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
 
@@ -36,7 +36,7 @@ export function recordedTrajectory() {
   };
 }
 
-type End = Parameters<AgentCalls["end"]>;
+type End = Parameters<KeptResults["end"]>;
 
 let endpoint: Endpoint | undefined;
 

@@ -1,6 +1,6 @@
 import { fileURLToPath } from "node:url";
 import type { JsonObject } from "../../src/contracts/json.ts";
-import type { CallSettings, Plan, ResolvedPlugin, ResolvedTool } from "../../src/contracts/plan.ts";
+import type { ExecutionSettings, Plan, ResolvedPlugin, ResolvedTool } from "../../src/contracts/plan.ts";
 
 const calculator = fileURLToPath(new URL("../../pipelines/calculator", import.meta.url));
 
@@ -94,7 +94,7 @@ function calculatorTool(): ResolvedTool {
   };
 }
 
-function calls(host: string): CallSettings {
+function calls(host: string): ExecutionSettings {
   const retry = { maximumAttempts: 5, initialInterval: 100, backoffCoefficient: 2, maximumInterval: 5000 };
   return { retry, timeout: 10_000, host };
 }

@@ -1,13 +1,8 @@
 import { createUniformStream } from "../../src/base/random/uniform-stream.ts";
 import type { Task } from "../../src/contracts/generated/task.ts";
+import type { Call, Turn } from "../../src/contracts/generated/trajectory.ts";
 import type { ToolDefinition } from "../../src/contracts/message.ts";
-import type {
-  SegmentRef,
-  ToolCallRecord,
-  TrajectoryPlace,
-  TrajectoryResult,
-  TurnRecord,
-} from "../../src/contracts/trajectory.ts";
+import type { SegmentRef, TrajectoryPlace, TrajectoryResult } from "../../src/contracts/trajectory.ts";
 import type { Framing } from "../../src/engine/tokens/framing.ts";
 import type { Tokenizer } from "../../src/engine/tokens/tokenizer.ts";
 import type { OpenRun } from "../../src/run/folder/open-runs.ts";
@@ -42,7 +37,7 @@ export async function writeTrajectory(
     turn: place.sample,
   });
   const tokens = { prompt: 0, action: 0, observation: 0 };
-  const turns: TurnRecord[] = [];
+  const turns: Turn[] = [];
   let head: SegmentRef | null = null;
   let drawn = 0;
 
@@ -69,7 +64,7 @@ export async function writeTrajectory(
     head = await writeTurn(run.store, place, turns.length, [appended, written], { callsBefore });
   }
 
-  async function answer(call: ToolCallRecord): Promise<void> {
+  async function answer(call: Call): Promise<void> {
     const { observation, valid, attempts } = call;
     turns.at(-1)?.toolCalls.push(call);
     const result = {

@@ -1,4 +1,4 @@
-import type { TrajectoryRecord } from "../../src/contracts/generated/trajectory.ts";
+import type { Trajectory } from "../../src/contracts/generated/trajectory.ts";
 import { type TrajectoryName, trajectoryKey } from "../../src/run/store/keys.ts";
 import type { Store } from "../../src/run/store/store.ts";
 
@@ -6,7 +6,7 @@ import type { Store } from "../../src/run/store/store.ts";
 export async function writeScore(
   store: Store,
   place: TrajectoryName,
-  more: Partial<TrajectoryRecord> = {},
+  more: Partial<Trajectory> = {},
 ): Promise<void> {
   const { stage, task, sample } = place;
   await store.record(trajectoryKey(place), {

@@ -4,11 +4,11 @@ import type { JsonObject } from "../../contracts/json.ts";
 import type { OfferedFunction } from "../../contracts/plan.ts";
 import { actionBlocks, fence } from "./action-blocks.ts";
 
-type Call = { function: string; arguments: JsonObject } | { problem: string };
+type Requested = { function: string; arguments: JsonObject } | { problem: string };
 
 /** Calls in the text of an action, and how what they answer is written for the model. */
 export interface ParsedAction {
-  calls: Call[];
+  calls: Requested[];
   /** One observation, for the answer of one call. */
   written(text: string): string;
 }
@@ -59,7 +59,7 @@ export function parseAction(action: string, functions: readonly OfferedFunction[
   return { calls: [{ problem }], written: inTags("result") };
 }
 
-function callsOf(called: TextFunction, texts: string[]): Call[] {
+function callsOf(called: TextFunction, texts: string[]): Requested[] {
   const isCode = "language" in called.others || languages.includes(called.spelled);
   return (isCode ? [texts.join("\n")] : texts).map((text) => {
     const { name, arguments: given } = textCall(called, text);
@@ -67,7 +67,7 @@ function callsOf(called: TextFunction, texts: string[]): Call[] {
   });
 }
 
-function callOf(text: string): Call {
+function callOf(text: string): Requested {
   const call = jsonCall(text, example);
   if ("problem" in call) return { problem: call.problem.replace(/^error: /, "") };
   return { function: call.name, arguments: call.arguments };

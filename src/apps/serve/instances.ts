@@ -12,7 +12,7 @@ import type { OpenTool } from "../../work/tools/open-tool.ts";
 import { recoverInstance } from "../../work/tools/recover-instance.ts";
 
 /** A call that a trajectory's instance answered. */
-interface AnsweredCall {
+interface Answered {
   /** The name that the policy has for the function. */
   function: string;
   arguments: JsonObject;
@@ -24,12 +24,12 @@ export interface InstanceUse {
   tool: OpenTool;
   /** Made for the trajectory's first call. */
   task: Task;
-  call: AnsweredCall;
+  call: Answered;
   signal: AbortSignal;
 }
 
 /** What a trajectory holds, by the tools' names. */
-interface Trajectory {
+interface Holder {
   held: Map<string, Held>;
   usedAt: number;
   busy: number;
@@ -39,7 +39,7 @@ interface Held {
   tool: OpenTool;
   /** Undefined before it is made, and after it was let go: then it is recovered. */
   made: { state: InstanceState | undefined; lease: Lease } | undefined;
-  answered: AnsweredCall[];
+  answered: Answered[];
   snapshot: Uint8Array | undefined;
 }
 
@@ -70,7 +70,7 @@ export function holdServedInstances(
   const leases = openLeases(folder);
   const worker = randomUUID();
   const owner = ownIdentity();
-  const trajectories = new Map<string, Trajectory>();
+  const trajectories = new Map<string, Holder>();
   let fence = 0;
 
   async function make(held: Held, { trajectory, tool, task, signal }: InstanceUse): Promise<void> {
@@ -169,7 +169,7 @@ export function holdServedInstances(
     }
   })().catch((error: unknown) => log(`what an earlier server left was not freed: ${messageOf(error)}`));
 
-  function trajectoryOf(name: string): Trajectory {
+  function trajectoryOf(name: string): Holder {
     const known = trajectories.get(name);
     if (known === undefined && trajectories.size >= limit)
       throw new EverturnError("TOO_MANY_TRAJECTORIES", { count: limit });
@@ -178,7 +178,7 @@ export function holdServedInstances(
     return own;
   }
 
-  function heldBy({ held }: Trajectory, tool: OpenTool): Held {
+  function heldBy({ held }: Holder, tool: OpenTool): Held {
     const own = held.get(tool.name) ?? { tool, made: undefined, answered: [], snapshot: undefined };
     held.set(tool.name, own);
     return own;

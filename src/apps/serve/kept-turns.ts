@@ -1,7 +1,7 @@
 import type { GivenTurn } from "../../chat/openai/given-turn.ts";
 
 /** A turn as it was generated. */
-export interface KeptTurn extends GivenTurn {
+export interface Kept extends GivenTurn {
   /** Of what came before it since the turn that it goes on after, and of its action. */
   tokens: number[];
   /** Calls of the row up to this turn's. */
@@ -13,17 +13,17 @@ export interface KeptTurn extends GivenTurn {
 }
 
 /** Turns of one session, in memory. */
-export interface KeptTurns {
-  all(): readonly KeptTurn[];
+export interface SessionMemory {
+  all(): readonly Kept[];
   /** A turn and those before it in its row, first the row's first. */
-  chain(number: number): KeptTurn[];
-  add(turn: Omit<KeptTurn, "number">): void;
+  chain(number: number): Kept[];
+  add(turn: Omit<Kept, "number">): void;
 }
 
 /** Keeps so many turns; of more, the rows go that were not gone on with for longest. */
-export function keptTurns(limit: number): KeptTurns {
+export function keptTurns(limit: number): SessionMemory {
   /** Rows by their first turn, the one that was used last stands last. */
-  const rows = new Map<number, Map<number, KeptTurn>>();
+  const rows = new Map<number, Map<number, Kept>>();
   let next = 0;
   let count = 0;
 
@@ -31,7 +31,7 @@ export function keptTurns(limit: number): KeptTurns {
     all: () => [...rows.values()].flatMap((row) => [...row.values()]),
     chain: (number) => {
       const [, row] = rowWith(number);
-      const chain: KeptTurn[] = [];
+      const chain: Kept[] = [];
       for (let turn = row?.get(number); turn !== undefined; ) {
         chain.unshift(turn);
         turn = turn.parent === null ? undefined : row?.get(turn.parent);
@@ -45,7 +45,7 @@ export function keptTurns(limit: number): KeptTurns {
       if (given.parent !== null && (first === undefined || row === undefined)) return;
       const name = first ?? turn.number;
       rows.delete(name);
-      rows.set(name, (row ?? new Map<number, KeptTurn>()).set(turn.number, turn));
+      rows.set(name, (row ?? new Map<number, Kept>()).set(turn.number, turn));
       count++;
       for (const [oldest, { size }] of rows) {
         if (count <= limit || rows.size === 1) break;
@@ -55,7 +55,7 @@ export function keptTurns(limit: number): KeptTurns {
     },
   };
 
-  function rowWith(number: number): [first: number, row: Map<number, KeptTurn>] | [] {
+  function rowWith(number: number): [first: number, row: Map<number, Kept>] | [] {
     return [...rows].find(([, row]) => row.has(number)) ?? [];
   }
 }

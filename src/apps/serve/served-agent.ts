@@ -8,7 +8,7 @@ import type { ServedPolicy } from "./served-policy.ts";
 import type { ServedAnswer, ServedTools } from "./served-tools.ts";
 
 /** A turn as its client sees it: a request without tools, and the answer after all calls. */
-interface AgentTurn extends GivenTurn {
+interface Shown extends GivenTurn {
   /** The conversation with the calls that were made here and what they answered. */
   inner: EndpointMessage[];
   /** Whose instances its tools are called on. */
@@ -34,10 +34,10 @@ export function servedAgent(
   { maxTurns, sessions: most, turns: limit }: Limits,
 ): ServedPolicy {
   const tools = functions.map((one) => toolDefinition(one));
-  const sessions = new Map<string, AgentTurn[]>();
+  const sessions = new Map<string, Shown[]>();
   let turnsSoFar = 0;
 
-  function keep(session: string, turn: Omit<AgentTurn, "number">): void {
+  function keep(session: string, turn: Omit<Shown, "number">): void {
     const turns = [...(sessions.get(session) ?? []), { ...turn, number: turnsSoFar++ }].slice(-limit);
     sessions.delete(session);
     sessions.set(session, turns); // the one that was used last stands last

@@ -5,13 +5,13 @@ import { answerOfAction } from "../../chat/openai/answer-of-action.ts";
 import { chatMessages } from "../../chat/openai/chat-messages.ts";
 import { EndpointProblem } from "../../chat/openai/endpoint-problem.ts";
 import type { AnswerContext } from "../../chat/openai/endpoint-server.ts";
-import { matchTurn, type TurnMatch } from "../../chat/openai/match-turn.ts";
+import { type Continuation, matchTurn } from "../../chat/openai/match-turn.ts";
 import type { EndpointMessage, ModelAnswer, ModelRequest } from "../../chat/openai/model-request.ts";
 import type { Message, ToolDefinition } from "../../contracts/message.ts";
 import type { ParsedAction } from "../../contracts/parsed-action.ts";
 import type { Policy, SamplingParameters, TokenizedText } from "../../contracts/policy.ts";
 import { toolDefinition } from "../../plan/pipeline/resolve/tool-definitions.ts";
-import { type KeptTurn, type KeptTurns, keptTurns } from "./kept-turns.ts";
+import { type Kept, keptTurns, type SessionMemory } from "./kept-turns.ts";
 
 /** A policy that is open, and how it is asked. */
 export interface PolicyInUse {
@@ -55,10 +55,10 @@ export function servedPolicy(
   { sessions: most, turns: limit, onForget }: Limits,
 ): ServedPolicy {
   const { policy, version, contextLength, seed } = inUse;
-  const sessions = new Map<string, KeptTurns>();
+  const sessions = new Map<string, SessionMemory>();
   let generated = 0;
 
-  function turnsOf(session: string): KeptTurns {
+  function turnsOf(session: string): SessionMemory {
     const turns = sessions.get(session) ?? keptTurns(limit);
     sessions.delete(session);
     sessions.set(session, turns); // the one that was used last stands last
@@ -139,8 +139,8 @@ interface Framed {
 /** What comes after a turn that was kept; undefined where there is none, or the chat template has no way to write it there. */
 function framedAfter(
   { policy }: PolicyInUse,
-  turns: KeptTurns,
-  { continues, messages }: TurnMatch,
+  turns: SessionMemory,
+  { continues, messages }: Continuation,
 ): Framed | undefined {
   if (continues === null) return undefined;
   const chain = turns.chain(continues);
@@ -160,7 +160,7 @@ function framedAfter(
   }
 }
 
-function framedWhole({ policy }: PolicyInUse, { whole }: TurnMatch, tools: ToolDefinition[]): Framed {
+function framedWhole({ policy }: PolicyInUse, { whole }: Continuation, tools: ToolDefinition[]): Framed {
   try {
     const appended = policy.framePrompt(chatMessages(whole), tools);
     return { parent: null, messages: whole, before: [], appended, calls: callsIn(whole) };
@@ -174,7 +174,7 @@ function framedWhole({ policy }: PolicyInUse, { whole }: TurnMatch, tools: ToolD
 }
 
 /** Messages after kept turns, whose calls have the model's own ids: its template writes those. */
-function shown(messages: readonly EndpointMessage[], chain: readonly KeptTurn[]): Message[] {
+function shown(messages: readonly EndpointMessage[], chain: readonly Kept[]): Message[] {
   const calls = chain.flatMap(({ answer }) => answer.calls);
   const ownIds = new Map(chain.flatMap((turn) => [...turn.ownIds]));
   return chatMessages(messages, calls).map((message) => {

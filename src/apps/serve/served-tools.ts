@@ -25,7 +25,7 @@ export interface ServedPlan {
 }
 
 /** A call that a client asks for. */
-export interface ServedCall {
+export interface ToolRequest {
   /** Which instances it is made on: calls of the same name share them. */
   trajectory: string;
   function: string;
@@ -52,7 +52,7 @@ export interface ServedAnswer extends Pick<CheckedResponse, "reward" | "metrics"
 export interface ServedTools {
   functions: readonly OfferedFunction[];
   /** What became of a call; throws TOO_MANY_TRAJECTORIES, and the signal's reason at the end. */
-  call(call: ServedCall): Promise<ServedAnswer>;
+  call(call: ToolRequest): Promise<ServedAnswer>;
   /** Frees what a trajectory holds, after its calls under way. */
   release(trajectory: string): Promise<void>;
   /** Trajectories that hold something. */
@@ -146,7 +146,7 @@ export async function serveTools(
     await instances.release(trajectory);
   }
 
-  async function answered(served: Served, call: ServedCall): Promise<CheckedResponse> {
+  async function answered(served: Served, call: ToolRequest): Promise<CheckedResponse> {
     const { tool, resolved } = served;
     const { slots, rate, maximumAttempts, gaveUp } = tool;
     for (let attempt = 1; ; attempt++) {
@@ -169,7 +169,7 @@ export async function serveTools(
     }
   }
 
-  function executed(tool: OpenTool, call: ServedCall, attempt: number): Promise<CheckedResponse> {
+  function executed(tool: OpenTool, call: ToolRequest, attempt: number): Promise<CheckedResponse> {
     const { trajectory, function: called, arguments: given, key } = call;
     const execution = {
       instance: trajectory,
@@ -232,7 +232,7 @@ function instanceOf(trajectory: string, { name }: OpenTool): string {
 }
 
 /** The task that an instance is made for: a plain one, with what the client says of it. */
-function taskOf({ task }: ServedCall): Task {
+function taskOf({ task }: ToolRequest): Task {
   return {
     data_source: "everturn-tools-serve",
     prompt: [{ role: "user", content: "" }],

@@ -1,4 +1,4 @@
-import { openTrajectoryTable, type TrajectoryTable } from "../../results/table/open-query.ts";
+import { openTrajectoryTable, type QueryTable } from "../../results/table/open-query.ts";
 import type { OpenRun } from "../../run/folder/open-runs.ts";
 
 /** A run, and what of it could not be read so far. */
@@ -8,7 +8,7 @@ interface AskedRun extends OpenRun {
 
 /** A table, and how many ask it now. */
 interface Opened {
-  table: Promise<TrajectoryTable>;
+  table: Promise<QueryTable>;
   /** Files that could not be read for it. */
   unreadable: ReadonlySet<string>;
   /** When it was asked for, and how long it took, ms. */
@@ -24,7 +24,7 @@ export interface Tables {
    * Does `work` with the table of a run, opened anew if it is too old; what could not be read for the table is added to the run's
    * `unreadable`. Throws QUERY_DRIVER_MISSING.
    */
-  use<Result>(run: AskedRun, work: (table: TrajectoryTable) => Promise<Result>): Promise<Result>;
+  use<Result>(run: AskedRun, work: (table: QueryTable) => Promise<Result>): Promise<Result>;
   close(): Promise<void>;
 }
 

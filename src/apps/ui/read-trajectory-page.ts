@@ -1,5 +1,5 @@
 import { isEverturnError } from "../../base/errors/everturn-error.ts";
-import type { TrajectoryTranscript } from "../../contracts/orders.ts";
+import type { Transcript } from "../../contracts/orders.ts";
 import { withLiveRun } from "../../control/supervision/run-client.ts";
 import { askTranscript } from "../../control/temporal/live-trajectories.ts";
 import { readTrajectory, type TrajectoryDetail } from "../../results/report/trajectory-detail.ts";
@@ -9,12 +9,12 @@ import { trajectoryReader } from "../../run/trajectory/reader.ts";
 import type { ShownRun, UiContext } from "./ui-context.ts";
 
 /** What a trajectory's page shows. */
-export interface ShownTrajectory {
+export interface TrajectoryPage {
   id: string;
   name: TrajectoryName;
   detail: TrajectoryDetail;
   /** What its workflow says of it while it is under way. */
-  live?: TrajectoryTranscript;
+  live?: Transcript;
   /** Why that is not known. */
   silent?: string;
 }
@@ -24,7 +24,7 @@ export async function shownTrajectory(
   { runs }: UiContext,
   run: ShownRun,
   name: TrajectoryName,
-): Promise<ShownTrajectory> {
+): Promise<TrajectoryPage> {
   const id = [run.id, name.stage, name.task, name.sample].join("/");
   const detail = await readTrajectory(trajectoryReader(run), { ...name, id });
   if (detail.record !== undefined) return { id, name, detail };
@@ -44,7 +44,7 @@ export async function shownTrajectory(
  */
 export async function groupAdvantage(
   run: ShownRun,
-  { name, detail: { record } }: ShownTrajectory,
+  { name, detail: { record } }: TrajectoryPage,
 ): Promise<number | undefined> {
   const { stage, task } = name;
   if (record === undefined || record.outcome === "left-out" || !stage.startsWith("step-")) return undefined;

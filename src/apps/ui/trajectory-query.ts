@@ -1,7 +1,7 @@
 import { outcomes } from "../../contracts/outcomes.ts";
 import type { TrajectoryFilter } from "../../control/operations/list-trajectories.ts";
 import { conditions } from "../../control/operations/query-trajectories.ts";
-import type { TrajectoryQuery } from "../../results/table/open-query.ts";
+import type { Query } from "../../results/table/open-query.ts";
 
 /** What a list of trajectories is asked for, as its address says it; "" is nothing. */
 export interface AskedList {
@@ -33,7 +33,7 @@ export function askedList(read: (name: string) => string | undefined): AskedList
 }
 
 /** The query that a list stands for. */
-export function tableQuery({ where, stage, task, outcome, tool, sort, page }: AskedList): TrajectoryQuery {
+export function tableQuery({ where, stage, task, outcome, tool, sort, page }: AskedList): Query {
   const filter: TrajectoryFilter = {
     ...(stage === "" ? {} : { stage }),
     ...(task === "" ? {} : { task }),

@@ -27,16 +27,16 @@ export interface Tags {
 }
 
 /** A call as tags write it, or what is wrong with it. */
-type OneCall = { name: string; given: WrittenArgument[]; wrong?: undefined } | { wrong: string };
-type TaggedCall = OneCall & { text: string };
+type Tagged = { name: string; given: WrittenArgument[]; wrong?: undefined } | { wrong: string };
+type TaggedText = Tagged & { text: string };
 
 /**
  * The calls at a place of a text, one after the other, and where they end. An argument's text ends with the closing tag that
  * another argument, the call's end, or nothing follows: any other closing tag is text. Reading goes on with the next call after
  * one that can't be read.
  */
-export function readTagged(text: string, from: number, tags: Tags): { calls: TaggedCall[]; end: number } {
-  const calls: TaggedCall[] = [];
+export function readTagged(text: string, from: number, tags: Tags): { calls: TaggedText[]; end: number } {
+  const calls: TaggedText[] = [];
   let left = 2 * (text.length - from) + 1;
   for (let at = from; ; ) {
     const start = spacesEnd(text, at);
@@ -103,7 +103,7 @@ export function unopened(open: string, close: string, tags: Tags): Marks {
   return { open, read, bare: true };
 }
 
-function readOne(text: string, start: number, tags: Tags): { call: OneCall | undefined; end: number } {
+function readOne(text: string, start: number, tags: Tags): { call: Tagged | undefined; end: number } {
   const opened = matchAt(tags.call, text, start);
   const name = opened?.groups[0]?.trim();
   if (opened === undefined || name === undefined) return { call: undefined, end: start };

@@ -6,9 +6,9 @@ import { missingStringMethods, stringMethods, type Tools } from "./string-method
 import { characters } from "./text.ts";
 import {
   type Args,
-  Callable,
   Dict,
   DictView,
+  Invocable,
   listOf,
   Markup,
   needDefined,
@@ -158,7 +158,7 @@ function absent(object: Value, key: Value): Undefined {
 function attributeOf(object: Value, name: string, tools: Tools): Value | undefined {
   if (name.startsWith("_")) return undefined;
   const method = methodOf(object, name, tools);
-  if (method !== undefined) return new Callable(method);
+  if (method !== undefined) return new Invocable(method);
   if (object instanceof Thing) {
     const found = object.attribute(name);
     if (found !== undefined) return found;

@@ -1,4 +1,4 @@
-import type { CallArguments, Expression } from "./nodes.ts";
+import type { Arguments, Expression } from "./nodes.ts";
 
 /** Filters that look at more than their value. */
 const dependent = ["map", "select", "reject", "selectattr", "rejectattr"];
@@ -49,7 +49,7 @@ export function isConstant(expression: Expression): boolean {
   }
 }
 
-function areConstant({ positional, named, spread, spreadNamed }: CallArguments): boolean {
+function areConstant({ positional, named, spread, spreadNamed }: Arguments): boolean {
   const values = [...positional, ...named.map(([, value]) => value), spread, spreadNamed];
   return values.every((value) => !value || isConstant(value));
 }

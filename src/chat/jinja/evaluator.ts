@@ -5,15 +5,15 @@ import { areEqual, contains, ordered } from "./compare.ts";
 import { isConstant } from "./constant.ts";
 import { JinjaError } from "./errors.ts";
 import { filters, unknownFilter } from "./filters.ts";
-import type { CallArguments, ComparisonOperator, Expression, Filter } from "./nodes.ts";
+import type { Arguments, ComparisonOperator, Expression, Filter } from "./nodes.ts";
 import type { Run } from "./run.ts";
 import type { Scope } from "./scope.ts";
 import { joined, type Tools } from "./string-methods.ts";
 import { tests } from "./tests.ts";
 import {
   type Args,
-  Callable,
   Dict,
+  Invocable,
   isTrue,
   listOf,
   needDefined,
@@ -25,7 +25,7 @@ import {
 } from "./values.ts";
 import { str } from "./written.ts";
 
-type Call = Expression & { kind: "call" };
+type Invocation = Expression & { kind: "call" };
 
 /** Evaluates expressions. Throws JinjaError. */
 export class Evaluator implements Run {
@@ -107,12 +107,12 @@ export class Evaluator implements Run {
   }
 
   /** Calls what a call names; `caller` is the body of a call block. */
-  call({ callee, args }: Call, scope: Scope, caller?: Callable): Value {
+  call({ callee, args }: Invocation, scope: Scope, caller?: Invocable): Value {
     const called = this.value(callee, scope);
     const given = this.args(args, scope);
     if (caller !== undefined) given.named.set("caller", caller);
     needDefined(called);
-    if (!(called instanceof Callable)) throw new JinjaError(`'${typeOf(called)}' object is not callable`);
+    if (!(called instanceof Invocable)) throw new JinjaError(`'${typeOf(called)}' object is not callable`);
     return called.call(given);
   }
 
@@ -165,7 +165,7 @@ export class Evaluator implements Run {
     return true;
   }
 
-  private args({ positional, named, spread, spreadNamed }: CallArguments, scope: Scope): Args {
+  private args({ positional, named, spread, spreadNamed }: Arguments, scope: Scope): Args {
     const given = positional.map((one) => this.value(one, scope));
     const byName = new Map(named.map(([name, one]) => [name, this.value(one, scope)]));
     if (spread) given.push(...this.budget.list(listOf(this.value(spread, scope))));

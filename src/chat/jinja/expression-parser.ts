@@ -2,7 +2,7 @@ import { isConstant } from "./constant.ts";
 import { JinjaError, UnsupportedJinjaError } from "./errors.ts";
 import { filters, unknownFilter } from "./filters.ts";
 import type { Token } from "./lexer.ts";
-import type { ArithmeticOperator, CallArguments, ComparisonOperator, Expression, Filter } from "./nodes.ts";
+import type { Arguments, ArithmeticOperator, ComparisonOperator, Expression, Filter } from "./nodes.ts";
 import { tests } from "./tests.ts";
 
 const comparisons: readonly string[] = ["==", "!=", "<", "<=", ">", ">="];
@@ -18,7 +18,7 @@ const constants: Record<string, boolean | null> = {
   none: null,
   None: null,
 };
-const none: CallArguments = { positional: [], named: [] };
+const none: Arguments = { positional: [], named: [] };
 
 /** Parses expressions by Jinja's grammar: its precedences, not Python's. */
 export class ExpressionParser {
@@ -352,9 +352,9 @@ export class ExpressionParser {
     return [first, stop, step];
   }
 
-  private callArguments(): CallArguments {
+  private callArguments(): Arguments {
     this.expectOperator("(");
-    const args: CallArguments = { positional: [], named: [] };
+    const args: Arguments = { positional: [], named: [] };
     let isFirst = true;
     while (!this.isOperator(")")) {
       if (!isFirst) this.expectOperator(",");
@@ -366,7 +366,7 @@ export class ExpressionParser {
     return args;
   }
 
-  private argument(args: CallArguments): void {
+  private argument(args: Arguments): void {
     const ensure = (isValid: boolean) => {
       if (!isValid) throw new JinjaError("invalid syntax for function call expression");
     };
@@ -425,7 +425,7 @@ export class ExpressionParser {
     return negated ? { kind: "not", operand: result } : result;
   }
 
-  private testArguments(): CallArguments {
+  private testArguments(): Arguments {
     if (this.isOperator("(")) return this.callArguments();
     const { current } = this;
     const begins =

@@ -1,6 +1,6 @@
 import { bind, intOf, textOf } from "./bind.ts";
 import { JinjaError, UnsupportedJinjaError } from "./errors.ts";
-import { type Args, Callable, Dict, iterate, listOf, Namespace, Range, type Value } from "./values.ts";
+import { type Args, Dict, Invocable, iterate, listOf, Namespace, Range, type Value } from "./values.ts";
 import { str } from "./written.ts";
 
 /** No range is longer in Jinja's sandbox. */
@@ -58,7 +58,7 @@ function cycler({ positional }: Args): Value {
 }
 
 /** What `cycler(…)` gives. */
-class Cycler extends Callable {
+class Cycler extends Invocable {
   override readonly type = "Cycler";
   readonly #items: readonly Value[];
   #at = 0;
@@ -74,8 +74,8 @@ class Cycler extends Callable {
     if (name === "reset") return this.#moved(() => 0, null);
     return name === "next" ? this.#moved((at) => (at + 1) % this.#items.length) : undefined;
   }
-  #moved(to: (at: number) => number, result?: null): Callable {
-    return new Callable(() => {
+  #moved(to: (at: number) => number, result?: null): Invocable {
+    return new Invocable(() => {
       const value = this.#items[this.#at] ?? null;
       this.#at = to(this.#at);
       return result === null ? null : value;
@@ -83,10 +83,10 @@ class Cycler extends Callable {
   }
 }
 
-function joiner(args: Args): Callable {
+function joiner(args: Args): Invocable {
   const [between = ", "] = bind("joiner", args, ["sep"]);
   let used = false;
-  return new Callable(() => {
+  return new Invocable(() => {
     const value = used ? between : "";
     used = true;
     return value;
@@ -96,11 +96,11 @@ function joiner(args: Args): Callable {
 /** The functions that templates have by themselves; transformers adds `raise_exception` and `strftime_now`. */
 export function globalsWith(now: (form: string) => string): ReadonlyMap<string, Value> {
   return new Map<string, Value>([
-    ["range", new Callable(range)],
+    ["range", new Invocable(range)],
     [
       "dict",
-      new Callable((args) => dict("dict", args), undefined, {
-        fromkeys: new Callable((args) => {
+      new Invocable((args) => dict("dict", args), undefined, {
+        fromkeys: new Invocable((args) => {
           const [keys = null, value = null] = bind("fromkeys", args, ["iterable", "value"], 1, false);
           const made = new Dict();
           for (const key of { [Symbol.iterator]: () => iterate(keys) }) made.set(key, value);
@@ -108,25 +108,25 @@ export function globalsWith(now: (form: string) => string): ReadonlyMap<string, 
         }),
       }),
     ],
-    ["namespace", new Callable(namespace)],
-    ["cycler", new Callable(cycler)],
-    ["joiner", new Callable(joiner)],
+    ["namespace", new Invocable(namespace)],
+    ["cycler", new Invocable(cycler)],
+    ["joiner", new Invocable(joiner)],
     [
       "lipsum",
-      new Callable(() => {
+      new Invocable(() => {
         throw new UnsupportedJinjaError("lipsum() is not supported");
       }),
     ],
     [
       "raise_exception",
-      new Callable((args) => {
+      new Invocable((args) => {
         const [message = null] = bind("raise_exception", args, ["message"], 1);
         throw new JinjaError(str(message));
       }),
     ],
     [
       "strftime_now",
-      new Callable((args) => {
+      new Invocable((args) => {
         const [form] = bind("strftime_now", args, ["format"], 1);
         return now(textOf(form, "strftime_now"));
       }),

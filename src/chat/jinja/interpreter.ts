@@ -8,7 +8,7 @@ import { Loop, loopItems } from "./loop.ts";
 import { callMacro } from "./macro.ts";
 import type { Filter, ForStatement, MacroBody, Statement, Target } from "./nodes.ts";
 import { Scope } from "./scope.ts";
-import { Callable, isTrue, Lazy, listOf, Namespace, typeOf, type Value } from "./values.ts";
+import { Invocable, isTrue, Lazy, listOf, Namespace, typeOf, type Value } from "./values.ts";
 import { repr, str } from "./written.ts";
 
 /** How a body ended. */
@@ -110,11 +110,11 @@ class Interpreter {
     return filters.reduce<Value>((value, filter) => this.evaluator.filtered(value, filter, inner), text);
   }
 
-  private macro(name: string | undefined, macro: MacroBody, scope: Scope): Callable {
+  private macro(name: string | undefined, macro: MacroBody, scope: Scope): Invocable {
     const attributes = { name: name ?? null, arguments: macro.parameters.map((parameter) => parameter.name) };
     const render = (inner: Scope) =>
       this.budget.deeper(() => this.captured(() => this.run(macro.body, inner)));
-    return new Callable(
+    return new Invocable(
       (args) => {
         const inner = new Scope(scope);
         callMacro(name ?? "caller", macro, args, inner, (expression) =>

@@ -1,10 +1,10 @@
 import { spend } from "./budget.ts";
 import { areEqual } from "./compare.ts";
 import { JinjaError } from "./errors.ts";
-import { type Args, Callable, itemsOf, Lazy, sizeOf, Undefined, type Value } from "./values.ts";
+import { type Args, Invocable, itemsOf, Lazy, sizeOf, Undefined, type Value } from "./values.ts";
 
 /** The variable `loop`: where a loop stands. Items of generators come as they are asked for. */
-export class Loop extends Callable {
+export class Loop extends Invocable {
   override readonly type = "LoopContext";
   #index0 = -1;
   #items: Iterator<Value>;
@@ -86,13 +86,13 @@ export class Loop extends Callable {
         return next.done === true ? new Undefined("there is no next item") : next.value;
       }
       case "cycle":
-        return new Callable(({ positional }) => {
+        return new Invocable(({ positional }) => {
           const value = positional[at % positional.length];
           if (value === undefined) throw new JinjaError("no items for cycling given");
           return value;
         });
       case "changed":
-        return new Callable(({ positional }) => {
+        return new Invocable(({ positional }) => {
           if (this.#changed !== undefined && areEqual(this.#changed, positional)) return false;
           this.#changed = positional;
           return true;

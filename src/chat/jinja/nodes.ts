@@ -10,9 +10,9 @@ export type Expression =
   | { kind: "attribute"; object: Expression; name: string }
   | { kind: "item"; object: Expression; key: Expression }
   | { kind: "slice"; object: Expression; bounds: (Expression | undefined)[] }
-  | { kind: "call"; callee: Expression; args: CallArguments }
+  | { kind: "call"; callee: Expression; args: Arguments }
   | { kind: "filter"; operand: Expression; filter: Filter }
-  | { kind: "test"; operand: Expression; name: string; args: CallArguments }
+  | { kind: "test"; operand: Expression; name: string; args: Arguments }
   | { kind: "not" | "negative" | "positive"; operand: Expression }
   | { kind: "and" | "or"; left: Expression; right: Expression }
   | {
@@ -30,7 +30,7 @@ export type ArithmeticOperator = "+" | "-" | "*" | "/" | "//" | "%" | "**";
 export type ComparisonOperator = "==" | "!=" | "<" | "<=" | ">" | ">=" | "in" | "not in";
 
 /** Arguments of a call; `spread` and `spreadNamed` are those after * and **. */
-export interface CallArguments {
+export interface Arguments {
   positional: Expression[];
   named: [string, Expression][];
   spread?: Expression;
@@ -40,7 +40,7 @@ export interface CallArguments {
 /** A filter, or several that follow each other, without what they filter. */
 export interface Filter {
   name: string;
-  args: CallArguments;
+  args: Arguments;
 }
 
 /** What is set: a name, a member of a namespace, or several of them. */

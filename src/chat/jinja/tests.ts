@@ -6,10 +6,10 @@ import { isAll } from "./letter-case.ts";
 import type { Run } from "./run.ts";
 import {
   type Args,
-  Callable,
   Dict,
   DictView,
   hashed,
+  Invocable,
   itemsOf,
   Markup,
   sizeOf,
@@ -61,7 +61,7 @@ function isKey(value: Value, names: readonly string[]): boolean {
 /** Jinja's tests. */
 export const tests: Readonly<Record<string, TestFunction>> = {
   boolean: plain((value) => typeof value === "boolean"),
-  callable: plain((value) => value instanceof Callable || value instanceof Undefined),
+  callable: plain((value) => value instanceof Invocable || value instanceof Undefined),
   defined: plain((value) => !(value instanceof Undefined)),
   divisibleby: against(divides),
   escaped: plain((value) => value instanceof Markup),

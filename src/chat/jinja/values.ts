@@ -159,7 +159,7 @@ export class Namespace extends Thing {
 }
 
 /** What can be called: a macro, a method, a function. */
-export class Callable extends Thing {
+export class Invocable extends Thing {
   readonly type: string = "function";
   readonly call: (args: Args) => Value;
   readonly shown: string | undefined;

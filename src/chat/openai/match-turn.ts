@@ -4,7 +4,7 @@ import type { EndpointMessage, ModelRequest } from "./model-request.ts";
 import { wholeMessages } from "./whole-messages.ts";
 
 /** Where a request goes on. */
-export interface TurnMatch {
+export interface Continuation {
   /** The turn that the request goes on after; null: it begins a row. */
   continues: number | null;
   /** Nothing was asked after that turn before. Where something was, two rows begin alike. */
@@ -24,7 +24,7 @@ export interface TurnMatch {
 export function matchTurn(
   turns: readonly GivenTurn[],
   request: Pick<ModelRequest, "messages" | "tools" | "previousResponseId">,
-): TurnMatch {
+): Continuation {
   const whole = wholeMessages(turns, request);
   const children = childrenOf(turns);
   const tools = JSON.stringify(request.tools);

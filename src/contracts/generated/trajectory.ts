@@ -10,7 +10,7 @@ export type Digest = string;
 /**
  * A finished trajectory, as the trajectory store records it.
  */
-export interface TrajectoryRecord {
+export interface Trajectory {
   /**
    * run/stage/task/sample.
    */
@@ -76,7 +76,7 @@ export interface TrajectoryRecord {
   /**
    * What was done, turn by turn.
    */
-  turns: TurnEntry[];
+  turns: Turn[];
   /**
    * Its last segment; null if there is none.
    */
@@ -139,7 +139,7 @@ export interface TrajectoryRecord {
 /**
  * A turn: an action and the tool calls in it.
  */
-export interface TurnEntry {
+export interface Turn {
   /**
    * What the policy wrote.
    */
@@ -166,7 +166,7 @@ export interface TurnEntry {
   /**
    * In the order the policy wrote them.
    */
-  toolCalls: ToolCallEntry[];
+  toolCalls: Call[];
   /**
    * How many calls were begun and never answered: the turn's time was up, or what they need failed; none if left out.
    */
@@ -175,7 +175,7 @@ export interface TurnEntry {
 /**
  * A tool call of a turn, with what came back.
  */
-export interface ToolCallEntry {
+export interface Call {
   /**
    * The tool's name, as the policy wrote it.
    */

@@ -1,12 +1,12 @@
 import type { CheckedResponse } from "../../plugin/host/checked-response.ts";
 import type { ToolCase } from "./cases.ts";
 import { Broken } from "./promise.ts";
-import { answerText, type CalledTool, callText, shortened, type ToolSubject } from "./tool-subject.ts";
+import { answerText, callText, type RunningTool, shortened, type ToolSubject } from "./tool-subject.ts";
 
 /** Calls each case alone, on an instance of its own where there is state. */
 export async function eachAlone(
   subject: ToolSubject,
-  called: CalledTool,
+  called: RunningTool,
   cases = subject.cases,
 ): Promise<string[]> {
   const answers: string[] = [];
@@ -15,13 +15,13 @@ export async function eachAlone(
 }
 
 /** What a call on an instance of its own is answered, as text. */
-export async function alone(called: CalledTool, one: ToolCase, instance: string): Promise<string> {
+export async function alone(called: RunningTool, one: ToolCase, instance: string): Promise<string> {
   return answerText(await answered(called, one, instance));
 }
 
 /** What a call on an instance of its own is answered. */
 export async function answered(
-  { create, call, tool }: CalledTool,
+  { create, call, tool }: RunningTool,
   one: ToolCase,
   instance: string,
 ): Promise<CheckedResponse> {

@@ -1,6 +1,7 @@
 import type { Task } from "../../contracts/generated/task.ts";
+import type { Turn } from "../../contracts/generated/trajectory.ts";
 import type { JsonObject } from "../../contracts/json.ts";
-import type { Outcome, TurnRecord } from "../../contracts/trajectory.ts";
+import type { Outcome } from "../../contracts/trajectory.ts";
 
 /** A call of a tool to make. Those of a tool with state are the calls of a trajectory, in order. */
 export interface ToolCase {
@@ -25,7 +26,7 @@ export interface RewardCase {
   answer: string;
   /** What its task expects. Default: 42. */
   groundTruth?: string;
-  turns?: TurnRecord[];
+  turns?: Turn[];
   /** The states that the tools ended with, by the tool's name: bytes, or text. Default: none. */
   snapshots?: Record<string, string | Uint8Array>;
   /** Default: answered. */

@@ -4,7 +4,7 @@ import { handledProcess, killProcess } from "../../base/processes/process-handle
 import { isRunning } from "../../base/processes/process-identity.ts";
 import type { JsonValue } from "../../contracts/json.ts";
 import type { InstanceState } from "../../plugin/host/plugin-thread.ts";
-import type { AnsweredCall, CallPlace } from "../../work/tools/recorded-calls.ts";
+import type { Answered, Position } from "../../work/tools/recorded-calls.ts";
 import { recoverInstance } from "../../work/tools/recover-instance.ts";
 import type { ToolCase } from "./cases.ts";
 import { holdElsewhere } from "./killed-holder.ts";
@@ -12,17 +12,17 @@ import { Broken, type PluginCheck, type PromiseName, pluginCheck } from "./promi
 import {
   answerText,
   begun,
-  type CalledTool,
   callText,
   creationOf,
   newKey,
+  type RunningTool,
   sequenceOf,
   shortened,
   type ToolSubject,
   withTool,
 } from "./tool-subject.ts";
 
-type Recorded = CallPlace & { recorded: AnsweredCall };
+type Recorded = Position & { recorded: Answered };
 
 const instance = "check/1";
 
@@ -131,7 +131,7 @@ async function isGone(handle: JsonValue): Promise<boolean> {
 }
 
 /** Makes the calls on one instance as a worker does, with what it records of each. */
-async function recordedRun(subject: ToolSubject, called: CalledTool, snapshots: Map<string, Uint8Array>) {
+async function recordedRun(subject: ToolSubject, called: RunningTool, snapshots: Map<string, Uint8Array>) {
   const { tool, call, create } = called;
   const state = await create(instance);
   const recorded: Recorded[] = [];
@@ -161,7 +161,7 @@ async function recordedRun(subject: ToolSubject, called: CalledTool, snapshots: 
 /** The instance after the calls `before`, as a worker recovers it. */
 async function recoveredState(
   subject: ToolSubject,
-  { tool }: CalledTool,
+  { tool }: RunningTool,
   before: Recorded[],
   snapshots: Map<string, Uint8Array>,
 ) {
@@ -208,7 +208,7 @@ const wholeState: Record<string, string> = {
 };
 
 async function goOn(
-  called: CalledTool,
+  called: RunningTool,
   state: InstanceState | undefined,
   calls: readonly ToolCase[],
   expected: readonly string[],

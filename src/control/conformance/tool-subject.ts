@@ -36,16 +36,16 @@ export interface ToolSubject {
 }
 
 /** A tool that is called as a worker calls it, in a thread of its own. */
-export interface CalledTool {
+export interface RunningTool {
   tool: OpenTool;
   /** What its thread had to say. */
   log: string[];
   /** A new instance; undefined of a tool without state. */
   create(instance?: string): Promise<InstanceState | undefined>;
-  call(given: ToolCase, how?: CallOptions): Promise<CheckedResponse>;
+  call(given: ToolCase, how?: ExecuteOptions): Promise<CheckedResponse>;
 }
 
-export interface CallOptions extends Partial<ToolExecution> {
+export interface ExecuteOptions extends Partial<ToolExecution> {
   state?: InstanceState | undefined;
 }
 
@@ -137,7 +137,7 @@ export function sequenceOf({ cases }: ToolSubject): ToolCase[] {
 /** Does `work` with the tool in a thread of its own, which is ended without a word after that. */
 export async function withTool<T>(
   subject: ToolSubject,
-  work: (called: CalledTool) => Promise<T>,
+  work: (called: RunningTool) => Promise<T>,
 ): Promise<T> {
   const { resolved, name } = subject;
   const log: string[] = [];
@@ -174,7 +174,7 @@ export function creationOf(
   return { instance, task, config, environment: {}, signal: new AbortController().signal, hold };
 }
 
-function calledTool(subject: ToolSubject, tool: OpenTool, log: string[]): CalledTool {
+function calledTool(subject: ToolSubject, tool: OpenTool, log: string[]): RunningTool {
   const { config } = subject.resolved;
   return {
     tool,

@@ -1,6 +1,6 @@
 import { ahead } from "../../base/async/ahead.ts";
 import type { FinishedTrajectory } from "../../contracts/folded-step.ts";
-import type { TrajectoryRecord } from "../../contracts/generated/trajectory.ts";
+import type { Trajectory } from "../../contracts/generated/trajectory.ts";
 import { trajectoryId } from "../../contracts/trajectory-id.ts";
 import type { OpenRun } from "../../run/folder/open-runs.ts";
 import { trajectoryReader } from "../../run/trajectory/reader.ts";
@@ -11,7 +11,7 @@ export interface TrajectoryFilter {
   stage?: string | undefined;
   /** Of one task, such as `task-00012`. */
   task?: string | undefined;
-  outcome?: TrajectoryRecord["outcome"] | undefined;
+  outcome?: Trajectory["outcome"] | undefined;
   minReward?: number | undefined;
   maxReward?: number | undefined;
   /** That called this tool. */
@@ -19,7 +19,7 @@ export interface TrajectoryFilter {
 }
 
 /** A finished trajectory, as a list shows it. */
-export interface ListedTrajectory extends Pick<TrajectoryRecord, "id" | "outcome" | "reward" | "success"> {
+export interface ListedTrajectory extends Pick<Trajectory, "id" | "outcome" | "reward" | "success"> {
   turns: number;
   toolCalls: number;
   /** Of prompt, actions and observations. */

@@ -1,5 +1,5 @@
 import { outcomes } from "../../contracts/outcomes.ts";
-import { openTrajectoryTable, type TrajectoryQuery } from "../../results/table/open-query.ts";
+import { openTrajectoryTable, type Query } from "../../results/table/open-query.ts";
 import type { OpenRun } from "../../run/folder/open-runs.ts";
 import type { ListedTrajectory, TrajectoryFilter } from "./list-trajectories.ts";
 
@@ -17,7 +17,7 @@ const columns = [
 /** The finished trajectories of a run that a condition and a filter find, in order. Throws QUERY_INVALID, QUERY_DRIVER_MISSING. */
 export async function queryTrajectories(
   run: OpenRun,
-  query: TrajectoryQuery,
+  query: Query,
   filter: TrajectoryFilter = {},
 ): Promise<{ rows: ListedTrajectory[]; total: number }> {
   const table = await openTrajectoryTable(run);

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { ahead } from "../../base/async/ahead.ts";
 import { isEverturnError } from "../../base/errors/everturn-error.ts";
-import type { TrajectoryRecord } from "../../contracts/generated/trajectory.ts";
+import type { Trajectory } from "../../contracts/generated/trajectory.ts";
 import type { ResolvedReward } from "../../contracts/plan.ts";
 import type { RecordedCall } from "../../contracts/recorded-call.ts";
 import type { Score, Unscored } from "../../contracts/reward.ts";
@@ -23,8 +23,8 @@ import { scoreParts } from "../../work/tools/score-parts.ts";
 import type { TrajectoryFilter } from "./list-trajectories.ts";
 
 /** A trajectory of a run, as it was scored and as it is scored now; with what its tools gave. */
-export interface RescoredTrajectory extends Pick<TrajectoryRecord, "id" | "outcome"> {
-  recorded: Pick<TrajectoryRecord, "reward" | "success" | "metrics">;
+export interface RescoredTrajectory extends Pick<Trajectory, "id" | "outcome"> {
+  recorded: Pick<Trajectory, "reward" | "success" | "metrics">;
   now: Pick<Score, "reward" | "success" | "metrics"> | Unscored;
 }
 
@@ -141,7 +141,7 @@ async function scoredNow(
   reader: TrajectoryReader,
   { plan, store }: OpenRun,
   name: TrajectoryName,
-  record: TrajectoryRecord,
+  record: Trajectory,
   rewards: readonly ResolvedReward[],
   opened: readonly OpenReward[],
 ): Promise<RescoredTrajectory["now"]> {
@@ -199,7 +199,7 @@ async function asked<Answer>(
 async function recordedOf(
   reader: TrajectoryReader,
   name: TrajectoryName,
-  { turns }: TrajectoryRecord,
+  { turns }: Trajectory,
 ): Promise<RecordedCall[]> {
   const last = turns.at(-1);
   const calls = (last?.toolCalls.length ?? 0) + (last?.unanswered ?? 0);

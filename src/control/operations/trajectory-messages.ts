@@ -1,9 +1,9 @@
 import { identified } from "../../chat/formats/action-format.ts";
 import { expressionReader } from "../../chat/formats/expression.ts";
 import { parseAction } from "../../chat/formats/parse-action.ts";
+import type { Call } from "../../contracts/generated/trajectory.ts";
 import type { Message } from "../../contracts/message.ts";
 import type { Plan } from "../../contracts/plan.ts";
-import type { ToolCallRecord } from "../../contracts/trajectory.ts";
 import { toolDefinitions } from "../../plan/pipeline/resolve/tool-definitions.ts";
 import type { TurnDetail } from "../../results/report/trajectory-detail.ts";
 import { policyCalls } from "../../run/trajectory/policy-calls.ts";
@@ -58,7 +58,7 @@ function messagesOfTurn(plan: Plan, turn: TurnDetail, number: number): OpenAiMes
   return [{ role: "assistant", content: said === "" ? null : said, ...thought, tool_calls }, ...inOrder];
 }
 
-function isReadable({ tool, arguments: given }: ToolCallRecord): boolean {
+function isReadable({ tool, arguments: given }: Call): boolean {
   return tool !== "" && typeof given !== "string";
 }
 

@@ -4,7 +4,7 @@ import type { WaitingCall } from "../../contracts/orders.ts";
 import { askTranscript, liveTrajectories } from "../temporal/live-trajectories.ts";
 
 /** A call that waits, with its trajectory. */
-export interface TrajectoryCall extends WaitingCall {
+export interface Waiting extends WaitingCall {
   trajectory: string;
 }
 
@@ -16,7 +16,7 @@ export async function waitingCalls(
   client: Client,
   run: string,
   onNotice: (text: string) => void,
-): Promise<TrajectoryCall[]> {
+): Promise<Waiting[]> {
   const ids = await liveTrajectories(client, run, true);
   return (await Promise.all(ids.map((id) => callsOf(client, id, onNotice)))).flat();
 }
@@ -25,7 +25,7 @@ async function callsOf(
   client: Client,
   trajectory: string,
   onNotice: (text: string) => void,
-): Promise<TrajectoryCall[]> {
+): Promise<Waiting[]> {
   try {
     const { waiting } = await askTranscript(client, trajectory);
     return waiting.map((call) => ({ trajectory, ...call }));

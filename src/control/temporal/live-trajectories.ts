@@ -9,7 +9,7 @@ import {
 } from "@temporalio/client";
 import { rootCause } from "@temporalio/common";
 import { EverturnError } from "../../base/errors/everturn-error.ts";
-import type { OrderName, TrajectoryStatus, TrajectoryTranscript } from "../../contracts/orders.ts";
+import type { OrderName, TrajectoryStatus, Transcript } from "../../contracts/orders.ts";
 
 /** Milliseconds that an order or a query waits for a worker. */
 const patience = 60_000;
@@ -54,8 +54,8 @@ export async function giveOrder(
 }
 
 /** Asks a live trajectory for its transcript. Throws ORDER_UNANSWERED, TRAJECTORY_NOT_LIVE. */
-export async function askTranscript(client: Client, trajectory: string): Promise<TrajectoryTranscript> {
-  const query = () => client.workflow.getHandle(trajectory).query<TrajectoryTranscript>("transcript");
+export async function askTranscript(client: Client, trajectory: string): Promise<Transcript> {
+  const query = () => client.workflow.getHandle(trajectory).query<Transcript>("transcript");
   try {
     return await client.withDeadline(Date.now() + patience, query);
   } catch (error) {

@@ -5,7 +5,7 @@ import type { JsonObject } from "../../contracts/json.ts";
 import type { ToolDefinition } from "../../contracts/message.ts";
 import type { ReadAction, ReadCall } from "../../contracts/parsed-action.ts";
 import type { SamplingParameters } from "../../contracts/policy.ts";
-import type { Conversation, TextCall, TextMessage } from "./conversation-tokens.ts";
+import type { Conversation, FunctionText, TextMessage } from "./conversation-tokens.ts";
 import { withParts } from "./image-parts.ts";
 
 /** What an endpoint wrote: the message, and the action's text as the format `hermes` reads it. */
@@ -79,7 +79,7 @@ export function completionOf(body: unknown, tools: readonly ToolDefinition[]): C
  * The action's text, for people and for rewards. What a model quotes in its thought, or beside its calls, is no call: a mark there has a space
  * in it.
  */
-function shownText(thought: string, said: string, calls: readonly TextCall[]): string {
+function shownText(thought: string, said: string, calls: readonly FunctionText[]): string {
   const quoted = (text: string) => text.replace(/<(?=\/?(think|tool_call)>)/g, "< ");
   return [
     ...(thought === "" ? [] : [`<think>${quoted(thought)}</think>`]),
@@ -89,7 +89,7 @@ function shownText(thought: string, said: string, calls: readonly TextCall[]): s
 }
 
 /** A call as the endpoint has it. Its text is the arguments alone. */
-function readCall({ function: { name, arguments: given } }: TextCall): ReadCall {
+function readCall({ function: { name, arguments: given } }: FunctionText): ReadCall {
   if (name === "") return unreadable(given, "the tool call names no tool", hermes.example);
   return namedCall({ name, body: given }, given, hermes.example);
 }
@@ -113,7 +113,7 @@ function partsOf(content: unknown): { said: string; thought: string } {
  * user's where there is no such call; a call that nobody answered is left out.
  */
 function answered(messages: readonly TextMessage[]): TextMessage[] {
-  let open: TextCall[] = [];
+  let open: FunctionText[] = [];
   return messages.map((message, at) => {
     if (message.role === "assistant") {
       const next = messages.findIndex(({ role }, after) => after > at && role !== "tool");
@@ -130,7 +130,7 @@ function answered(messages: readonly TextMessage[]): TextMessage[] {
   });
 }
 
-function callsIn(text: string, tools: readonly ToolDefinition[]): TextCall[] {
+function callsIn(text: string, tools: readonly ToolDefinition[]): FunctionText[] {
   return hermes.parse(text, { tools }).calls.flatMap((call) => {
     if (!("name" in call)) return [];
     const { id, name } = call;
@@ -138,7 +138,7 @@ function callsIn(text: string, tools: readonly ToolDefinition[]): TextCall[] {
   });
 }
 
-function callOf(call: unknown, at: number): TextCall {
+function callOf(call: unknown, at: number): FunctionText {
   const { id, function: called } = Object(call);
   const { name, arguments: given } = Object(called);
   const text = typeof given === "string" ? given : JSON.stringify(given ?? {});
@@ -150,7 +150,7 @@ function callOf(call: unknown, at: number): TextCall {
 }
 
 /** A call as Hermes' models write it. What is no JSON stays what it is: the loop tells the model so. */
-function writtenCall({ function: { name, arguments: given } }: TextCall): string {
+function writtenCall({ function: { name, arguments: given } }: FunctionText): string {
   return `<tool_call>\n{"name": ${JSON.stringify(name)}, "arguments": ${given.trim() === "" ? "{}" : given}}\n</tool_call>`;
 }
 

@@ -4,11 +4,11 @@ import type { MaskedTokens, TokenizedText } from "../../contracts/policy.ts";
 /** A message of a conversation with an endpoint that reads and writes text alone. */
 export interface TextMessage extends Omit<Message, "tool_calls"> {
   /** As the endpoint wrote them, their arguments as text, which may be no JSON. */
-  tool_calls?: TextCall[];
+  tool_calls?: FunctionText[];
 }
 
 /** A call as the endpoint wrote it. */
-export interface TextCall {
+export interface FunctionText {
   id: string;
   type: "function";
   function: { name: string; arguments: string };

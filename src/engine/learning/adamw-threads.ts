@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { setImmediate } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
 import { ownModule } from "../../base/processes/own-module.ts";
-import { type ForeignCalls, foreignCalls } from "../onnx/foreign-calls.ts";
+import { type ForeignFunctions, foreignCalls } from "../onnx/foreign-calls.ts";
 import {
   type AdamWJob,
   type AdamWProgress,
@@ -76,7 +76,10 @@ async function startHelper(): Promise<Worker> {
   return helper;
 }
 
-function byPlaces({ koffi }: ForeignCalls, { gradients, counts, update, sums }: AdamWJob): AdamWJob<Places> {
+function byPlaces(
+  { koffi }: ForeignFunctions,
+  { gradients, counts, update, sums }: AdamWJob,
+): AdamWJob<Places> {
   const place = (array: ArrayBufferView) => placeOf(koffi, array);
   const open = { floats: place, bytes: place };
   const rows = update?.rows.map((row) => openRow<Arrays, Places>(row, open));
@@ -88,6 +91,6 @@ function byPlaces({ koffi }: ForeignCalls, { gradients, counts, update, sums }: 
   };
 }
 
-function placeOf(koffi: ForeignCalls["koffi"], array: ArrayBufferView): Place {
+function placeOf(koffi: ForeignFunctions["koffi"], array: ArrayBufferView): Place {
   return { address: koffi.address(array), byteLength: array.byteLength };
 }

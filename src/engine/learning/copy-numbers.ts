@@ -1,4 +1,4 @@
-import type { ForeignCalls } from "../onnx/foreign-calls.ts";
+import type { ForeignFunctions } from "../onnx/foreign-calls.ts";
 
 /** Copies so many numbers of one array, from `start` on, to another of the same type, to `at` and on. */
 export type CopyNumbers = <Numbers extends Float32Array | Uint8Array>(
@@ -14,7 +14,7 @@ export const copyBySet: CopyNumbers = (from, start, to, at, count) =>
   to.set(from.subarray(start, start + count), at);
 
 /** By the C library's memmove, or by JavaScript where that can't be called. */
-export function copyByMove(koffi: ForeignCalls["koffi"]): CopyNumbers {
+export function copyByMove(koffi: ForeignFunctions["koffi"]): CopyNumbers {
   try {
     const move = koffi.load(null).func("void memmove(uintptr_t, uintptr_t, size_t)");
     const known = new WeakMap<ArrayBufferView, number>();

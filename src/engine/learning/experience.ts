@@ -4,10 +4,10 @@ import type { AlgorithmSettings } from "./algorithm.ts";
 import { actionPositions } from "./batch.ts";
 import { importanceWeights } from "./importance-correction.ts";
 import { klEstimate } from "./kl.ts";
-import { overlongReward, type ScoredTrajectory, tokenRewards, turnsOf } from "./token-rewards.ts";
+import { type Experienced, overlongReward, tokenRewards, turnsOf } from "./token-rewards.ts";
 
 /** What the models said of a trajectory's action tokens before the step, in order; each only where it was wanted. */
-export interface TrajectoryScores {
+export interface ModelScores {
   values?: Float32Array;
   logProbabilities?: Float32Array;
   referenceLogProbabilities?: Float32Array;
@@ -15,7 +15,7 @@ export interface TrajectoryScores {
 
 /** A trajectory with all that an objective may want of its action tokens. */
 export interface Experience {
-  sequence: ScoredTrajectory;
+  sequence: Experienced;
   actions: number;
   /** A number an action token each, in order. */
   columns: Record<string, Float32Array>;
@@ -25,8 +25,8 @@ export interface Experience {
 
 /** What the trajectories of a step give an objective: rewards with their punishments, advantages, corrections. */
 export function gatherExperience(
-  trajectories: readonly ScoredTrajectory[],
-  scores: readonly TrajectoryScores[],
+  trajectories: readonly Experienced[],
+  scores: readonly ModelScores[],
   settings: AlgorithmSettings,
   klCoefficient: number,
 ): Experience[] {
@@ -76,28 +76,28 @@ export function gatherExperience(
 }
 
 function punished(
-  trajectory: ScoredTrajectory,
+  trajectory: Experienced,
   actions: number,
   { overlongMaximum, overlongBuffer, overlongPenalty }: AlgorithmSettings,
-): ScoredTrajectory {
+): Experienced {
   if (overlongMaximum === undefined) return trajectory;
   const settings = { maximum: overlongMaximum, buffer: overlongBuffer, penalty: overlongPenalty };
   return { ...trajectory, reward: trajectory.reward + overlongReward(actions, settings) };
 }
 
 /** The log-probabilities of a trajectory's action tokens under the policy that sampled, as recorded then, in order. */
-export function recordedLogProbabilities(trajectory: ScoredTrajectory): Float32Array {
+export function recordedLogProbabilities(trajectory: Experienced): Float32Array {
   return Float32Array.from(actionPositions(trajectory), (at) => trajectory.logprobs[at]!);
 }
 
 /** The same under the distribution that the tokens were drawn from. */
-function drawnLogProbabilities(trajectory: ScoredTrajectory): Float32Array {
+function drawnLogProbabilities(trajectory: Experienced): Float32Array {
   const { logprobs, samplingLogprobs = logprobs } = trajectory;
   return Float32Array.from(actionPositions(trajectory), (at) => samplingLogprobs[at]!);
 }
 
 /** Throws TRAINING_BATCH_INVALID unless some token carries loss and all numbers are finite and one a token or turn. */
-export function checkTrajectories(trajectories: readonly ScoredTrajectory[]): void {
+export function checkTrajectories(trajectories: readonly Experienced[]): void {
   const problems = trajectories.flatMap((trajectory, index) => {
     const problem = problemOf(trajectory);
     return problem ? [`trajectory ${index} ${problem}`] : [];
@@ -107,7 +107,7 @@ export function checkTrajectories(trajectories: readonly ScoredTrajectory[]): vo
   if (reason) throw new EverturnError("TRAINING_BATCH_INVALID", { reason });
 }
 
-function problemOf(trajectory: ScoredTrajectory): string | undefined {
+function problemOf(trajectory: Experienced): string | undefined {
   const { tokens, logprobs, samplingLogprobs = logprobs, mask, reward, turnRewards, rows } = trajectory;
   const total = rows?.reduce((sum, length) => sum + length, 0) ?? tokens.length;
   if (total !== tokens.length) return `has ${tokens.length} tokens, but rows of ${total}`;

@@ -2,7 +2,7 @@ import { permutation } from "../../base/random/permutation.ts";
 import { aggregationWeights } from "./aggregation.ts";
 import { comparesTurns } from "./algorithm.ts";
 import type { TrainingEngine } from "./engine.ts";
-import { checkTrajectories, type Experience, gatherExperience, type TrajectoryScores } from "./experience.ts";
+import { checkTrajectories, type Experience, gatherExperience, type ModelScores } from "./experience.ts";
 import { byGroup, hasRewardVariance, rewardsOfTurns } from "./group-advantages.ts";
 import { nextKlCoefficient } from "./kl-controller.ts";
 import type { LearningRates } from "./learning-rates.ts";
@@ -16,7 +16,7 @@ import {
 import { learningRateAt } from "./schedule.ts";
 import type { ActionScores } from "./score-actions.ts";
 import { gapOf, metricsOf, type StepMetrics, type Update, valueMetrics } from "./step-metrics.ts";
-import { type ScoredTrajectory, sequencesOf, tokenRewards, turnsOf } from "./token-rewards.ts";
+import { type Experienced, sequencesOf, tokenRewards, turnsOf } from "./token-rewards.ts";
 import type { TrainingSettings } from "./training-settings.ts";
 
 /** What a step goes by. */
@@ -51,7 +51,7 @@ export interface StepState {
 export async function trainOnTrajectories(
   { onPolicyObjective, ...given }: StepContext,
   state: StepState,
-  trajectories: readonly ScoredTrajectory[],
+  trajectories: readonly Experienced[],
 ): Promise<StepMetrics> {
   const { settings, seed } = given;
   checkTrajectories(trajectories);
@@ -60,8 +60,7 @@ export async function trainOnTrajectories(
   const acting = trajectories.filter(({ mask }) => mask.includes(1));
   const used = settings.leaveOutUniformGroups ? withVariance(acting, settings) : acting;
   const klCoefficient = state.klCoefficient ?? settings.klCoefficient;
-  const isTrainedOn = ({ truncated }: ScoredTrajectory) =>
-    settings.maskTruncated !== true || truncated !== true;
+  const isTrainedOn = ({ truncated }: Experienced) => settings.maskTruncated !== true || truncated !== true;
   // What can't be updated on needs no scores, whose memory may not be there either.
   await context.engine.check(context.objective, used.filter(isTrainedOn).map(sequencesOf));
   const scores = await scoresBefore(context, used);
@@ -139,10 +138,7 @@ function* minibatches(
   }
 }
 
-function withVariance(
-  trajectories: readonly ScoredTrajectory[],
-  settings: TrainingSettings,
-): ScoredTrajectory[] {
+function withVariance(trajectories: readonly Experienced[], settings: TrainingSettings): Experienced[] {
   const groups = trajectories.map(({ group }, index) => group ?? `trajectory ${index}`);
   return [...byGroup(trajectories, groups).values()]
     .filter((members) => hasRewardVariance(members.flatMap((member) => comparedRewards(member, settings))))
@@ -150,7 +146,7 @@ function withVariance(
 }
 
 /** The rewards that a trajectory brings into the comparison within its group. */
-function comparedRewards(trajectory: ScoredTrajectory, settings: TrainingSettings): number[] {
+function comparedRewards(trajectory: Experienced, settings: TrainingSettings): number[] {
   if (!comparesTurns(settings)) return [trajectory.reward];
   const turns = turnsOf(trajectory);
   return rewardsOfTurns({ rewards: tokenRewards(trajectory, turns), turns });
@@ -159,8 +155,8 @@ function comparedRewards(trajectory: ScoredTrajectory, settings: TrainingSetting
 /** What the step wants to know of its trajectories under the weights that it begins with, and under the reference's. */
 async function scoresBefore(
   context: StepContext,
-  trajectories: readonly ScoredTrajectory[],
-): Promise<TrajectoryScores[]> {
+  trajectories: readonly Experienced[],
+): Promise<ModelScores[]> {
   const { objective, critic, settings } = context;
   const corrects = settings.importanceCorrection !== "none" && "oldLogProbabilities" in objective.inputs;
   const wantsPolicy = objective.wants.values || corrects;
@@ -182,7 +178,7 @@ async function scoresBefore(
 /** The scores of each trajectory, those of its rows one after the other. */
 async function scored(
   context: StepContext,
-  trajectories: readonly ScoredTrajectory[],
+  trajectories: readonly Experienced[],
   weights: "policy" | "reference",
   by: string = weights,
 ): Promise<ActionScores[]> {

@@ -1,4 +1,4 @@
-import type { ScoredTrajectory } from "./token-rewards.ts";
+import type { Experienced } from "./token-rewards.ts";
 
 /** How the rewards of trajectories are brought to a common size before anything is made of them. */
 export interface RewardSettings {
@@ -41,10 +41,10 @@ export function rewardScale({ count, squares }: RunningMoments): number {
  * is subtracted or clipped is of the rest, which comes with the last action token.
  */
 export function withNormalizedReward(
-  trajectory: ScoredTrajectory,
+  trajectory: Experienced,
   { rewardNormalization = "none", rewardClip = Number.POSITIVE_INFINITY }: RewardSettings,
   moments: RunningMoments,
-): ScoredTrajectory {
+): Experienced {
   const { reward, turnRewards } = trajectory;
   const scale = rewardNormalization === "none" ? 1 : rewardScale(moments);
   const mean = rewardNormalization === "standardize" ? moments.mean : 0;

@@ -1,8 +1,8 @@
 import type { UpdateResult } from "./engine.ts";
-import { recordedLogProbabilities, type TrajectoryScores } from "./experience.ts";
+import { type ModelScores, recordedLogProbabilities } from "./experience.ts";
 import { klEstimate } from "./kl.ts";
 import { joined } from "./objective.ts";
-import type { ScoredTrajectory } from "./token-rewards.ts";
+import type { Experienced } from "./token-rewards.ts";
 
 /** What a policy-gradient step measured: means over the updates that it made, but for the last five. */
 export interface StepMetrics {
@@ -44,7 +44,7 @@ export interface StepMetrics {
 
 /** An update, and what it was made of. */
 export interface Update {
-  trajectories: readonly ScoredTrajectory[];
+  trajectories: readonly Experienced[];
   result: UpdateResult;
   /** Of a critic that is a model of its own. */
   critic?: UpdateResult;
@@ -57,9 +57,9 @@ type Measured = Pick<
 
 /** Means over the updates that were made on the trajectories that were used of those that were sampled. */
 export function metricsOf(
-  sampled: readonly ScoredTrajectory[],
-  used: readonly ScoredTrajectory[],
-  scores: readonly TrajectoryScores[],
+  sampled: readonly Experienced[],
+  used: readonly Experienced[],
+  scores: readonly ModelScores[],
   updates: readonly UpdateResult[],
 ): Measured {
   const term = (name: string) => mean(updates, ({ terms }) => terms[name]);
@@ -90,7 +90,7 @@ export function valueMetrics(
 }
 
 /** The KL divergence of what was sampled to the reference, where the loss doesn't measure it. */
-function klBefore(recorded: Float32Array, scores: readonly TrajectoryScores[]): number | undefined {
+function klBefore(recorded: Float32Array, scores: readonly ModelScores[]): number | undefined {
   const references = scores.flatMap(({ referenceLogProbabilities }) => referenceLogProbabilities ?? []);
   if (references.length === 0) return undefined;
   const reference = joined(references);
@@ -102,8 +102,8 @@ function klBefore(recorded: Float32Array, scores: readonly TrajectoryScores[]): 
  * over those of the first update that was made.
  */
 export function gapOf(
-  trajectories: readonly ScoredTrajectory[],
-  scores: readonly TrajectoryScores[],
+  trajectories: readonly Experienced[],
+  scores: readonly ModelScores[],
   first: Update | undefined,
 ): Pick<StepMetrics, "logprobGap" | "logprobGapMean" | "samplerKl"> {
   const scored = scores.flatMap(({ logProbabilities }) => logProbabilities ?? []);

@@ -2,7 +2,7 @@ import { tiesBetween } from "../../contracts/router-ties.ts";
 import type { TokenSequence } from "./batch.ts";
 
 /** A finished trajectory as the trainer sees it. */
-export interface ScoredTrajectory extends TokenSequence {
+export interface Experienced extends TokenSequence {
   /** As recorded while sampling, one a token: under the policy that sampled, at its temperature, over the whole vocabulary. */
   readonly logprobs: readonly number[];
   /** Under the distribution that the tokens were drawn from, where top-p, a grammar or the like made it another; default: `logprobs`. */
@@ -43,10 +43,7 @@ export function turnsOf({ mask }: TokenSequence): Int32Array {
  * The rewards of a trajectory's action tokens: each turn's at its last one, the rest at the very last. They add up to
  * its reward.
  */
-export function tokenRewards(
-  { reward, turnRewards = [] }: ScoredTrajectory,
-  turns: Int32Array,
-): Float64Array {
+export function tokenRewards({ reward, turnRewards = [] }: Experienced, turns: Int32Array): Float64Array {
   const rewards = new Float64Array(turns.length);
   let rest = reward;
   for (let at = 0; at < turns.length - 1; at++) {
@@ -65,7 +62,7 @@ export function overlongReward(actionTokens: number, { maximum, buffer, penalty 
 }
 
 /** The sequences that a model sees of a trajectory: its rows. */
-export function sequencesOf(trajectory: ScoredTrajectory): TokenSequence[] {
+export function sequencesOf(trajectory: Experienced): TokenSequence[] {
   const { tokens, mask, rows, routerTies } = trajectory;
   if (rows === undefined) return [trajectory];
   let end = 0;

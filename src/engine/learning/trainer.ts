@@ -11,7 +11,7 @@ import { preferenceObjective } from "./preference-objective.ts";
 import { type PreferenceMetrics, type PreferencePair, preferenceStep } from "./preference-step.ts";
 import type { StepMetrics } from "./step-metrics.ts";
 import { supervisedObjective } from "./supervised-objective.ts";
-import type { ScoredTrajectory } from "./token-rewards.ts";
+import type { Experienced } from "./token-rewards.ts";
 import type { TrainerState } from "./trainer-state.ts";
 import {
   createTrainingEngine,
@@ -58,7 +58,7 @@ export interface PolicyTrainer {
   supervisedStep(sequences: readonly TokenSequence[], learningRate: number): Promise<SupervisedStepMetrics>;
   /** One step of the algorithm on finished trajectories, sampled at a temperature (default 1): what is trained is the policy at it. */
   policyGradientStep(
-    trajectories: readonly ScoredTrajectory[],
+    trajectories: readonly Experienced[],
     settings?: Partial<PolicyGradientSettings>,
   ): Promise<StepMetrics>;
   /** One update by direct preference optimization; the reference is the trainer's. */
@@ -96,7 +96,7 @@ export function createTrainer({ settings, seed, failures, ...options }: TrainerO
   /** Made when it is first wanted: supervised steps have none. */
   let critic: { engine: OpenTrainingEngine; objective: Objective } | undefined;
   if (!hasCritic(settings)) delete state.critic;
-  const openCritic = async (trajectories: readonly ScoredTrajectory[]) => {
+  const openCritic = async (trajectories: readonly Experienced[]) => {
     await engine.settle();
     if (!state.critic) {
       checkAvailable(freshCriticBytes(options, state), trajectories, options.available);

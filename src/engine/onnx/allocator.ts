@@ -1,4 +1,4 @@
-import type { ForeignCalls } from "./foreign-calls.ts";
+import type { ForeignFunctions } from "./foreign-calls.ts";
 
 const hugePages = "glibc.malloc.hugetlb=1";
 /**
@@ -28,7 +28,7 @@ export function samplingEnvironment(environment: NodeJS.ProcessEnv): NodeJS.Proc
 }
 
 /** The same of this process's large blocks, for whoever has not begun as a worker: unless its environment says otherwise. Other C libraries have no such setting. */
-export function keepLargeBlocksApart(koffi: ForeignCalls["koffi"]): void {
+export function keepLargeBlocksApart(koffi: ForeignFunctions["koffi"]): void {
   if (process.platform !== "linux" || process.env.GLIBC_TUNABLES?.includes(mmapThreshold)) return;
   try {
     koffi.load(null).func("int mallopt(int, int)")(thresholdParameter, largeBlock);

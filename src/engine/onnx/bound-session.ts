@@ -1,6 +1,6 @@
 import type { Card } from "../devices/device.ts";
 import { closedError } from "./run-error.ts";
-import { made, type Pointer, type RuntimeCall, type RuntimeFunctions } from "./runtime-functions.ts";
+import { made, type Pointer, type RuntimeFunction, type RuntimeFunctions } from "./runtime-functions.ts";
 import {
   type BoundTensor,
   type RuntimeSessionOptions,
@@ -87,7 +87,7 @@ function boundTo(
       all.push(binding);
       const kept = new Map<string, BoundTensor>();
       /** The binding holds the tensor from then on, though not the memory. */
-      const bind = (to: RuntimeCall, name: string, tensor: BoundTensor) => {
+      const bind = (to: RuntimeFunction, name: string, tensor: BoundTensor) => {
         checkOpen();
         const value = valueOver(runtime, name, tensor);
         to(binding, name, value);

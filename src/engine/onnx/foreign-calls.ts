@@ -1,7 +1,7 @@
 type Koffi = typeof import("koffi").default;
 
 /** The foreign-function interface, for functions that want a stack like ONNX Runtime's. */
-export interface ForeignCalls {
+export interface ForeignFunctions {
   readonly koffi: Koffi;
   /** Whether other threads may make calls too: their stacks are large enough. */
   readonly hasThreads: boolean;
@@ -17,7 +17,7 @@ const sufficientStack = 2 ** 20;
  * The interface with stacks that are large enough. It has one configuration a process, which stands as soon as somebody
  * has loaded a library: another's is taken where it does. Throws if it is not there, or its stacks are too small.
  */
-export async function foreignCalls(): Promise<ForeignCalls> {
+export async function foreignCalls(): Promise<ForeignFunctions> {
   const { default: koffi } = await import("koffi");
   const large = (given: number | undefined) => Math.max(given ?? 0, wantedStack);
   const given = koffi.config();

@@ -8,7 +8,7 @@ import {
 } from "./graph.ts";
 
 /** The inside of a loop, while it is written. All that its operators take must come from here. */
-export interface Turn {
+export interface Iteration {
   /** The number of this turn, from 0: [1]. */
   readonly turn: IntValue;
   /** What the turn before gave. */
@@ -18,7 +18,7 @@ export interface Turn {
 }
 
 /** What a turn gives: to the next one, and for all to see. */
-export interface TurnResult {
+export interface IterationResult {
   readonly carried?: readonly FloatValue[];
   readonly stacked?: readonly FloatValue[];
 }
@@ -37,7 +37,7 @@ export function loop(
   graph: Graph,
   [count, turns]: readonly [IntValue, string],
   first: readonly FloatValue[],
-  build: (turn: Turn) => TurnResult,
+  build: (turn: Iteration) => IterationResult,
 ): LoopResult {
   const prefix = `loop${graph.nodes.length}_`;
   const body = createGraph(prefix);

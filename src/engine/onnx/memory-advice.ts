@@ -1,4 +1,4 @@
-import type { ForeignCalls } from "./foreign-calls.ts";
+import type { ForeignFunctions } from "./foreign-calls.ts";
 
 /** Advice of Linux: MADV_HUGEPAGE, MADV_NOHUGEPAGE, MADV_DONTNEED. */
 const [hugePages, noHugePages, dontNeed] = [14, 15, 4];
@@ -20,7 +20,7 @@ export interface MemoryAdvice {
 }
 
 /** Undefined where the system can't be told. */
-export function memoryAdvice(koffi: ForeignCalls["koffi"]): MemoryAdvice | undefined {
+export function memoryAdvice(koffi: ForeignFunctions["koffi"]): MemoryAdvice | undefined {
   if (process.platform !== "linux") return undefined;
   try {
     const madvise = koffi.load(null).func("int madvise(uintptr_t, size_t, int)");
@@ -40,7 +40,7 @@ export function memoryAdvice(koffi: ForeignCalls["koffi"]): MemoryAdvice | undef
   }
 }
 
-function heapTrimmer(koffi: ForeignCalls["koffi"]): () => void {
+function heapTrimmer(koffi: ForeignFunctions["koffi"]): () => void {
   try {
     const trim = koffi.load(null).func("int malloc_trim(size_t)");
     return () => trim(0);

@@ -12,14 +12,14 @@ import { runError } from "./run-error.ts";
 export type Pointer = bigint | null;
 
 /** Calls a function of the C API; throws ONNX_RUN_FAILED with the runtime's words if it fails. */
-export interface RuntimeCall {
+export interface RuntimeFunction {
   (...args: readonly unknown[]): void;
   /** The same in another thread, while this one goes on; in this one if no other can. */
   aside(...args: readonly unknown[]): Promise<void>;
 }
 
 /** Functions of ONNX Runtime's C API, by its names. */
-type Functions = Readonly<Record<keyof typeof places, RuntimeCall>>;
+type Functions = Readonly<Record<keyof typeof places, RuntimeFunction>>;
 
 /** The functions, and what they work with. */
 export interface RuntimeFunctions extends Functions {
@@ -143,7 +143,7 @@ async function load(): Promise<RuntimeFunctions> {
   const release = functionAt(releaseStatus, "void (void *)");
   /** What calls in other threads are given, kept from the garbage collector. */
   const underWay = new Set<readonly unknown[]>();
-  const call = ([place, parameters]: readonly [number, string], name: string): RuntimeCall => {
+  const call = ([place, parameters]: readonly [number, string], name: string): RuntimeFunction => {
     const released = name.startsWith("Release");
     const native = functionAt(place, `${released ? "void" : "void *"} (${parameters})`);
     const check = (status: Pointer) => {
@@ -202,14 +202,14 @@ function environmentOf(runtime: Functions): Pointer {
 }
 
 /** What a function gives in its last argument. */
-export function made(create: RuntimeCall, ...args: readonly unknown[]): Pointer {
+export function made(create: RuntimeFunction, ...args: readonly unknown[]): Pointer {
   const out: Pointer[] = [null];
   create(...args, out);
   return out[0];
 }
 
 /** The same of a function that is called in another thread. */
-export async function madeAside(create: RuntimeCall, ...args: readonly unknown[]): Promise<Pointer> {
+export async function madeAside(create: RuntimeFunction, ...args: readonly unknown[]): Promise<Pointer> {
   const out: Pointer[] = [null];
   await create.aside(...args, out);
   return out[0];

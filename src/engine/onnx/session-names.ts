@@ -1,4 +1,4 @@
-import { made, type Pointer, type RuntimeCall, type RuntimeFunctions } from "./runtime-functions.ts";
+import { made, type Pointer, type RuntimeFunction, type RuntimeFunctions } from "./runtime-functions.ts";
 
 /** The names of a model's inputs, in its order. */
 export function inputNames(runtime: RuntimeFunctions, session: Pointer): string[] {
@@ -13,8 +13,8 @@ export function outputNames(runtime: RuntimeFunctions, session: Pointer): string
 function namesBy(
   runtime: RuntimeFunctions,
   session: Pointer,
-  countOf: RuntimeCall,
-  nameOf: RuntimeCall,
+  countOf: RuntimeFunction,
+  nameOf: RuntimeFunction,
 ): string[] {
   const allocator = made(runtime.GetAllocatorWithDefaultOptions);
   return Array.from({ length: Number(made(countOf, session)) }, (_, index) => {

@@ -4,7 +4,7 @@ import { add, mul, sub, tanh } from "./elementwise.ts";
 import { floatAttribute, type GradientRule, integerAttribute } from "./gradient-rule.ts";
 import type { FloatValue, IntValue } from "./graph.ts";
 import { matMul } from "./linear-algebra.ts";
-import { loop, type Turn } from "./loop.ts";
+import { type Iteration, loop } from "./loop.ts";
 import { reduceSum, softmax } from "./reductions.ts";
 import { expand, lowerTriangle, reshape, transpose, upperTriangle } from "./shaping.ts";
 
@@ -84,7 +84,7 @@ interface Attention {
 }
 
 /** A tile of queries [batch, kv heads, group · tileSize, head size] with the keys and values [batch, kv heads, seen, head size] that it sees. */
-function tileOf({ turn, outer }: Turn, { queries, keys, values, window, scale, cap }: Attention) {
+function tileOf({ turn, outer }: Iteration, { queries, keys, values, window, scale, cap }: Attention) {
   const { graph } = turn;
   const group = groupOf(queries.shape[2]!, keys.shape[2]!);
   const [batch, heads, length, size] = keys.shape;

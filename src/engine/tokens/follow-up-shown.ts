@@ -1,11 +1,11 @@
 import { EverturnError } from "../../base/errors/everturn-error.ts";
 import type { ShownMessage } from "./chat-template.ts";
 import { type ControlTokens, type FollowUp, followUp, type ShownTemplate } from "./follow-up.ts";
-import { shownCalls, shownText, type WayOfCalling, waysOfCalling } from "./ways-of-calling.ts";
+import { shownCalls, shownText, type ToolStyle, waysOfCalling } from "./ways-of-calling.ts";
 
 /** What a template writes after an action when `messages` follow, and how it had to be shown what tools answered. */
 export interface ShownFollowUp extends FollowUp {
-  calling?: WayOfCalling;
+  calling?: ToolStyle;
 }
 
 /**
@@ -21,7 +21,7 @@ export function shownFollowUp(
     return firstFound(shownText(messages), ({ chat, next, tools }) =>
       followUp(template, control, chat, next, tools),
     );
-  const inWay = (shown: readonly ShownMessage[], calling: WayOfCalling, by: ShownTemplate) => {
+  const inWay = (shown: readonly ShownMessage[], calling: ToolStyle, by: ShownTemplate) => {
     const { chat, next, tools } = shownCalls(shown, calling, earlier);
     return followUp(by, control, chat, next, tools);
   };

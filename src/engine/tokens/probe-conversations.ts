@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../contracts/json.ts";
 import type { ToolDefinition } from "../../contracts/message.ts";
 import type { ShownMessage } from "./chat-template.ts";
-import type { WayOfCalling } from "./ways-of-calling.ts";
+import type { ToolStyle } from "./ways-of-calling.ts";
 
 /** The tools of the conversations that a template is tried with. */
 export const probeTools: ToolDefinition[] = [
@@ -29,12 +29,12 @@ export const probeTools: ToolDefinition[] = [
 ];
 
 /** A turn of a conversation: what an action says, what it calls, and what the tools answer. */
-interface Turn {
+interface Exchange {
   text: string;
   calls?: { name: string; arguments: JsonObject; answer: string }[];
 }
 
-const conversations: { system: boolean; turns: (Turn | string)[] }[] = [
+const conversations: { system: boolean; turns: (Exchange | string)[] }[] = [
   {
     system: true,
     turns: [
@@ -77,10 +77,7 @@ const conversations: { system: boolean; turns: (Turn | string)[] }[] = [
 ];
 
 /** Conversations with calls, parallel calls, thoughts and several questions, as a template wants to be shown calls. */
-export function probeConversations(
-  calling: (calls: number) => WayOfCalling,
-  system: boolean,
-): ShownMessage[][] {
+export function probeConversations(calling: (calls: number) => ToolStyle, system: boolean): ShownMessage[][] {
   return conversations.map((conversation) => {
     let number = 0;
     const opening: ShownMessage[] =
@@ -97,9 +94,9 @@ export function probeConversations(
   });
 }
 
-type Call = NonNullable<Turn["calls"]>[number];
+type Asked = NonNullable<Exchange["calls"]>[number];
 
-function action(text: string, calls: Call[], ids: string[], way: WayOfCalling): ShownMessage {
+function action(text: string, calls: Asked[], ids: string[], way: ToolStyle): ShownMessage {
   if (way === "text" || way === "user") {
     const written = calls.map(({ name, arguments: given }) => JSON.stringify({ name, arguments: given }));
     return { role: "assistant", content: [text, ...written].filter((part) => part !== "").join("\n") };
@@ -112,7 +109,7 @@ function action(text: string, calls: Call[], ids: string[], way: WayOfCalling): 
   return { role: "assistant", content: text, tool_calls: shown };
 }
 
-function answers(calls: Call[], ids: string[], way: WayOfCalling): ShownMessage[] {
+function answers(calls: Asked[], ids: string[], way: ToolStyle): ShownMessage[] {
   if (way === "user") return [{ role: "user", content: calls.map(({ answer }) => answer).join("\n") }];
   return calls.map(({ name, answer }, at) => ({
     role: "tool" as const,

@@ -10,7 +10,7 @@ import { probeConversations, probeTools } from "./probe-conversations.ts";
 import { templateFormat } from "./template-format.ts";
 import { templateVariables } from "./template-variables.ts";
 import type { Tokenizer } from "./tokenizer.ts";
-import type { WayOfCalling } from "./ways-of-calling.ts";
+import type { ToolStyle } from "./ways-of-calling.ts";
 
 /** What a chat template allows. */
 export interface TemplateReport {
@@ -23,7 +23,7 @@ export interface TemplateReport {
   /** The action format in which it writes calls, if it does in one that is known. */
   format?: FormatName;
   /** How it is shown calls, one in a turn and several. */
-  calling: { one?: WayOfCalling; several?: WayOfCalling };
+  calling: { one?: ToolStyle; several?: ToolStyle };
   /** The token that ends an action, and one that calls tools. */
   ends: { text: string; calls: string };
   /** The variables that it reads beside messages and tools, and that are not set: `templateVariables` of a policy sets them. */
@@ -91,7 +91,7 @@ export function bareTemplateReport(template: string): TemplateReport {
   };
 }
 
-const notes: Record<WayOfCalling, string[]> = {
+const notes: Record<ToolStyle, string[]> = {
   calls: [],
   "written-calls": ["it wants the arguments of calls as text"],
   text: ["it doesn't write calls: they are part of an action's text"],

@@ -8,12 +8,12 @@ import { placeholder } from "./follow-up.ts";
  * - `text`: the action as text, the answers as messages of the role `tool`;
  * - `user`: the action as text, the answers as one message of the user.
  */
-export type WayOfCalling = "calls" | "written-calls" | "text" | "user";
+export type ToolStyle = "calls" | "written-calls" | "text" | "user";
 
-export const waysOfCalling: readonly WayOfCalling[] = ["calls", "written-calls", "text", "user"];
+export const waysOfCalling: readonly ToolStyle[] = ["calls", "written-calls", "text", "user"];
 
 /** A chat that ends with an action for which `placeholder` stands, what follows it, and the tools that it calls, as a template wants them. */
-export interface ShownCalls {
+export interface ShownChat {
   chat: ShownMessage[];
   next: ShownMessage[];
   tools: ToolDefinition[];
@@ -23,11 +23,7 @@ export interface ShownCalls {
  * Shows a template the messages after an action; those of tools come first, and there is one at least. `earlier` calls were made and answered before it: some templates number
  * calls.
  */
-export function shownCalls(
-  messages: readonly ShownMessage[],
-  way: WayOfCalling,
-  earlier: number,
-): ShownCalls {
+export function shownCalls(messages: readonly ShownMessage[], way: ToolStyle, earlier: number): ShownChat {
   const past = Array.from({ length: earlier }, (_, at) => {
     const answer = { ...answered, tool_call_id: `past${String(at).padStart(5, "0")}` };
     return [...shownCalls([answer], way, 0).chat, answer];
@@ -62,7 +58,7 @@ const answered: ShownMessage = { role: "tool", name: "tool", content: "?" };
 const argument = "argument";
 
 /** Shows a template messages of people after an action that calls no tool. Some templates move the tools behind it, others want some. */
-export function shownText(messages: readonly ShownMessage[]): ShownCalls[] {
+export function shownText(messages: readonly ShownMessage[]): ShownChat[] {
   const shown = { chat: [question, text], next: [...messages] };
   return [
     { ...shown, tools: [] },

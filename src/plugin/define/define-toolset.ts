@@ -4,7 +4,7 @@ import { issuesText, speaksStandard } from "../registry/standard-schema.ts";
 import { functionsKey, marked } from "./mark.ts";
 
 /** A function of a toolset, as it is called. */
-interface CalledFunction {
+interface ToolsetFunction {
   parameters: unknown;
   execute: ToolPlugin<unknown>["execute"];
 }
@@ -21,7 +21,7 @@ export function defineToolset<
 export function defineToolset({
   functions,
   ...definition
-}: { functions: Record<string, CalledFunction> } & Omit<
+}: { functions: Record<string, ToolsetFunction> } & Omit<
   ToolPlugin<unknown>,
   "functions" | "execute"
 >): ToolPlugin<unknown> {
@@ -32,7 +32,7 @@ export function defineToolset({
   const toolset = {
     ...(definition.create !== undefined && { release() {} }),
     ...definition,
-    async execute(...[given, execution, state]: Parameters<CalledFunction["execute"]>) {
+    async execute(...[given, execution, state]: Parameters<ToolsetFunction["execute"]>) {
       const called = Object.hasOwn(functions, execution.function) ? functions[execution.function] : undefined;
       if (called === undefined) throw new Error(`there is no function ${execution.function}`);
       const { parameters } = called;

@@ -3,8 +3,8 @@ import type {
   ArgumentsOf,
   ConfigOf,
   Defined,
-  DefinedCalls,
   DefinedDataset,
+  DefinedExecution,
   DefinedReward,
   DefinedTool,
   DefinedTracker,
@@ -51,7 +51,7 @@ export function wrapTool(
   {
     name = "",
     ...said
-  }: { name?: string; description?: string } & Omit<Defined<never>, "config"> & DefinedCalls,
+  }: { name?: string; description?: string } & Omit<Defined<never>, "config"> & DefinedExecution,
 ): ToolPlugin {
   const foreign = foreignTool(tool, name);
   if (foreign === undefined)

@@ -23,13 +23,13 @@ export function callOf(given: unknown[]): Omit<AgentCall, "name"> {
 
 /** The AI SDK has `toolCallId`, Mastra `agent.toolCallId`, LangChain.js `toolCall.id`, the agents SDK `toolCall.callId`. */
 function callIdIn(options: unknown): string | undefined {
-  const { toolCallId, agent, toolCall }: CallOptions = Object(options);
-  const { toolCallId: ofAgent }: CallOptions = Object(agent);
+  const { toolCallId, agent, toolCall }: FrameworkOptions = Object(options);
+  const { toolCallId: ofAgent }: FrameworkOptions = Object(agent);
   const { callId, id }: { callId?: unknown; id?: unknown } = Object(toolCall);
   return [toolCallId, ofAgent, callId, id].find((one) => typeof one === "string");
 }
 
-interface CallOptions {
+interface FrameworkOptions {
   toolCallId?: unknown;
   agent?: unknown;
   toolCall?: unknown;

@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from "node:async_hooks";
-import type { AgentCall, AgentCallOutcome } from "../../contracts/session.ts";
+import type { AgentCall, KeptOutcome } from "../../contracts/session.ts";
 import { callOf, isPlainJson } from "./recorded-arguments.ts";
 import { withCalls } from "./recorded-tool.ts";
 
@@ -65,14 +65,14 @@ async function recordedCall(session: Session, call: AgentCall, make: () => unkno
     await session.post("recorded_results", told).catch(() => {}); // what it threw says more
     throw error;
   }
-  const ended: { recorded: AgentCallOutcome } = await session.post("recorded_results", {
+  const ended: { recorded: KeptOutcome } = await session.post("recorded_results", {
     id: begun.id,
     ...(result === undefined ? {} : { result }),
   });
   return outcomeOf(ended.recorded);
 }
 
-function outcomeOf(outcome: AgentCallOutcome): unknown {
+function outcomeOf(outcome: KeptOutcome): unknown {
   if ("error" in outcome) throw new Error(outcome.error);
   return outcome.result;
 }
@@ -92,7 +92,7 @@ function isSeries(value: unknown): value is AsyncIterable<unknown> {
 interface Begun {
   id: string;
   idempotency_key: string;
-  recorded: AgentCallOutcome | null;
+  recorded: KeptOutcome | null;
 }
 
 interface Session {

@@ -1,5 +1,5 @@
 /** A call that somebody waits for until it is answered or given up; what comes later changes nothing. */
-export interface BoundedCall<Answer> {
+export interface Bounded<Answer> {
   answer: Promise<Answer>;
   isAwaited(): boolean;
   resolve(answer: Answer): void;
@@ -20,7 +20,7 @@ interface Bounds {
 }
 
 /** A call that is about to be made. Throws the signal's reason if it is aborted already. */
-export function boundedCall<Answer>(bounds: Bounds): BoundedCall<Answer> {
+export function boundedCall<Answer>(bounds: Bounds): Bounded<Answer> {
   const { limit, time, signal, timedOut, onStanding, onGivenUp } = bounds;
   signal?.throwIfAborted();
   const { promise, resolve, reject } = Promise.withResolvers<Answer>();

@@ -19,7 +19,7 @@ export interface HostedThread {
 }
 
 /** A call, until the host has answered it. */
-interface Call {
+interface Pending {
   answered(answer: never): void;
   failed(error: Error): void;
 }
@@ -33,7 +33,7 @@ export function hostedThread(
 ): HostedThread {
   const { promise: running, ...start } = Promise.withResolvers<RunningThread>();
   const closed = Promise.withResolvers<void>();
-  const calls = new Map<number, Call>();
+  const calls = new Map<number, Pending>();
   /** Of calls that the plugin is not done with, also of those that were given up: a handle that comes late is noted, too. */
   const open = new Map<number, Pick<AskOptions, "hold" | "onOver">>();
   let newest = 0;

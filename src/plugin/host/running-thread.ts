@@ -22,7 +22,7 @@ import {
 import { errorOf, type ThrownData, thrownData } from "./thrown-data.ts";
 
 /** What is said of a plugin's calls that fail. */
-export interface CallErrors {
+export interface ThreadErrors {
   /** It did not answer within `limit`. */
   timedOut(): Error;
   /** It threw, or ended its thread. */
@@ -34,7 +34,7 @@ export interface ThreadOptions {
   plugin: ResolvedPlugin;
   /** Milliseconds that a call may take, from when it begins. */
   limit: number;
-  errors: CallErrors;
+  errors: ThreadErrors;
   log: (text: string) => void;
   /** What processes carry that it starts, if anybody else is to find them. */
   mark?: string;
@@ -68,7 +68,7 @@ export interface RunningThread {
 }
 
 /** A call, until the thread has answered it. */
-interface Call {
+interface Pending {
   answered(answer: never): void;
   failed(error: Error): void;
 }
@@ -97,7 +97,7 @@ export async function startThread(options: ThreadOptions, onEnd: () => void): Pr
     execArgv: [], // what worker processes preload is for the workflows' threads
     env: { ...process.env, [threadVariable]: mark },
   });
-  const calls = new Map<number, Call>();
+  const calls = new Map<number, Pending>();
   const holds = new Map<number, NonNullable<AskOptions["hold"]>>();
   let newest = 0;
   let [pings, pongs] = [0, 0];

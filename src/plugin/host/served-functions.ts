@@ -7,7 +7,7 @@ import { checkedResponse } from "./checked-response.ts";
 import type { FunctionName, PluginFunctions, StateNumber } from "./protocol.ts";
 
 /** A call in a plugin's thread. */
-export interface ServedCall {
+export interface Execution {
   number: number;
   signal: AbortSignal;
   hold(handle: JsonValue): void;
@@ -19,7 +19,7 @@ type Answer<Name extends FunctionName> = PluginFunctions[Name]["answer"];
 export type ServedFunctions = {
   [Name in FunctionName]?: (
     request: PluginFunctions[Name]["request"],
-    call: ServedCall,
+    call: Execution,
   ) => Promise<Answer<Name>> | Answer<Name>;
 };
 
@@ -33,7 +33,7 @@ export function servedTool(
   states: Map<StateNumber, unknown>,
 ): ServedFunctions {
   const { create, restore, snapshot, release, reap, probe, functions, refusal } = plugin;
-  const keep = ({ number }: ServedCall, state: unknown): StateNumber => {
+  const keep = ({ number }: Execution, state: unknown): StateNumber => {
     states.set(number, state);
     return number;
   };

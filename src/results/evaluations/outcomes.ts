@@ -1,6 +1,6 @@
 import { ahead } from "../../base/async/ahead.ts";
 import type { Task } from "../../contracts/generated/task.ts";
-import type { TrajectoryRecord } from "../../contracts/generated/trajectory.ts";
+import type { Trajectory } from "../../contracts/generated/trajectory.ts";
 import type { EvaluationRecord } from "../../contracts/run.ts";
 import { taskId } from "../../plan/tasks/run-tasks.ts";
 import type { OpenRun } from "../../run/folder/open-runs.ts";
@@ -11,7 +11,7 @@ import { readTrajectoryRecord } from "../../run/trajectory/trajectory-files.ts";
 export interface TaskOutcomes {
   id: string;
   task: Task;
-  samples: Pick<TrajectoryRecord, "success" | "reward" | "answer">[];
+  samples: Pick<Trajectory, "success" | "reward" | "answer">[];
 }
 
 /** What became of an evaluation's tasks, in their order. A trajectory whose record can't be read is not in it. */

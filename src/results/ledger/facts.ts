@@ -14,7 +14,7 @@ import type { Stage } from "../../run/trajectory/stages.ts";
 import { trajectoryOf } from "../../run/trajectory/trajectory-of.ts";
 import { largestStaleness } from "./largest-staleness.ts";
 import { readReservations, reservedTrajectories } from "./reservations.ts";
-import { chainFindings, type SingleTrajectory } from "./single-trajectories.ts";
+import { chainFindings, type Single } from "./single-trajectories.ts";
 import { readUses, type StageUse, type Uses } from "./trained-steps.ts";
 
 /** What a run's files say beside what concerns a stage's trajectories. */
@@ -56,7 +56,7 @@ export async function readStageFacts(
   { id: run, store }: OpenRun,
   reader: TrajectoryReader,
   uses: Uses,
-  { stage, items: single }: Stage<SingleTrajectory>,
+  { stage, items: single }: Stage<Single>,
 ): Promise<{ facts: StageFacts; findings: Finding[] }> {
   const idOf = ({ task, sample }: TrajectoryName) => trajectoryId({ run, stage, task, sample });
   const trajectories = new Map<string, FinishedTrajectory | undefined>();

@@ -1,4 +1,4 @@
-import type { LeftOutTrajectory, TrainedStep } from "../../contracts/ledger.ts";
+import type { LeftOut, TrainedStep } from "../../contracts/ledger.ts";
 import type { OpenRun } from "../../run/folder/open-runs.ts";
 import { lateRow } from "../../run/store/keys.ts";
 import { addToRow, readRow } from "../../run/store/row.ts";
@@ -22,9 +22,6 @@ export async function leaveOutLate(run: OpenRun, step: number, record: TrainedSt
 }
 
 /** What was left out so of a step. */
-export async function readLate(
-  store: Pick<Store, "read" | "has">,
-  step: number,
-): Promise<LeftOutTrajectory[]> {
+export async function readLate(store: Pick<Store, "read" | "has">, step: number): Promise<LeftOut[]> {
   return (await readRow(store, lateRow(step))).flat();
 }

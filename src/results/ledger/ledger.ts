@@ -19,7 +19,7 @@ import { type RunFacts, readRunFacts, readStageFacts } from "./facts.ts";
 import { largestStaleness } from "./largest-staleness.ts";
 import { lostRecords } from "./lost-records.ts";
 import { reservedStages } from "./reservations.ts";
-import { type SingleTrajectory, singleTrajectories } from "./single-trajectories.ts";
+import { type Single, singleTrajectories } from "./single-trajectories.ts";
 import { type StageSummary, summarize } from "./summary.ts";
 import { ownSteps } from "./trained-steps.ts";
 
@@ -89,7 +89,7 @@ async function readStage(
   reader: TrajectoryReader,
   { metrics, uses, evaluations }: RunFacts,
   tasks: DrawnFrom | undefined,
-  single: Stage<SingleTrajectory>,
+  single: Stage<Single>,
 ) {
   const { plan, id } = run;
   const { facts, findings: unlisted } = await readStageFacts(run, reader, uses, single);

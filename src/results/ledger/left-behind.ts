@@ -1,4 +1,4 @@
-import type { LeftOutTrajectory } from "../../contracts/ledger.ts";
+import type { LeftOut } from "../../contracts/ledger.ts";
 import type { OpenRun } from "../../run/folder/open-runs.ts";
 import { trajectoryOf } from "../../run/trajectory/trajectory-of.ts";
 import { readReservations, reservedTrajectories } from "./reservations.ts";
@@ -6,7 +6,7 @@ import { readReservations, reservedTrajectories } from "./reservations.ts";
 const earlier = "an earlier try of the step drew it, which did not get to train";
 
 /** Whether a trajectory was left out by `leftBehind`: the try that trained was not offered it. */
-export function isLeftBehind(trajectory: LeftOutTrajectory): boolean {
+export function isLeftBehind(trajectory: LeftOut): boolean {
   return trajectory.reason === earlier;
 }
 
@@ -19,7 +19,7 @@ export async function leftBehind(
   { id, plan, store }: OpenRun,
   offered: readonly { trajectory: string }[],
   reason = earlier,
-): Promise<LeftOutTrajectory[]> {
+): Promise<LeftOut[]> {
   if ((plan.rollout.staleness ?? 0) > 0) return [];
   const known = new Set(offered.map(({ trajectory }) => trajectory));
   const stages = new Set(offered.map(({ trajectory }) => trajectoryOf(trajectory).stage));

@@ -11,7 +11,7 @@ import { readTrajectoryRecord } from "../../run/trajectory/trajectory-files.ts";
 import { checkChain } from "./check-chain.ts";
 
 /** A trajectory with single records, as they were read: each of them once. */
-export interface SingleTrajectory {
+export interface Single {
   stage: string;
   /** Undefined where a part of it was cut in the keys: then it is found by its name alone. */
   name: TrajectoryName | undefined;
@@ -31,7 +31,7 @@ export async function* singleTrajectories(
   { id: run, store }: { id: string; store: Pick<Store, "scan"> },
   reader: Pick<TrajectoryReader, "read" | "foldedIn">,
   { stage, unfolded }: { stage: string | undefined; unfolded: ReadonlySet<number> },
-): AsyncGenerator<SingleTrajectory> {
+): AsyncGenerator<Single> {
   for await (const records of byTrajectory(store.scan(trajectoriesPrefix({ stage })))) {
     const { stage = "", name, prefix = "" } = trajectoryIn(records[0]?.path ?? "") ?? {};
     const corrupt = records.flatMap((one) => one.corrupt);

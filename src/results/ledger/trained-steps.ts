@@ -1,4 +1,4 @@
-import type { LeftOutTrajectory, TrainedStep, TrainedTrajectory } from "../../contracts/ledger.ts";
+import type { BatchMember, LeftOut, TrainedStep } from "../../contracts/ledger.ts";
 import { stepOf } from "../../contracts/stages.ts";
 import { recordedStepKey, trainedStepKey } from "../../run/store/keys.ts";
 import type { Store } from "../../run/store/store.ts";
@@ -55,8 +55,8 @@ export interface TrainedCounts {
 
 /** What a step did with trajectories of one stage. */
 export interface StageUse {
-  trajectories: TrainedTrajectory[];
-  leftOut: LeftOutTrajectory[];
+  trajectories: BatchMember[];
+  leftOut: LeftOut[];
 }
 
 /** What the steps did with trajectories. */

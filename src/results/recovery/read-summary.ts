@@ -1,5 +1,5 @@
-import type { TrajectoryScore } from "../../contracts/activities.ts";
-import type { TrajectoryRecord } from "../../contracts/generated/trajectory.ts";
+import type { Earned } from "../../contracts/activities.ts";
+import type { Trajectory } from "../../contracts/generated/trajectory.ts";
 import type { TrajectorySummary } from "../../contracts/rollout.ts";
 import type { RewardRange } from "../../contracts/trajectory.ts";
 import type { OpenRun } from "../../run/folder/open-runs.ts";
@@ -30,7 +30,7 @@ export async function readSummary(
 export async function summaryOf(
   run: SummarizedRun,
   from: number,
-  record: TrajectoryRecord,
+  record: Trajectory,
 ): Promise<TrajectorySummary> {
   const { id, outcome, reward, success, head, tokens, turns, failure } = record;
   const versions = record.policyVersions.length > 0 ? record.policyVersions : [from];
@@ -63,7 +63,7 @@ async function secondsOf({ store }: SummarizedRun, place: TrajectoryName, turns:
 }
 
 /** A trajectory's score, by its record. */
-export function trajectoryScore(plan: OpenRun["plan"], record: TrajectoryRecord): TrajectoryScore {
+export function trajectoryScore(plan: OpenRun["plan"], record: Trajectory): Earned {
   const { reward, success } = record;
   if (plan.trainer.comparesTurns !== true) return { reward, success };
   return { reward, success, turnRewards: rewardRange(record) };
@@ -93,7 +93,7 @@ function rewardRange({
   reward,
   turns,
   turnRewards = turns.map(() => 0),
-}: Pick<TrajectoryRecord, "reward" | "turns" | "turnRewards">): RewardRange {
+}: Pick<Trajectory, "reward" | "turns" | "turnRewards">): RewardRange {
   const before = turnRewards.slice(0, -1);
   const last = before.reduce((rest, earned) => rest - earned, reward);
   const all = [...before, last];

@@ -1,5 +1,5 @@
 import { ahead } from "../../base/async/ahead.ts";
-import type { TrajectoryRecord } from "../../contracts/generated/trajectory.ts";
+import type { Trajectory } from "../../contracts/generated/trajectory.ts";
 import type { EvaluationRecord } from "../../contracts/run.ts";
 import type { TrajectoryName } from "../../run/store/keys.ts";
 import type { TrajectoryReader } from "../../run/trajectory/reader.ts";
@@ -11,8 +11,8 @@ export type Change = "gained" | "lost" | "unsolved" | "kept";
 /** One task as two policy versions took it. */
 export interface Pair {
   change: Change;
-  before: TrajectoryRecord;
-  after: TrajectoryRecord;
+  before: Trajectory;
+  after: Trajectory;
 }
 
 /** Two evaluations on the same tasks: how many changed, and examples of each kind. */

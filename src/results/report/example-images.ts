@@ -1,4 +1,4 @@
-import type { Frame, TrajectoryRecord } from "../../contracts/generated/trajectory.ts";
+import type { Frame, Trajectory } from "../../contracts/generated/trajectory.ts";
 import type { Store } from "../../run/store/store.ts";
 import type { Comparison } from "./comparison.ts";
 
@@ -23,7 +23,7 @@ export async function exampleImages(
   return images;
 }
 
-function firstFrames({ before, after }: Record<"before" | "after", TrajectoryRecord>): Frame[] {
+function firstFrames({ before, after }: Record<"before" | "after", Trajectory>): Frame[] {
   const calls = [before, after].flatMap(({ turns }) => turns.flatMap(({ toolCalls }) => toolCalls));
   return calls.flatMap(({ media = [] }) => media.flatMap(({ frames }) => frames.slice(0, 1)));
 }

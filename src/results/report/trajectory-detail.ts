@@ -1,13 +1,13 @@
 import type { GenerateTurnResult } from "../../contracts/generate-turn.ts";
 import type { Segment } from "../../contracts/generated/segment.ts";
-import type { TrajectoryRecord } from "../../contracts/generated/trajectory.ts";
+import type { Call, Trajectory } from "../../contracts/generated/trajectory.ts";
 import type { SpokenMessage } from "../../contracts/message.ts";
-import type { TokenCounts, ToolCallRecord } from "../../contracts/trajectory.ts";
+import type { TokenCounts } from "../../contracts/trajectory.ts";
 import type { TrajectoryName } from "../../run/store/keys.ts";
 import type { Store } from "../../run/store/store.ts";
 import { readRows, recordedTurns } from "../../run/trajectory/segments.ts";
 import { readTrajectoryRecord } from "../../run/trajectory/trajectory-files.ts";
-import { readTurns, resultOf, type TurnEntry } from "../../run/trajectory/turn-journal.ts";
+import { type JournalTurn, readTurns, resultOf } from "../../run/trajectory/turn-journal.ts";
 import { callRecord } from "../../run/trajectory/turn-record.ts";
 
 /** A turn to show. What only the turn's own file holds is absent if that file is. */
@@ -15,7 +15,7 @@ export interface TurnDetail {
   /** The sub-agent whose turn it is. */
   agent?: string;
   action: string;
-  toolCalls: ToolCallRecord[];
+  toolCalls: Call[];
   /** What people said before the action. */
   said?: SpokenMessage[];
   generated?: Omit<GenerateTurnResult, "action" | "agent" | "said">;
@@ -25,7 +25,7 @@ export interface TurnDetail {
 export interface TrajectoryDetail {
   id: string;
   /** Absent while it is under way. */
-  record?: TrajectoryRecord;
+  record?: Trajectory;
   turns: TurnDetail[];
   tokens: TokenCounts;
   /** Those of all rows, one row after the other. */
@@ -57,7 +57,7 @@ async function segmentsOf(...trajectory: Parameters<typeof readRows>): Promise<S
   return (await readRows(...trajectory)).rows.flat();
 }
 
-function turnUnderWay({ generated, calls }: TurnEntry): TurnDetail {
+function turnUnderWay({ generated, calls }: JournalTurn): TurnDetail {
   return { action: generated.action, toolCalls: calls.map(callRecord), ...detailsOf(generated) };
 }
 

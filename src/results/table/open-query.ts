@@ -9,7 +9,7 @@ import { type QueryColumnName, queryColumns } from "./columns.ts";
 import { loadTrajectories } from "./load-trajectories.ts";
 
 /** What is asked of a run's trajectories. */
-export interface TrajectoryQuery {
+export interface Query {
   /** A condition in SQL over the columns: `reward < 0 and tool = 'python'`. All trajectories if left out. */
   where?: string | undefined;
   /** Conditions of our own that hold as well. */
@@ -22,12 +22,9 @@ export interface TrajectoryQuery {
 }
 
 /** A run's finished trajectories as they were when it was opened, to be asked again and again. */
-export interface TrajectoryTable {
+export interface QueryTable {
   /** Values of these columns, and how many match in all. Throws QUERY_INVALID. */
-  ask(
-    query: TrajectoryQuery,
-    columns: readonly QueryColumnName[],
-  ): Promise<{ rows: DuckDBValue[][]; total: number }>;
+  ask(query: Query, columns: readonly QueryColumnName[]): Promise<{ rows: DuckDBValue[][]; total: number }>;
   close(): void;
 }
 
@@ -39,7 +36,7 @@ const lockedDown = `SET autoload_known_extensions = false; SET allow_community_e
 SET temp_directory = ''; SET enable_external_access = false; SET lock_configuration = true`;
 
 /** Reads the finished trajectories of a run into DuckDB. Throws QUERY_DRIVER_MISSING. */
-export async function openTrajectoryTable(run: Pick<OpenRun, "store">): Promise<TrajectoryTable> {
+export async function openTrajectoryTable(run: Pick<OpenRun, "store">): Promise<QueryTable> {
   const { DuckDBInstance } = await duckdb();
   const instance = await DuckDBInstance.create(":memory:", { threads: "2" });
   const connection = await instance.connect();
@@ -70,7 +67,7 @@ async function duckdb(): Promise<typeof import("@duckdb/node-api")> {
 
 async function ask(
   connection: DuckDBConnection,
-  { where = "true", only = [], sort = "trajectory", limit, skip }: TrajectoryQuery,
+  { where = "true", only = [], sort = "trajectory", limit, skip }: Query,
   columns: readonly QueryColumnName[],
 ) {
   const wrong = await wrongCondition(connection, where);

@@ -1,4 +1,4 @@
-import type { TrajectoryRecord } from "../../contracts/generated/trajectory.ts";
+import type { Trajectory } from "../../contracts/generated/trajectory.ts";
 import { finishedTrajectory } from "../../run/trajectory/finished-trajectory.ts";
 import type { QueryColumnName } from "./columns.ts";
 
@@ -6,7 +6,7 @@ import type { QueryColumnName } from "./columns.ts";
 type Value = string | number | boolean | null | string[] | Record<string, number>;
 
 /** The row of a trajectory that has a single record. */
-export function rowOf(record: TrajectoryRecord): Record<QueryColumnName, Value> {
+export function rowOf(record: Trajectory): Record<QueryColumnName, Value> {
   const { toolCalls, tools } = finishedTrajectory(record);
   const { prompt, action, observation } = record.tokens;
   const { stage, step, sample, outcome, reward, success, seconds } = record;

@@ -1,21 +1,21 @@
 import type { WarmStartResult } from "../../contracts/activities.ts";
 import type { FoldedStep } from "../../contracts/folded-step.ts";
 import type { StepRecord } from "../../contracts/generated/step-record.ts";
-import type { TrajectoryRecord } from "../../contracts/generated/trajectory.ts";
+import type { Trajectory } from "../../contracts/generated/trajectory.ts";
 import type { InstanceHolder } from "../../contracts/instance-holder.ts";
 import type {
   ExampleMetrics,
-  LeftOutTrajectory,
+  LeftOut,
   ReferenceScores,
   Reservation,
   TrainedStep,
 } from "../../contracts/ledger.ts";
 import type { Plan } from "../../contracts/plan.ts";
-import type { CallFailure, RecordedCall } from "../../contracts/recorded-call.ts";
+import type { Failure, RecordedCall } from "../../contracts/recorded-call.ts";
 import type { RecordedTurn } from "../../contracts/recorded-turn.ts";
 import type { GroupScore, Score, Unscored } from "../../contracts/reward.ts";
 import type { EvaluationPlan, EvaluationRecord, RunFile } from "../../contracts/run.ts";
-import type { AgentCallRecord } from "../../contracts/session.ts";
+import type { KeptResult } from "../../contracts/session.ts";
 import type { TrajectoryPlace } from "../../contracts/trajectory.ts";
 import { type Key, keyOf, type Prefix, prefixOf, type TreeKey, treeKeyOf } from "./key.ts";
 import type { Row } from "./row.ts";
@@ -42,13 +42,13 @@ export function failureKey(
   { stage, task, sample }: TrajectoryName,
   of: { turn: number; call: number } | "score",
   failure: number,
-): Key<CallFailure> {
+): Key<Failure> {
   const name = of === "score" ? of : `${of.turn}-${of.call}`;
   return keyOf("trajectories", stage, task, sample, "calls", name, `failure-${failure}`);
 }
 
 /** The calls of functions of a trajectory's agent that have ended, one after the other. */
-export function agentCallsRow({ stage, task, sample }: TrajectoryName): Row<AgentCallRecord> {
+export function agentCallsRow({ stage, task, sample }: TrajectoryName): Row<KeptResult> {
   return (number) => keyOf("trajectories", stage, task, sample, "agent-calls", number);
 }
 
@@ -58,7 +58,7 @@ export function scoreKey({ stage, task, sample }: TrajectoryName, part: string):
 }
 
 /** The record of a trajectory that its own rewards scored, until its group was, too. */
-export function beforeGroupKey({ stage, task, sample }: TrajectoryName): Key<TrajectoryRecord> {
+export function beforeGroupKey({ stage, task, sample }: TrajectoryName): Key<Trajectory> {
   return keyOf("trajectories", stage, task, sample, "before-group");
 }
 
@@ -72,15 +72,12 @@ export function groupScoreKey(
 }
 
 /** The record of a trajectory that was scored. */
-export function trajectoryKey({ stage, task, sample }: TrajectoryName): Key<TrajectoryRecord> {
+export function trajectoryKey({ stage, task, sample }: TrajectoryName): Key<Trajectory> {
   return keyOf("trajectories", stage, task, sample, "trajectory");
 }
 
 /** That the so-many-th admission of a trajectory was left out, from 1: it may be tried again, and nothing is removed. */
-export function leftOutKey(
-  { stage, task, sample }: TrajectoryName,
-  admission: number,
-): Key<TrajectoryRecord> {
+export function leftOutKey({ stage, task, sample }: TrajectoryName, admission: number): Key<Trajectory> {
   return keyOf("trajectories", stage, task, sample, `left-out-${admission}`);
 }
 
@@ -95,7 +92,7 @@ export function recordedStepKey(step: number): Key<StepRecord> {
 }
 
 /** What was drawn for a step after it had been committed, and is left out. */
-export function lateRow(step: number): Row<LeftOutTrajectory[]> {
+export function lateRow(step: number): Row<LeftOut[]> {
   return (number) => keyOf("steps", step, `late-${number}`);
 }
 

@@ -1,14 +1,15 @@
 import type { EndedTrajectory, LostTrajectory } from "../../contracts/activities.ts";
+import type { Turn } from "../../contracts/generated/trajectory.ts";
 import type { RecordedCall } from "../../contracts/recorded-call.ts";
-import type { TokenCounts, TurnRecord } from "../../contracts/trajectory.ts";
+import type { TokenCounts } from "../../contracts/trajectory.ts";
 import type { Store } from "../store/store.ts";
 import { type Metrics, meanMetrics } from "./metrics.ts";
-import { readTurns, recordRefused, type TurnEntry } from "./turn-journal.ts";
+import { type JournalTurn, readTurns, recordRefused } from "./turn-journal.ts";
 import { turnRecord } from "./turn-record.ts";
 
 /** The turns of a trajectory that has ended. */
-export interface EndedTurns {
-  turns: TurnRecord[];
+export interface Ended {
+  turns: Turn[];
   /** The calls of all turns, in order. */
   calls: RecordedCall[];
   /** The version that generated each turn. */
@@ -37,7 +38,7 @@ export async function foundInJournal(
 export async function readEnded(
   store: Pick<Store, "read" | "record">,
   ended: EndedTrajectory,
-): Promise<EndedTurns> {
+): Promise<Ended> {
   const { place, turns, calls } = ended;
   await recordRefused(store, place, ended.refused);
   const entries = await readTurns(store, place, { turns, calls });
@@ -54,7 +55,7 @@ export async function readEnded(
 }
 
 /** How many actions were cut at a limit of tokens, and how many observations at theirs; each absent where none was. */
-function cutMetrics(entries: readonly TurnEntry[]): Metrics {
+function cutMetrics(entries: readonly JournalTurn[]): Metrics {
   const actions = entries.filter(({ generated }) => generated.finishReason === "length").length;
   const observations = sum(
     entries.map(({ calls }, turn) => {

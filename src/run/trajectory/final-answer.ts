@@ -1,7 +1,8 @@
 import { parseAction } from "../../chat/formats/parse-action.ts";
+import type { Turn } from "../../contracts/generated/trajectory.ts";
 import type { ToolDefinition } from "../../contracts/message.ts";
 import type { Plan } from "../../contracts/plan.ts";
-import type { Outcome, TurnRecord } from "../../contracts/trajectory.ts";
+import type { Outcome } from "../../contracts/trajectory.ts";
 import type { Store } from "../store/store.ts";
 
 /**
@@ -11,7 +12,7 @@ import type { Store } from "../store/store.ts";
 export async function finalAnswer(
   store: Pick<Store, "readBytes">,
   outcome: Outcome,
-  turns: readonly TurnRecord[],
+  turns: readonly Turn[],
   { format, tools }: { format: Plan["rollout"]["format"]; tools: readonly ToolDefinition[] },
 ): Promise<string> {
   const last = turns.findLast(({ agent }) => agent === undefined);

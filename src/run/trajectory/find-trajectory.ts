@@ -10,7 +10,7 @@ import { openRunStore } from "../store/open-run-store.ts";
 import { trajectoryReader } from "./reader.ts";
 
 /** A trajectory that was found: its run and its place in the run's folder. */
-export interface FoundTrajectory extends TrajectoryName {
+export interface Found extends TrajectoryName {
   id: string;
   run: string;
 }
@@ -25,9 +25,9 @@ export async function findTrajectory(
   runs: string,
   wanted: string,
   only?: Pick<OpenRun, "id" | "store">,
-): Promise<FoundTrajectory> {
+): Promise<Found> {
   const asked = wanted.replace(/^\/+|\/+$/g, "");
-  const matches: FoundTrajectory[] = [];
+  const matches: Found[] = [];
   let count = 0;
   let close: Scored[] = [];
   for await (const one of allTrajectories(runs, asked, only)) {
@@ -63,7 +63,7 @@ async function* allTrajectories(
   runs: string,
   asked: string,
   only?: Pick<OpenRun, "id" | "store">,
-): AsyncGenerator<FoundTrajectory> {
+): AsyncGenerator<Found> {
   const names = only === undefined ? await patiently(() => foldersIn(runs)) : [only.id];
   const parts = asked.split("/");
   const named = parts.length === 4 ? names.filter((name) => name === parts[0]) : [];

@@ -1,10 +1,10 @@
 import type { FinishedTrajectory } from "../../contracts/folded-step.ts";
-import type { TrajectoryRecord } from "../../contracts/generated/trajectory.ts";
+import type { Trajectory } from "../../contracts/generated/trajectory.ts";
 import { observationBytes } from "./observation-bytes.ts";
 import { policyCalls } from "./policy-calls.ts";
 
 /** What lists and checks need of a trajectory's record. */
-export function finishedTrajectory(record: TrajectoryRecord): FinishedTrajectory {
+export function finishedTrajectory(record: Trajectory): FinishedTrajectory {
   const { outcome, reward, success, head, tokens, policyVersions, seconds, failure } = record;
   const calls = record.turns.flatMap(policyCalls);
   const bytes = new Set(record.turns.flatMap(({ toolCalls }) => toolCalls.flatMap(observationBytes)));

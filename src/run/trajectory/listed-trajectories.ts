@@ -1,4 +1,4 @@
-import type { TrajectoryRecord } from "../../contracts/generated/trajectory.ts";
+import type { Trajectory } from "../../contracts/generated/trajectory.ts";
 import { nameOf, type Prefix, prefixOf } from "../store/key.ts";
 import type { TrajectoryName } from "../store/keys.ts";
 import { listed } from "../store/listed.ts";
@@ -38,7 +38,7 @@ async function nameOfCut(
 ): Promise<TrajectoryName | undefined> {
   if (stage !== undefined && task !== undefined) return { stage, task, sample }; // what is listed is theirs alone
   for (const ending of ["trajectory", "left-out-1"]) {
-    const record = await store.read<TrajectoryRecord>({ path: `${prefix}${ending}.json` });
+    const record = await store.read<Trajectory>({ path: `${prefix}${ending}.json` });
     if (record !== undefined) return { stage: record.stage, task: record.taskId, sample };
   }
   return undefined;

@@ -1,7 +1,7 @@
-import type { ToolCallRecord } from "../../contracts/trajectory.ts";
+import type { Call } from "../../contracts/generated/trajectory.ts";
 
 /** The SHA-256 of all bytes that a call's observation refers to: its images, and its whole text where it was cut. */
-export function observationBytes({ media = [], whole }: Pick<ToolCallRecord, "media" | "whole">): string[] {
+export function observationBytes({ media = [], whole }: Pick<Call, "media" | "whole">): string[] {
   const frames = media.flatMap((one) => one.frames.map(({ sha256 }) => sha256));
   return whole === undefined ? frames : [...frames, whole];
 }

@@ -1,6 +1,6 @@
 import { collected } from "../../base/async/collected.ts";
 import { EverturnError } from "../../base/errors/everturn-error.ts";
-import type { FinishedTrajectory, FoldedTrajectory } from "../../contracts/folded-step.ts";
+import type { FinishedTrajectory, FoldedEntry } from "../../contracts/folded-step.ts";
 import { type Key, nameOf } from "../store/key.ts";
 import { foldedKey, type TrajectoryName, trajectoryPrefix } from "../store/keys.ts";
 import type { Store } from "../store/store.ts";
@@ -30,7 +30,7 @@ export interface TrajectoryReader extends Pick<Store, "read"> {
   /** What lists and checks need of a finished trajectory, without its turns if it is in a file; undefined if it is under way. */
   finished(name: TrajectoryName): Promise<FinishedTrajectory | undefined>;
   /** Those of a stage that are in files of steps, with what lists and checks need. */
-  folded(stage: string): Promise<readonly FoldedTrajectory[]>;
+  folded(stage: string): Promise<readonly FoldedEntry[]>;
   /** The stages that have trajectories in files, when it last looked. */
   foldedStages(): Promise<string[]>;
   /** The step in whose file a trajectory is, by the prefix of its records' paths; undefined if it is in none. */
@@ -121,7 +121,7 @@ export function trajectoryReader({
     if (names.size > 0) yield { stage, items: [...names.values()].sort(inOrder) };
   }
 
-  async function folded(stage: string): Promise<FoldedTrajectory[]> {
+  async function folded(stage: string): Promise<FoldedEntry[]> {
     const all = (await files.of(stage)).flatMap(({ tree }) => tree.value.trajectories);
     return all.filter((one) => one.stage === stage);
   }

@@ -24,7 +24,7 @@ export async function* recordedTurns(
 }
 
 /** The rows of a trajectory: chains of segments, each from a prompt to an action that nothing follows. */
-export interface TrajectoryRows {
+export interface SegmentRows {
   /** In the order in which they ended; what several share are the same objects. */
   rows: Segment[][];
   /** The actions of all rows, in the order of their turns. */
@@ -36,7 +36,7 @@ export async function readRows(
   store: Pick<Store, "read">,
   place: TrajectoryName,
   head: SegmentRef | null,
-): Promise<TrajectoryRows> {
+): Promise<SegmentRows> {
   const { known, heads } = await turnsUpTo(store, place, head);
   const followed = new Set([...known.values()].map(({ previous }) => previous));
   return {

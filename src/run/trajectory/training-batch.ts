@@ -1,6 +1,5 @@
 import { isEverturnError } from "../../base/errors/everturn-error.ts";
-import type { BatchMember } from "../../contracts/activities.ts";
-import type { LeftOutTrajectory } from "../../contracts/ledger.ts";
+import type { BatchMember, LeftOut } from "../../contracts/ledger.ts";
 import type { TrainingTrajectory } from "../../contracts/trainer.ts";
 import type { Outcome } from "../../contracts/trajectory.ts";
 import { trajectoryKey } from "../store/keys.ts";
@@ -14,7 +13,7 @@ export interface TrainingBatch {
   members: BatchMember[];
   trajectories: TrainingTrajectory[];
   /** Members that can't be read any more, and those of groups of which they left too few. */
-  unreadable: LeftOutTrajectory[];
+  unreadable: LeftOut[];
 }
 
 const limits: ReadonlySet<Outcome> = new Set(["turn-limit", "token-limit", "time-limit"]);

@@ -1,7 +1,7 @@
 import type { Segment } from "../../contracts/generated/segment.ts";
 import { tiesBetween } from "../../contracts/router-ties.ts";
 import type { TrainingTrajectory } from "../../contracts/trainer.ts";
-import type { TrajectoryRows } from "./segments.ts";
+import type { SegmentRows } from "./segments.ts";
 
 /**
  * Joins a trajectory's segments into flat token arrays: mask 1 and log-probabilities for action tokens only, those of the
@@ -12,7 +12,7 @@ import type { TrajectoryRows } from "./segments.ts";
  */
 export function trainingTrajectory(
   identity: Pick<TrainingTrajectory, "id" | "group" | "reward" | "turnRewards" | "truncated">,
-  { rows, actions }: TrajectoryRows,
+  { rows, actions }: SegmentRows,
   temperature: number,
 ): TrainingTrajectory {
   const trained = new Set<Segment>();

@@ -1,6 +1,6 @@
 import { ahead } from "../../base/async/ahead.ts";
 import { collected } from "../../base/async/collected.ts";
-import type { TrajectoryRecord } from "../../contracts/generated/trajectory.ts";
+import type { Trajectory } from "../../contracts/generated/trajectory.ts";
 import { objectsAtOnce } from "../store/at-once.ts";
 import { leftOutKey, type TrajectoryName, trajectoryKey } from "../store/keys.ts";
 import type { Store } from "../store/store.ts";
@@ -9,7 +9,7 @@ import type { Store } from "../store/store.ts";
 export async function readTrajectories(
   store: Pick<Store, "read">,
   names: readonly TrajectoryName[],
-): Promise<TrajectoryRecord[]> {
+): Promise<Trajectory[]> {
   const records = await collected(ahead(names, objectsAtOnce, (name) => readTrajectoryRecord(store, name)));
   return records.filter((record) => record !== undefined);
 }
@@ -21,7 +21,7 @@ export async function readTrajectories(
 export async function readTrajectoryRecord(
   store: Pick<Store, "read">,
   name: TrajectoryName,
-): Promise<TrajectoryRecord | undefined> {
+): Promise<Trajectory | undefined> {
   return (await store.read(trajectoryKey(name))) ?? (await leftOutRecords(store, name)).at(-1);
 }
 
@@ -29,8 +29,8 @@ export async function readTrajectoryRecord(
 export async function leftOutRecords(
   store: Pick<Store, "read">,
   name: TrajectoryName,
-): Promise<TrajectoryRecord[]> {
-  const records: TrajectoryRecord[] = [];
+): Promise<Trajectory[]> {
+  const records: Trajectory[] = [];
   for (;;) {
     const record = await store.read(leftOutKey(name, records.length + 1));
     if (record === undefined) return records;

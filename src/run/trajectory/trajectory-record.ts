@@ -1,10 +1,10 @@
 import type { EndedTrajectory } from "../../contracts/activities.ts";
-import type { TrajectoryRecord } from "../../contracts/generated/trajectory.ts";
-import type { EndedTurns } from "./ended-trajectory.ts";
+import type { Trajectory } from "../../contracts/generated/trajectory.ts";
+import type { Ended } from "./ended-trajectory.ts";
 
 /** How a trajectory ended. */
-export type Ending = Pick<TrajectoryRecord, "outcome" | "reward" | "success"> &
-  Partial<Pick<TrajectoryRecord, "answer" | "failure" | "metrics">>;
+export type Ending = Pick<Trajectory, "outcome" | "reward" | "success"> &
+  Partial<Pick<Trajectory, "answer" | "failure" | "metrics">>;
 
 /** The record of a finished trajectory, as it is kept in the trajectory store. */
 export function trajectoryRecord(
@@ -14,9 +14,9 @@ export function trajectoryRecord(
     policyVersions,
     turnRewards,
     metrics: measured,
-  }: Pick<EndedTurns, "turns" | "policyVersions"> & Partial<EndedTurns>,
+  }: Pick<Ended, "turns" | "policyVersions"> & Partial<Ended>,
   ending: Ending,
-): TrajectoryRecord {
+): Trajectory {
   const { place, task, head, tokens, startedAt, origin } = ended;
   const { id, run, stage, step, sample } = place;
   const metrics = { ...measured, ...ending.metrics };

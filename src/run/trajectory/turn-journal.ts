@@ -7,16 +7,10 @@ import type { Store } from "../store/store.ts";
 import { recordedTurns } from "./segments.ts";
 
 /** A turn as the journal holds it: what was generated, how many calls it began, and those that have been answered. */
-export interface TurnEntry {
+export interface JournalTurn {
   generated: GenerateTurnResult;
   begun: number;
   calls: RecordedCall[];
-}
-
-/** A call of a turn, with its number. */
-export interface NumberedCall {
-  call: number;
-  recorded: RecordedCall;
 }
 
 /** What the activity that generated a turn answers. */
@@ -38,7 +32,7 @@ export async function readTurns(
   store: Pick<Store, "read">,
   place: TrajectoryName,
   ended?: { turns: number; calls: number },
-): Promise<TurnEntry[]> {
+): Promise<JournalTurn[]> {
   if (ended?.turns === 0) return [];
   const results: GenerateTurnResult[] = [];
   const begunBefore: number[] = [];
@@ -63,8 +57,8 @@ export async function readCalls(
   place: TrajectoryName,
   turn: number,
   begun?: number,
-): Promise<NumberedCall[]> {
-  const found: NumberedCall[] = [];
+): Promise<{ call: number; recorded: RecordedCall }[]> {
+  const found: { call: number; recorded: RecordedCall }[] = [];
   for (let call = 0; call < (begun ?? Number.POSITIVE_INFINITY); call++) {
     const recorded = await store.read(callKey(place, turn, call));
     if (recorded !== undefined) found.push({ call, recorded });

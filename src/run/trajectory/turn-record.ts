@@ -1,9 +1,9 @@
+import type { Call, Turn } from "../../contracts/generated/trajectory.ts";
 import type { RecordedCall } from "../../contracts/recorded-call.ts";
-import type { ToolCallRecord, TurnRecord } from "../../contracts/trajectory.ts";
-import type { TurnEntry } from "./turn-journal.ts";
+import type { JournalTurn } from "./turn-journal.ts";
 
 /** A turn of the journal as a trajectory's record tells it. */
-export function turnRecord({ generated, begun, calls }: TurnEntry): TurnRecord {
+export function turnRecord({ generated, begun, calls }: JournalTurn): Turn {
   const toolCalls = calls.map(callRecord);
   const { agent, action, said } = generated;
   const unanswered = begun - calls.length;
@@ -17,7 +17,7 @@ export function turnRecord({ generated, begun, calls }: TurnEntry): TurnRecord {
 }
 
 /** A call of the journal as a trajectory's record tells it. */
-export function callRecord(call: RecordedCall): ToolCallRecord {
+export function callRecord(call: RecordedCall): Call {
   const {
     tool,
     arguments: given,

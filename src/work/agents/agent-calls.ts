@@ -1,24 +1,24 @@
 import { oneAtATime } from "../../base/async/one-at-a-time.ts";
 import { EndpointProblem } from "../../chat/openai/endpoint-problem.ts";
 import { requestKey } from "../../chat/openai/request-key.ts";
-import type { AgentCall, AgentCallOutcome, AgentCallRecord, AnsweredCall } from "../../contracts/session.ts";
-import type { TrajectoryPlace } from "../../contracts/trajectory.ts";
+import type { AgentCall, KeptOutcome, KeptResult } from "../../contracts/session.ts";
+import type { RefusedCall, TrajectoryPlace } from "../../contracts/trajectory.ts";
 import { agentCallsRow } from "../../run/store/keys.ts";
 import type { Journal } from "../../run/trajectory/run-journal.ts";
 
 /** The calls of an agent's functions whose results are kept, in one process of the agent. */
-export interface AgentCalls {
+export interface KeptResults {
   /** Begins a call: what is recorded of it; without `recorded` it is to be made now. `idempotencyKey` is that of each attempt at it. */
-  begin(call: AgentCall): { id: string; idempotencyKey: string; recorded?: AgentCallOutcome };
+  begin(call: AgentCall): { id: string; idempotencyKey: string; recorded?: KeptOutcome };
   /** What came of a call that was to be made, `turns` turns into the trajectory: that, or what an attempt before it has recorded. */
-  end(id: string, outcome: AgentCallOutcome, turns: number): Promise<AgentCallOutcome>;
+  end(id: string, outcome: KeptOutcome, turns: number): Promise<KeptOutcome>;
   /** How a call of an action was made; undefined if that is not known. The same is told once. */
-  madeFor(call: { id: string } & Pick<AnsweredCall, "tool" | "arguments">): Made | undefined;
+  madeFor(call: { id: string } & Pick<RefusedCall, "tool" | "arguments">): Made | undefined;
 }
 
-type Made = Required<Pick<AnsweredCall, "attempts" | "seconds">>;
+type Made = Required<Pick<RefusedCall, "attempts" | "seconds">>;
 
-interface BegunCall extends AgentCall {
+interface Begun extends AgentCall {
   key: string;
   occurrence: number;
   began: number;
@@ -33,9 +33,9 @@ export async function openAgentCalls(
   place: TrajectoryPlace,
   journal: Journal,
   turns: number,
-): Promise<AgentCalls> {
+): Promise<KeptResults> {
   const row = agentCallsRow(place);
-  const ended: AgentCallRecord[] = [];
+  const ended: KeptResult[] = [];
   for (;;) {
     const record = await journal.read(row(ended.length + 1));
     if (record === undefined) break;
@@ -43,24 +43,24 @@ export async function openAgentCalls(
   }
   const inTurn = oneAtATime();
   const counts = new Map<string, number>();
-  const begun = new Map<string, BegunCall>();
-  const told = new Set<AgentCallRecord>();
+  const begun = new Map<string, Begun>();
+  const told = new Set<KeptResult>();
 
-  const outcomesOf = ({ key, occurrence }: Pick<AgentCallRecord, "key" | "occurrence">) =>
+  const outcomesOf = ({ key, occurrence }: Pick<KeptResult, "key" | "occurrence">) =>
     ended.filter((one) => one.key === key && one.occurrence === occurrence);
 
-  function standing(call: Pick<AgentCallRecord, "key" | "occurrence">): AgentCallRecord | undefined {
+  function standing(call: Pick<KeptResult, "key" | "occurrence">): KeptResult | undefined {
     const outcomes = outcomesOf(call);
     return outcomes.find(isSuccess) ?? outcomes.at(-1);
   }
 
   /** The process that saw the failure went on. */
-  function isSurvived(failure: AgentCallRecord): boolean {
+  function isSurvived(failure: KeptResult): boolean {
     const { key, occurrence } = failure;
     return turns > failure.turns || ended.some((one) => one.key === key && one.occurrence > occurrence);
   }
 
-  function failuresBefore({ key, occurrence }: Pick<AgentCallRecord, "key" | "occurrence">): number {
+  function failuresBefore({ key, occurrence }: Pick<KeptResult, "key" | "occurrence">): number {
     let failures = 0;
     for (let one = 1; one < occurrence; one++) {
       const stands = standing({ key, occurrence: one });
@@ -96,7 +96,7 @@ export async function openAgentCalls(
             `No call ${id} is under way: send the id that /recorded_calls gave.`,
           );
         const { began, ...rest } = call;
-        const record: AgentCallRecord = {
+        const record: KeptResult = {
           ...rest,
           outcome,
           turns: now,
@@ -111,7 +111,7 @@ export async function openAgentCalls(
         return standing(call)?.outcome ?? outcome;
       }),
     madeFor: ({ id, tool, arguments: given }) => {
-      const isOfCall = (record: AgentCallRecord) =>
+      const isOfCall = (record: KeptResult) =>
         record.callId === undefined
           ? keyOf(record) === keyOf({ name: tool, arguments: given })
           : record.callId === id;
@@ -123,7 +123,7 @@ export async function openAgentCalls(
   };
 }
 
-function isSuccess({ outcome }: AgentCallRecord): boolean {
+function isSuccess({ outcome }: KeptResult): boolean {
   return !("error" in outcome);
 }
 

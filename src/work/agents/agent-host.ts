@@ -11,13 +11,13 @@ import { createSlots, type Slots } from "../tools/slots.ts";
 import { runAgentProcess } from "./agent-process.ts";
 import { agentSettings } from "./agent-settings.ts";
 import { recordedCallPaths } from "./recorded-call-paths.ts";
-import type { TrajectorySession } from "./trajectory-session.ts";
+import type { AgentConversation } from "./trajectory-session.ts";
 
 interface RunOptions {
   loop: ResolvedLoop;
   place: TrajectoryPlace;
   task: Task;
-  session: TrajectorySession;
+  session: AgentConversation;
   signal: AbortSignal;
   /** Says what it waits for; undefined when it waits no longer. */
   report(waiting: string | undefined): void;
@@ -39,12 +39,12 @@ export interface AgentHost {
 
 /** No agent yet; the endpoint is started for the first. */
 export function agentHost(observer: HostObserver, log: (text: string) => void): AgentHost {
-  const sessions = new Map<string, TrajectorySession>();
+  const sessions = new Map<string, AgentConversation>();
   const failures = new Map<string, number>();
   const endpoints = sharedPromises<Endpoint>();
   let slots: Slots | undefined;
 
-  function sessionOf(key: string): TrajectorySession {
+  function sessionOf(key: string): AgentConversation {
     const known = sessions.get(key);
     if (known === undefined) throw ended();
     return known;

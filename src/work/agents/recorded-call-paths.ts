@@ -1,15 +1,15 @@
 import { EndpointProblem } from "../../chat/openai/endpoint-problem.ts";
 import { fieldOf, isAbsent, nameIn, textIn } from "../../chat/openai/fields.ts";
 import type { JsonObject } from "../../contracts/json.ts";
-import type { AgentCallOutcome } from "../../contracts/session.ts";
-import type { TrajectorySession } from "./trajectory-session.ts";
+import type { KeptOutcome } from "../../contracts/session.ts";
+import type { AgentConversation } from "./trajectory-session.ts";
 
 /**
  * Where an agent says what its functions are called with and what came of it, beside the paths of OpenAI's protocols: `/recorded_calls` before,
  * `/recorded_results` after. docs/agents.md has their bodies.
  */
 export function recordedCallPaths(
-  sessionOf: (key: string) => Pick<TrajectorySession, "begin" | "end">,
+  sessionOf: (key: string) => Pick<AgentConversation, "begin" | "end">,
 ): Record<string, (key: string, body: JsonObject) => Promise<object>> {
   return {
     "/recorded_calls": async (key, body) => {
@@ -28,7 +28,7 @@ export function recordedCallPaths(
   };
 }
 
-function outcomeIn(body: JsonObject): AgentCallOutcome {
+function outcomeIn(body: JsonObject): KeptOutcome {
   const error = fieldOf(body, "error");
   if (isAbsent(error)) return body.result === undefined ? {} : { result: body.result };
   if (body.result !== undefined)

@@ -2,22 +2,22 @@ import { matchTurn } from "../../chat/openai/match-turn.ts";
 import type { ModelAnswer, ModelRequest } from "../../chat/openai/model-request.ts";
 import type { ToolDefinition } from "../../contracts/message.ts";
 import type { Plan } from "../../contracts/plan.ts";
-import type { AgentCallOutcome, SessionAnswer, SessionRequest } from "../../contracts/session.ts";
+import type { KeptOutcome, SessionAnswer, SessionRequest } from "../../contracts/session.ts";
 import type { TrajectoryPlace } from "../../contracts/trajectory.ts";
 import type { Journal } from "../../run/trajectory/run-journal.ts";
 import { recordedTurns } from "../../run/trajectory/segments.ts";
-import { type AgentCalls, openAgentCalls } from "./agent-calls.ts";
+import { type KeptResults, openAgentCalls } from "./agent-calls.ts";
 import { type Keep, withKeptImages } from "./kept-images.ts";
 import { knownTurn, type SessionTurn, sessionTurns } from "./session-turns.ts";
 
 /** An agent's conversation with the policy, whose turns are those of a trajectory. */
-export interface TrajectorySession {
+export interface AgentConversation {
   /** What a request is answered with: the record of the same request in an earlier process of the agent, or a new turn. */
   answer(request: ModelRequest, key: string): Promise<ModelAnswer>;
   /** Begins a call of a function of the agent: what is recorded of it, or its id. */
-  begin: AgentCalls["begin"];
+  begin: KeptResults["begin"];
   /** What came of one. */
-  end(id: string, outcome: AgentCallOutcome): Promise<AgentCallOutcome>;
+  end(id: string, outcome: KeptOutcome): Promise<KeptOutcome>;
 }
 
 /**
@@ -30,7 +30,7 @@ export async function openTrajectorySession(
   journal: Journal,
   generate: (request: SessionRequest) => Promise<SessionAnswer>,
   keep?: Keep,
-): Promise<TrajectorySession> {
+): Promise<AgentConversation> {
   const make = sessionTurns(place.id, rollout);
   const recorded = new Map<number, SessionTurn>();
   let turns = 0;
@@ -99,7 +99,7 @@ function answeredBy(
   messages: ModelRequest["messages"],
   given: readonly SessionTurn[],
   answered: Set<string>,
-  { madeFor }: AgentCalls,
+  { madeFor }: KeptResults,
 ): SessionRequest["answered"] {
   return messages.flatMap(({ callId, content }) => {
     if (callId === undefined || answered.has(callId)) return [];

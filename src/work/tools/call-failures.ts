@@ -1,11 +1,11 @@
-import type { CallFailure } from "../../contracts/recorded-call.ts";
+import type { Failure } from "../../contracts/recorded-call.ts";
 import type { Key } from "../../run/store/key.ts";
 import type { Store } from "../../run/store/store.ts";
 
 /** Where the failed executions of a call are kept, the first one as 1. */
 export interface FailureJournal {
   store: Pick<Store, "read" | "record">;
-  keyOf: (failure: number) => Key<CallFailure>;
+  keyOf: (failure: number) => Key<Failure>;
   /** Of a score by several rewards: which of them it is; each has a budget of its own. */
   part?: string | undefined;
 }
@@ -14,8 +14,8 @@ export interface FailureJournal {
  * The failed executions of a call, of all its budgets. They are counted here and not by Temporal's attempts: a worker
  * that died costs the tool nothing.
  */
-export async function callFailures({ store, keyOf }: FailureJournal): Promise<CallFailure[]> {
-  const failures: CallFailure[] = [];
+export async function callFailures({ store, keyOf }: FailureJournal): Promise<Failure[]> {
+  const failures: Failure[] = [];
   for (;;) {
     const failure = await store.read(keyOf(failures.length + 1));
     if (failure === undefined) return failures;
@@ -24,7 +24,7 @@ export async function callFailures({ store, keyOf }: FailureJournal): Promise<Ca
 }
 
 /** How many of them are of the budget that the next execution has. */
-export function failuresOfBudget(failures: readonly CallFailure[]): number {
+export function failuresOfBudget(failures: readonly Failure[]): number {
   return failures.length - (failures.findLastIndex(({ isLast }) => isLast === true) + 1);
 }
 
@@ -32,7 +32,7 @@ export function failuresOfBudget(failures: readonly CallFailure[]): number {
 export async function addCallFailure(
   { store, keyOf }: FailureJournal,
   known: number,
-  failure: CallFailure,
+  failure: Failure,
 ): Promise<void> {
   for (let number = known + 1; ; number++) {
     if ((await store.record(keyOf(number), failure)) === failure) return;

@@ -1,7 +1,7 @@
 import { isEverturnError } from "../../base/errors/everturn-error.ts";
 import { messageOf } from "../../base/errors/message-of.ts";
 import type { Task } from "../../contracts/generated/task.ts";
-import type { TrajectoryRecord } from "../../contracts/generated/trajectory.ts";
+import type { Trajectory } from "../../contracts/generated/trajectory.ts";
 import type { ResolvedReward } from "../../contracts/plan.ts";
 import type { GroupMember, GroupScore, Unscored } from "../../contracts/reward.ts";
 import { isOfGroups, taskRewards } from "../../plugin/registry/task-rewards.ts";
@@ -30,7 +30,7 @@ export function groupMember({
   reward,
   success,
   metrics = {},
-}: TrajectoryRecord): GroupMember {
+}: Trajectory): GroupMember {
   return { sample, turns: scoredTurns(turns), outcome, answer, reward, success, metrics };
 }
 
@@ -54,7 +54,7 @@ export async function scoreGroupParts(
 }
 
 /** The record of a trajectory with what the rewards of groups said of it: left out where one with a weight has no score. */
-export function withGroupParts(own: TrajectoryRecord, parts: readonly GroupPart[]): TrajectoryRecord {
+export function withGroupParts(own: Trajectory, parts: readonly GroupPart[]): Trajectory {
   const said = parts.map(({ reward, scores, missing = "its group was compared without it" }) => ({
     part: reward,
     score: scores[own.sample] ?? { missing },

@@ -11,10 +11,10 @@ export interface ToolHost {
    * Does `work` once the host is up and there is room, on it and in the tool's own `slots`, as soon as both their rates allow it. A probe that fails costs
    * the call nothing: it waits on. Throws what the work throws, TOOL_HOST_DOWN, the signal's reason.
    */
-  call<T>(work: () => Promise<T>, options: CallOptions): Promise<T>;
+  call<T>(work: () => Promise<T>, options: HostOptions): Promise<T>;
 }
 
-interface CallOptions {
+interface HostOptions {
   slots: Slots | undefined;
   rate?: Rate | undefined;
   signal: AbortSignal;
@@ -32,7 +32,7 @@ export function createHost(
   const own = settings.concurrency === undefined ? undefined : createSlots(settings.concurrency);
   const ownRate = settings.rate === undefined ? undefined : createRate(settings.rate);
 
-  async function call<T>(work: () => Promise<T>, options: CallOptions): Promise<T> {
+  async function call<T>(work: () => Promise<T>, options: HostOptions): Promise<T> {
     const { slots, rate, signal, onWait } = options;
     for (;;) {
       if (breaker.isPaused()) onWait(`${name} is paused`);
@@ -69,7 +69,7 @@ export function createHost(
 async function takeAll(
   limits: (Slots | undefined)[],
   signal: AbortSignal,
-  onWait: CallOptions["onWait"],
+  onWait: HostOptions["onWait"],
 ): Promise<(() => void)[]> {
   const taken: (() => void)[] = [];
   try {
@@ -88,7 +88,7 @@ async function takeAll(
 async function inTime(
   rates: (Rate | undefined)[],
   signal: AbortSignal,
-  onWait: CallOptions["onWait"],
+  onWait: HostOptions["onWait"],
 ): Promise<void> {
   for (const rate of rates) {
     if (rate?.isReached()) onWait("the rate is reached");

@@ -16,7 +16,7 @@ import { type InstanceName, openFences } from "./fences.ts";
 import { instanceKey, type Lease, type Leases } from "./leases.ts";
 import type { OpenTool } from "./open-tool.ts";
 import { createReaper } from "./reaper.ts";
-import { type CallPlace, recordedCalls } from "./recorded-calls.ts";
+import { type Position, recordedCalls } from "./recorded-calls.ts";
 import { recoverInstance } from "./recover-instance.ts";
 import { mayTakeOver } from "./take-over.ts";
 
@@ -30,7 +30,7 @@ export interface HoldingWorker {
 }
 
 /** A call that needs an instance. */
-export interface InstanceCall extends CallPlace {
+export interface InstanceRequest extends Position {
   place: TrajectoryPlace;
   task: Task;
   tool: OpenTool;
@@ -60,7 +60,7 @@ export interface Instances {
    * whoever held it. Throws TOOL_STATE_LOST, TOOL_LEASE_TAKEN, and what the plugin fails with.
    */
   use<T>(
-    call: InstanceCall,
+    call: InstanceRequest,
     work: (state: InstanceState | undefined) => Promise<T>,
   ): Promise<InstanceAnswer<T>>;
   /** Lets an instance go whose state is not what the journal says: the next call recovers it. */
@@ -100,7 +100,7 @@ export function holdInstances(
   const busy = new Set<string>();
   const inTurn = oneAtATime();
 
-  async function make(key: string, call: InstanceCall): Promise<Held> {
+  async function make(key: string, call: InstanceRequest): Promise<Held> {
     const { place, tool } = call;
     const earlier = await recordedCalls(store, place, call);
     const before = earlier.filter(({ recorded }) => tool.functions.has(recorded.tool));
@@ -133,7 +133,7 @@ export function holdInstances(
   }
 
   /** Takes the instance with the next fencing number, and files the lease of what it will hold. */
-  async function take(key: string, { place, tool, silent }: InstanceCall): Promise<Lease> {
+  async function take(key: string, { place, tool, silent }: InstanceRequest): Promise<Lease> {
     const name = { place, tool: tool.name };
     const { fence: before, holder } = await fences.newest(name);
     const own = { worker: worker.id, queue: await worker.queue() };
@@ -191,7 +191,7 @@ export function holdInstances(
   }
 
   async function use<T>(
-    call: InstanceCall,
+    call: InstanceRequest,
     work: (state: InstanceState | undefined) => Promise<T>,
   ): Promise<InstanceAnswer<T>> {
     const { tool, place } = call;

@@ -1,5 +1,5 @@
 import { EverturnError } from "../../base/errors/everturn-error.ts";
-import type { CallSettings, ResolvedReward } from "../../contracts/plan.ts";
+import type { ExecutionSettings, ResolvedReward } from "../../contracts/plan.ts";
 import type { GroupRewardPlugin, RewardPlugin } from "../../contracts/reward.ts";
 import { type PluginThread, pluginThread } from "../../plugin/host/plugin-thread.ts";
 import type { StartThread } from "../../plugin/host/running-thread.ts";
@@ -16,7 +16,7 @@ export interface OpenReward extends Service {
 /** Starts the thread of a reward manager, by `start` or in this process. Throws PLUGIN_ENTRY_FAILED, PLUGIN_EXPORT_INVALID. */
 export async function openReward(
   resolved: ResolvedReward,
-  settings: CallSettings,
+  settings: ExecutionSettings,
   host: ToolHost,
   log: (text: string) => void,
   start?: StartThread,

@@ -5,12 +5,12 @@ import type { Store } from "../../run/store/store.ts";
 import { readCalls } from "../../run/trajectory/turn-journal.ts";
 
 /** A call that a tool answered: its arguments fit the tool's schema, though it may have found it invalid. */
-export interface AnsweredCall extends RecordedCall {
+export interface Answered extends RecordedCall {
   arguments: JsonObject;
 }
 
 /** Where a call stands in its trajectory. */
-export interface CallPlace {
+export interface Position {
   turn: number;
   call: number;
 }
@@ -19,9 +19,9 @@ export interface CallPlace {
 export async function recordedCalls(
   store: Pick<Store, "read">,
   place: TrajectoryName,
-  end: CallPlace,
-): Promise<(CallPlace & { recorded: AnsweredCall })[]> {
-  const calls: (CallPlace & { recorded: AnsweredCall })[] = [];
+  end: Position,
+): Promise<(Position & { recorded: Answered })[]> {
+  const calls: (Position & { recorded: Answered })[] = [];
   for (let turn = 1; turn <= end.turn; turn++) {
     const begun = turn === end.turn ? end.call : (await store.read(turnKey(place, turn + 1)))?.callsBefore;
     for (const { call, recorded } of await readCalls(store, place, turn, begun)) {
@@ -32,7 +32,7 @@ export async function recordedCalls(
 }
 
 /** Whether a tool answered the call: it was not refused, and its arguments were not. */
-export function isAnswered(call: RecordedCall): call is AnsweredCall {
+export function isAnswered(call: RecordedCall): call is Answered {
   const isAsked = call.valid || call.invalid !== undefined;
   return isAsked && call.attempts > 0 && typeof call.arguments === "object";
 }

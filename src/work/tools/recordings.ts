@@ -10,10 +10,10 @@ import { observationBytes } from "../../run/trajectory/observation-bytes.ts";
 import { trajectoryReader } from "../../run/trajectory/reader.ts";
 import { readTrajectoryRecord } from "../../run/trajectory/trajectory-files.ts";
 import { readTurns } from "../../run/trajectory/turn-journal.ts";
-import { type AnsweredCall, type CallPlace, isAnswered, recordedCalls } from "./recorded-calls.ts";
+import { type Answered, isAnswered, type Position, recordedCalls } from "./recorded-calls.ts";
 
 /** A call to be answered from an earlier run. */
-export interface AskedCall extends CallPlace {
+export interface RecordingQuery extends Position {
   place: TrajectoryName;
   task: Task;
   tool: string;
@@ -22,10 +22,10 @@ export interface AskedCall extends CallPlace {
   store: Pick<Store, "read" | "bytes">;
 }
 
-interface RecordedTrajectory {
+interface Recording {
   place: TrajectoryName;
   task: Task;
-  calls: AnsweredCall[];
+  calls: Answered[];
 }
 
 /**
@@ -33,10 +33,10 @@ interface RecordedTrajectory {
  * with these arguments gets what the k-th such call of a finished trajectory of the same task (row and content) got.
  * The same stage and sample goes first, then the recorded order. Throws TOOL_NOT_RECORDED.
  */
-export function openRecordings(recordings: string): (asked: AskedCall) => Promise<AnsweredCall> {
+export function openRecordings(recordings: string): (asked: RecordingQuery) => Promise<Answered> {
   const recorded = openRunStore(recordings);
   const reader = trajectoryReader({ store: recorded });
-  const tasks = sharedPromises<RecordedTrajectory[]>();
+  const tasks = sharedPromises<Recording[]>();
   const listed = sharedPromises<ReadonlyMap<string, TrajectoryName[]>>();
 
   /** The names by their tasks: the run is listed once. */
@@ -48,8 +48,8 @@ export function openRecordings(recordings: string): (asked: AskedCall) => Promis
     return byTask;
   }
 
-  async function read(task: string): Promise<RecordedTrajectory[]> {
-    const trajectories: RecordedTrajectory[] = [];
+  async function read(task: string): Promise<Recording[]> {
+    const trajectories: Recording[] = [];
     for (const place of (await listed.get("all", list)).get(task) ?? []) {
       const record = await readTrajectoryRecord(reader, place);
       if (record === undefined) continue;
@@ -63,7 +63,7 @@ export function openRecordings(recordings: string): (asked: AskedCall) => Promis
   }
 
   /** Puts what a call refers to, and the state it left, into the store of the run that calls. */
-  async function copyBytes(call: AnsweredCall, { store }: AskedCall): Promise<void> {
+  async function copyBytes(call: Answered, { store }: RecordingQuery): Promise<void> {
     const { snapshot } = call;
     for (const sha256 of [...observationBytes(call), ...(snapshot === undefined ? [] : [snapshot])]) {
       const bytes = await recorded.readBytes(sha256);
@@ -76,15 +76,14 @@ export function openRecordings(recordings: string): (asked: AskedCall) => Promis
   }
 
   return async (asked) => {
-    const isSame = (call: AnsweredCall) =>
+    const isSame = (call: Answered) =>
       call.tool === asked.tool && isDeepStrictEqual(call.arguments, asked.arguments);
     const { place, turn } = asked;
     const earlier = await recordedCalls(asked.store, place, { turn, call: 0 });
     const before = earlier.filter(({ recorded }) => isSame(recorded)).length;
     const ofRow = await tasks.get(place.task, () => read(place.task));
     const trajectories = ofRow.filter(({ task }) => isDeepStrictEqual(task, asked.task));
-    const isOwn = (one: RecordedTrajectory) =>
-      one.place.stage === place.stage && one.place.sample === place.sample;
+    const isOwn = (one: Recording) => one.place.stage === place.stage && one.place.sample === place.sample;
     const ordered = [...trajectories.filter(isOwn), ...trajectories.filter((one) => !isOwn(one))];
     for (const { calls } of ordered) {
       const found = calls.filter(isSame)[before];

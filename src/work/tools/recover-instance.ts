@@ -3,7 +3,7 @@ import type { ToolCreation } from "../../contracts/tool.ts";
 import type { InstanceState } from "../../plugin/host/plugin-thread.ts";
 import type { Store } from "../../run/store/store.ts";
 import { functionOf, type OpenTool } from "./open-tool.ts";
-import type { AnsweredCall, CallPlace } from "./recorded-calls.ts";
+import type { Answered, Position } from "./recorded-calls.ts";
 
 /**
  * The state of a tool's instance after the calls `before` that were recorded, as its manifest says: its newest snapshot,
@@ -12,7 +12,7 @@ import type { AnsweredCall, CallPlace } from "./recorded-calls.ts";
 export async function recoverInstance(
   tool: OpenTool,
   creation: ToolCreation,
-  before: (CallPlace & { recorded: AnsweredCall })[],
+  before: (Position & { recorded: Answered })[],
   store: Pick<Store, "readBytes">,
 ): Promise<InstanceState | undefined> {
   const { plugin, name, recovery, config } = tool;

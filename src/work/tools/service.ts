@@ -1,5 +1,5 @@
 import type { EverturnError } from "../../base/errors/everturn-error.ts";
-import type { CallSettings } from "../../contracts/plan.ts";
+import type { ExecutionSettings } from "../../contracts/plan.ts";
 import { callFailure } from "./call-failure.ts";
 import { addCallFailure, callFailures, type FailureJournal, failuresOfBudget } from "./call-failures.ts";
 import type { ToolHost } from "./host.ts";
@@ -17,7 +17,7 @@ export interface Service {
 }
 
 /** A service that is called as `settings` say. */
-export function openService(settings: CallSettings, host: ToolHost, gaveUp: Service["gaveUp"]): Service {
+export function openService(settings: ExecutionSettings, host: ToolHost, gaveUp: Service["gaveUp"]): Service {
   const { concurrency, rate, retry } = settings;
   return {
     host,

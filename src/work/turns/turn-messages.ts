@@ -4,7 +4,7 @@ import { promptMessages, withImagesOf } from "../../chat/images/message-images.t
 import type { GenerateTurnInput } from "../../contracts/generate-turn.ts";
 import type { Message } from "../../contracts/message.ts";
 import type { Policy } from "../../contracts/policy.ts";
-import type { BegunCalls, TaskSource } from "../../contracts/trajectory.ts";
+import type { Begun, TaskSource } from "../../contracts/trajectory.ts";
 import { type RunTasks, taskAt } from "../../plan/tasks/run-tasks.ts";
 import type { OpenRun } from "../../run/folder/open-runs.ts";
 import type { Journal } from "../../run/trajectory/run-journal.ts";
@@ -75,7 +75,7 @@ async function withImagesOfTask(
 /** Shows the images that tools answered with. Default for `answers`: the calls of the turn before. */
 async function withImagesOfCalls(
   { place, turn, callsBefore }: GenerateTurnInput,
-  answers: BegunCalls | undefined,
+  answers: Begun | undefined,
   messages: Message[],
   { journal }: MessageSources,
 ): Promise<Message[]> {

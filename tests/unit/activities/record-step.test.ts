@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 import { recordStep } from "../../../activities/record-step.ts";
 import { readLines } from "../../../src/base/files/line-file.ts";
 import type { StepRecord } from "../../../src/contracts/generated/step-record.ts";
-import type { TrajectoryRecord } from "../../../src/contracts/generated/trajectory.ts";
+import type { Trajectory } from "../../../src/contracts/generated/trajectory.ts";
 import { openRun } from "../../../src/run/folder/open-runs.ts";
 import { readRunFile } from "../../../src/run/folder/run-file.ts";
 import { runFolder } from "../../../src/run/folder/run-folder.ts";
@@ -98,8 +98,8 @@ test("a step's line has the means of what the reward and the tools measured of i
     {},
   ];
   for (const [index, id] of ids.entries()) {
-    const record: Partial<TrajectoryRecord> = measured[index] ?? {};
-    await store.record<Partial<TrajectoryRecord>>(trajectoryKey(trajectoryOf(id)), record);
+    const record: Partial<Trajectory> = measured[index] ?? {};
+    await store.record<Partial<Trajectory>>(trajectoryKey(trajectoryOf(id)), record);
   }
   await recordStep(open, keeping)({ run, record: { ...template, step: 50 }, finished: ids });
   const line = (await readLines<StepRecord>(folder.metrics)).find(({ step }) => step === 50);

@@ -1,15 +1,15 @@
 import { expect, test } from "vitest";
 import reward from "../../../plugins/reward-tool-use/index.ts";
+import type { Call } from "../../../src/contracts/generated/trajectory.ts";
 import type { JsonObject } from "../../../src/contracts/json.ts";
-import type { ToolCallRecord } from "../../../src/contracts/trajectory.ts";
 
 const marks = { called: 1, turn: 0, valid: 0, invalid: -0.1, repeated: 0, tooMany: -0.1, none: 0 };
 
-function call(tool: string, given: ToolCallRecord["arguments"], valid = true): ToolCallRecord {
+function call(tool: string, given: Call["arguments"], valid = true): Call {
   return { tool, arguments: given, observation: "", valid, attempts: 1 };
 }
 
-function score(config: JsonObject, ...turns: ToolCallRecord[][]) {
+function score(config: JsonObject, ...turns: Call[][]) {
   return reward.score({
     task: { data_source: "test", prompt: [], reward_model: { ground_truth: "" } },
     turns: turns.map((toolCalls) => ({ action: "", toolCalls })),

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import type { ShownTurns, TurnRecord } from "../../../src/contracts/trajectory.ts";
+import type { Turn } from "../../../src/contracts/generated/trajectory.ts";
+import type { Shown } from "../../../src/contracts/trajectory.ts";
 import { cutTurn, withTurn } from "../../../workflows/shown-turns.ts";
 import { transcript } from "../../../workflows/transcript.ts";
 
@@ -10,9 +11,9 @@ const call = (observation: string) => ({
   valid: true,
   attempts: 1,
 });
-const none: ShownTurns = { first: [], newest: [] };
+const none: Shown = { first: [], newest: [] };
 
-function after(turns: TurnRecord[]): ShownTurns {
+function after(turns: Turn[]): Shown {
   return turns.reduce(withTurn, none);
 }
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { GenerateTurnResult } from "../../../src/contracts/generate-turn.ts";
-import type { ToolCallRecord } from "../../../src/contracts/trajectory.ts";
+import type { Call } from "../../../src/contracts/generated/trajectory.ts";
 import { conversationOf, saidByOthers } from "../../../workflows/conversations.ts";
 import {
   begun,
@@ -20,7 +20,7 @@ const generated = (policyVersion: number): GenerateTurnResult => ({
   workSeconds: 0.5,
   tokens: { prompt: 3, action: 2, observation: 1 },
 });
-const call = (valid: boolean): ToolCallRecord => ({
+const call = (valid: boolean): Call => ({
   tool: "search",
   arguments: {},
   observation: "none",
@@ -40,7 +40,7 @@ function after(...events: TrajectoryEvent[]): TrajectoryState {
   );
 }
 
-const turn = (number: number, calls: ToolCallRecord[]): TrajectoryEvent[] => [
+const turn = (number: number, calls: Call[]): TrajectoryEvent[] => [
   { type: "generated", turn: number, result: generated(4 + number) },
   ...calls.map((one): TrajectoryEvent => ({ type: "called", tool: one.tool })),
   {
@@ -107,7 +107,7 @@ test("what is carried over is the progress with what was ordered and not done ye
 
 test("a sub-agent's conversation stands by itself: its head, what waits in it, and the calls that templates number answers by", () => {
   const seen = (content: string) => ({ role: "tool", name: "search", content }) as const;
-  const critic = (number: number, calls: ToolCallRecord[]): TrajectoryEvent[] => {
+  const critic = (number: number, calls: Call[]): TrajectoryEvent[] => {
     const own = { ...generated(4), head: `critic ${number}` };
     const [, ...rest] = turn(number, calls);
     const named = rest.map((event) =>

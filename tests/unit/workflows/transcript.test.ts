@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import type { TurnRecord } from "../../../src/contracts/trajectory.ts";
+import type { Turn } from "../../../src/contracts/generated/trajectory.ts";
 import { cut, summary, transcript } from "../../../workflows/transcript.ts";
 
-const open = (turns: TurnRecord[]) => ({ turns: turns.length, shown: { first: turns, newest: [] } });
+const open = (turns: Turn[]) => ({ turns: turns.length, shown: { first: turns, newest: [] } });
 const bytes = (text: string) => Buffer.byteLength(text);
 
 test("text is cut between characters, to bytes, with an ellipsis", () => {

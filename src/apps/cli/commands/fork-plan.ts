@@ -3,7 +3,7 @@ import { trajectoryInput } from "../../../../workflows/trajectory-input.ts";
 import { EverturnError } from "../../../base/errors/everturn-error.ts";
 import { isThere } from "../../../base/files/is-there.ts";
 import { counted } from "../../../base/text/format.ts";
-import type { TrajectoryRecord } from "../../../contracts/generated/trajectory.ts";
+import type { Trajectory } from "../../../contracts/generated/trajectory.ts";
 import type { Queues, TrajectoryInput, TrajectoryOrigin } from "../../../contracts/trajectory.ts";
 import { runSettings } from "../../../plan/pipeline/resolve/run-settings.ts";
 import type { OpenRun } from "../../../run/folder/open-runs.ts";
@@ -20,17 +20,13 @@ export interface ForkRequest {
 
 /** How a fork's own turns are generated. */
 export interface ForkPlan {
-  record: TrajectoryRecord;
+  record: Trajectory;
   policyVersion: number;
   origin: TrajectoryOrigin;
 }
 
 /** Plans a fork of a trajectory. Throws TURN_NOT_FORKABLE, POLICY_NOT_FOUND. */
-export async function forkPlan(
-  run: OpenRun,
-  record: TrajectoryRecord,
-  asked: ForkRequest,
-): Promise<ForkPlan> {
+export async function forkPlan(run: OpenRun, record: Trajectory, asked: ForkRequest): Promise<ForkPlan> {
   const { turn } = asked;
   const turns = record.turns.length;
   if (turn >= turns) {
@@ -68,10 +64,7 @@ async function policyOf(run: OpenRun, asked: string): Promise<{ version: number;
 }
 
 /** Evaluations are greedy, unless they were asked for otherwise. */
-async function originalTemperature(
-  { plan, store }: OpenRun,
-  { stage, origin }: TrajectoryRecord,
-): Promise<number> {
+async function originalTemperature({ plan, store }: OpenRun, { stage, origin }: Trajectory): Promise<number> {
   if (origin !== undefined) return origin.temperature;
   if (!stage.startsWith("evaluation-")) return plan.rollout.temperature;
   return (await store.read(evaluationPlanKey(stage)))?.temperature ?? 0;

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import { EverturnError } from "../../../base/errors/everturn-error.ts";
-import type { TrajectoryRecord } from "../../../contracts/generated/trajectory.ts";
+import type { Trajectory } from "../../../contracts/generated/trajectory.ts";
 import type { TrajectoryInput, TrajectoryResult } from "../../../contracts/trajectory.ts";
 import type { RunSession } from "../../../control/supervision/session.ts";
 import { startTrajectory } from "../../../control/supervision/start-trajectory.ts";
@@ -105,7 +105,7 @@ function forkJson(stage: string, { record, policyVersion, origin }: ForkPlan, re
 }
 
 function rowOf(
-  { id, outcome, reward, success }: Pick<TrajectoryRecord, "id" | "outcome" | "reward" | "success">,
+  { id, outcome, reward, success }: Pick<Trajectory, "id" | "outcome" | "reward" | "success">,
   turns: number,
 ) {
   return { trajectory: id, outcome, reward, success, turns };

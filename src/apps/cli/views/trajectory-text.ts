@@ -1,8 +1,7 @@
 import { visible } from "../../../base/processes/terminal.ts";
 import { approvalText } from "../../../base/text/approval.ts";
 import { counted, duration, number } from "../../../base/text/format.ts";
-import type { Frame, Media, TrajectoryRecord } from "../../../contracts/generated/trajectory.ts";
-import type { ToolCallRecord } from "../../../contracts/trajectory.ts";
+import type { Call, Frame, Media, Trajectory } from "../../../contracts/generated/trajectory.ts";
 import type { TokenRow } from "../../../results/report/token-rows.ts";
 import type { TrajectoryDetail, TurnDetail } from "../../../results/report/trajectory-detail.ts";
 import { turnFacts } from "../../../results/report/turn-facts.ts";
@@ -48,12 +47,7 @@ function headline({ record, turns, tokens }: TrajectoryDetail): string {
   ].join(" · ");
 }
 
-function turnText(
-  turn: TurnDetail,
-  index: number,
-  record: TrajectoryRecord | undefined,
-  paint: Paint,
-): string {
+function turnText(turn: TurnDetail, index: number, record: Trajectory | undefined, paint: Paint): string {
   return [
     `${paint("bold", `turn ${index + 1}`)}  ${paint("dim", turnFacts(turn, record?.policyVersions[index]))}`,
     ...cutLines(turn, paint),
@@ -77,7 +71,7 @@ export function saidLines({ said = [] }: Pick<TurnDetail, "said">, paint: Paint)
 }
 
 /** A tool call with what came back. */
-export function callLines(call: ToolCallRecord, paint: Paint): string[] {
+export function callLines(call: Call, paint: Paint): string[] {
   const written = typeof call.arguments === "object" ? JSON.stringify(call.arguments) : call.arguments;
   const validity = call.valid ? paint("dim", "valid") : paint("red", "not valid");
   const approval = call.approval === undefined ? "" : `, ${approvalText[call.approval]}`;
@@ -105,7 +99,7 @@ interface NamedFrame {
 }
 
 /** The images of an observation by name. */
-export function mediaNames({ media = [] }: Pick<ToolCallRecord, "media">): NamedFrame[] {
+export function mediaNames({ media = [] }: Pick<Call, "media">): NamedFrame[] {
   return media.flatMap((one, index) => {
     const number = media.slice(0, index + 1).filter(({ type }) => type === one.type).length;
     return one.frames.map((frame, at) => {
@@ -125,7 +119,7 @@ function frameText(name: string, { mediaType, bytes, width, height, sha256 }: Fr
   return `${name}: ${mediaType}${size}, ${counted(bytes, "byte")}, sha256 ${sha256}`;
 }
 
-function ending(record: TrajectoryRecord | undefined, paint: Paint): string {
+function ending(record: Trajectory | undefined, paint: Paint): string {
   if (record === undefined) return paint("yellow", "under way: it goes on from here");
   const solved = record.success ? paint("green", "solved") : paint("red", "not solved");
   const failure = record.failure === undefined ? [] : [`left out because: ${visible(record.failure)}`];

@@ -1,12 +1,12 @@
 import { visible } from "../../../base/processes/terminal.ts";
 import { counted } from "../../../base/text/format.ts";
-import type { NumberedTurn, TrajectoryTranscript } from "../../../contracts/orders.ts";
+import type { Transcript } from "../../../contracts/orders.ts";
 import type { Paint } from "./spans.ts";
 import { statusText } from "./trajectory-status.ts";
 import { callLines, indented, saidLines } from "./trajectory-text.ts";
 
 /** A live trajectory's transcript as text; its state comes last, where one looks first. */
-export function transcriptText(answer: TrajectoryTranscript & { trajectory: string }, paint: Paint): string {
+export function transcriptText(answer: Transcript & { trajectory: string }, paint: Paint): string {
   const { trajectory, prompt, turns, messages } = answer;
   const said = prompt.map(({ role, content }) => indented(`${role}: ${content}`));
   const sections = [
@@ -24,7 +24,10 @@ export function transcriptText(answer: TrajectoryTranscript & { trajectory: stri
   return `${sections.join("\n\n")}\n`;
 }
 
-function turnText({ number, agent, action, toolCalls, said = [] }: NumberedTurn, paint: Paint): string {
+function turnText(
+  { number, agent, action, toolCalls, said = [] }: Transcript["turns"][number],
+  paint: Paint,
+): string {
   return [
     paint("bold", `turn ${number}`),
     ...saidLines({ said }, paint),

@@ -1,8 +1,7 @@
 import { approvalText } from "../../../base/text/approval.ts";
 import { counted } from "../../../base/text/format.ts";
-import type { Frame } from "../../../contracts/generated/trajectory.ts";
+import type { Call, Frame } from "../../../contracts/generated/trajectory.ts";
 import type { Message } from "../../../contracts/message.ts";
-import type { ToolCallRecord } from "../../../contracts/trajectory.ts";
 import { type Html, html } from "../../../results/report/html.ts";
 import type { TrajectoryDetail, TurnDetail } from "../../../results/report/trajectory-detail.ts";
 import { turnFacts } from "../../../results/report/turn-facts.ts";
@@ -40,7 +39,7 @@ function turnOf(run: string, turn: TurnDetail, index: number, version?: number):
   ];
 }
 
-function callOf(run: string, call: ToolCallRecord): Html {
+function callOf(run: string, call: Call): Html {
   const {
     tool,
     arguments: given,

@@ -1,4 +1,4 @@
-import type { TrajectoryTranscript, WaitingCall } from "../../../contracts/orders.ts";
+import type { Transcript, WaitingCall } from "../../../contracts/orders.ts";
 import { type Html, html } from "../../../results/report/html.ts";
 import { choice, orderForm, textField } from "../form.ts";
 import { trajectoryPath } from "../paths.ts";
@@ -42,7 +42,7 @@ export function decision(
 }
 
 /** Where a live trajectory is, in a line. */
-export function statusLine({ state, turn, reason, willPause, messages }: TrajectoryTranscript): Html {
+export function statusLine({ state, turn, reason, willPause, messages }: Transcript): Html {
   const facts = [
     ...(turn === 0 ? ["before its first turn"] : [`turn ${turn}`]),
     ...(reason === undefined ? [] : [reason]),

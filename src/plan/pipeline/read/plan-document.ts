@@ -1,6 +1,6 @@
 import type { SourceDocument } from "../../../base/validation/source-document.ts";
 import type {
-  CallSettings,
+  ExecutionSettings,
   HostSettings,
   Plan,
   ResolvedLoop,
@@ -79,7 +79,7 @@ function toolUse(tool: ResolvedTool) {
   };
 }
 
-function callsUse({ retry, timeout, concurrency, rate, host }: CallSettings) {
+function callsUse({ retry, timeout, concurrency, rate, host }: ExecutionSettings) {
   return {
     retry: {
       ...retry,

@@ -1,13 +1,17 @@
 import pluginSchema from "../../../../schemas/plugin.schema.json" with { type: "json" };
 import type { RewardUse, ToolUse } from "../../../contracts/generated/pipeline.ts";
 import type { RewardManifest, ToolManifest } from "../../../contracts/generated/plugin.ts";
-import type { CallSettings } from "../../../contracts/plan.ts";
+import type { ExecutionSettings } from "../../../contracts/plan.ts";
 import { parseDuration } from "../read/duration.ts";
 
-type Called = Pick<ToolManifest, "retry" | "timeout" | "concurrency" | "rate" | "host">;
+type Defaults = Pick<ToolManifest, "retry" | "timeout" | "concurrency" | "rate" | "host">;
 
 /** How the plugin `name` is called: what the pipeline says goes before what the manifest says. */
-export function callSettings(name: string, block: Called, use: Partial<ToolUse | RewardUse>): CallSettings {
+export function callSettings(
+  name: string,
+  block: Defaults,
+  use: Partial<ToolUse | RewardUse>,
+): ExecutionSettings {
   const retry = { ...block.retry, ...use.retry };
   const concurrency = use.concurrency ?? block.concurrency;
   const rate = use.rate ?? block.rate;

@@ -1,5 +1,5 @@
 import type { FinishedTrajectory } from "../../../contracts/folded-step.ts";
-import type { Finding, LedgerEntry, TrainedTrajectory } from "../../../contracts/ledger.ts";
+import type { BatchMember, Finding, LedgerEntry } from "../../../contracts/ledger.ts";
 import { stepOf } from "../../../contracts/stages.ts";
 import type { StageFacts } from "../facts.ts";
 import { reservedTrajectories } from "../reservations.ts";
@@ -62,7 +62,7 @@ function checkUse({ stage, uses, trajectories }: StageFacts, reserved: ReadonlyS
   return findings;
 }
 
-function checkMember(step: number, member: TrainedTrajectory, record?: FinishedTrajectory): Finding[] {
+function checkMember(step: number, member: BatchMember, record?: FinishedTrajectory): Finding[] {
   const { trajectory, head, reward } = member;
   if (record === undefined) {
     return [found("record-missing", trajectory, `step ${step} trained on it, but it has no trajectory.json`)];

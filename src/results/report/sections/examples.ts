@@ -1,5 +1,5 @@
 import { counted } from "../../../base/text/format.ts";
-import type { Media, TrajectoryRecord, TurnEntry } from "../../../contracts/generated/trajectory.ts";
+import type { Media, Trajectory, Turn } from "../../../contracts/generated/trajectory.ts";
 import type { EvaluationRecord } from "../../../contracts/run.ts";
 import type { Change, Comparison, Pair } from "../comparison.ts";
 import { type Html, html, nothing } from "../html.ts";
@@ -47,7 +47,7 @@ function titleOf({ step, policyVersion }: EvaluationRecord): string {
   return `${when} (version ${policyVersion})`;
 }
 
-function side(record: TrajectoryRecord, title: string, images: Images): Html {
+function side(record: Trajectory, title: string, images: Images): Html {
   const verdict = record.success ? "solved" : "not solved";
   const facts = `${record.outcome} · reward ${record.reward} · ${counted(record.turns.length, "turn")}`;
   const ending = html`<p class="verdict ${record.success ? "good" : "bad"}">${verdict}<span>${facts}</span></p>`;
@@ -56,15 +56,15 @@ function side(record: TrajectoryRecord, title: string, images: Images): Html {
 }
 
 /** The turns of a long trajectory, but for those in its middle. */
-function chatOf(turns: TurnEntry[], images: Images): Html[] {
+function chatOf(turns: Turn[], images: Images): Html[] {
   const left = turns.length - turnsShown.first - turnsShown.last;
-  const shown = (some: TurnEntry[]) => some.map((one) => turn(one, images));
+  const shown = (some: Turn[]) => some.map((one) => turn(one, images));
   if (left <= 0) return shown(turns);
   const gap = html`<p class="truth">${`${counted(left, "turn")} left out here`}</p>`;
   return [...shown(turns.slice(0, turnsShown.first)), gap, ...shown(turns.slice(-turnsShown.last))];
 }
 
-function turn({ action, toolCalls }: TurnEntry, images: Images): Html {
+function turn({ action, toolCalls }: Turn, images: Images): Html {
   if (toolCalls.length === 0) return html`<div class="bubble answer">${action || "(nothing)"}</div>`;
   const said = action.replace(/<tool_call>[\s\S]*?(<\/tool_call>|$)/g, "").trim();
   const calls = toolCalls.map(({ tool, arguments: written, observation, valid, attempts, media = [] }) => {

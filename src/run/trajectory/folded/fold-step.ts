@@ -1,20 +1,20 @@
 import { hash } from "node:crypto";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { FoldedStep, FoldedTrajectory, RowsPlace } from "../../../contracts/folded-step.ts";
-import type { TrajectoryRecord } from "../../../contracts/generated/trajectory.ts";
+import type { FoldedEntry, FoldedStep, RowsPlace } from "../../../contracts/folded-step.ts";
+import type { Trajectory } from "../../../contracts/generated/trajectory.ts";
 import { foldedKey, type TrajectoryName } from "../../store/keys.ts";
 import type { Store } from "../../store/store.ts";
 import { finishedTrajectory } from "../finished-trajectory.ts";
 import { openRows, writeRows } from "./parquet-file.ts";
 import { rebuilt } from "./rebuilt.ts";
 import { rowsOf, type Use } from "./rows.ts";
-import type { TrajectoryRecords } from "./trajectory-records.ts";
+import type { StoredRecords } from "./trajectory-records.ts";
 
 /** An ended trajectory of a step. */
 export interface Member {
   name: TrajectoryName;
-  records: TrajectoryRecords;
-  ending: TrajectoryRecord;
+  records: StoredRecords;
+  ending: Trajectory;
   use: Use;
 }
 
@@ -30,7 +30,7 @@ export async function foldStep(
   const key = foldedKey(step);
   const standing = await store.readTree(key);
   if (standing !== undefined) return standing.value;
-  let trajectories: FoldedTrajectory[] = [];
+  let trajectories: FoldedEntry[] = [];
   const tree = await store.tree(
     key,
     async (folder) => {
@@ -52,7 +52,7 @@ export async function foldStep(
 }
 
 interface Written {
-  folded: FoldedTrajectory;
+  folded: FoldedEntry;
   digest: string;
 }
 
@@ -72,11 +72,11 @@ async function readBack(folder: string, written: readonly Written[]): Promise<vo
   }
 }
 
-function digestOf(records: TrajectoryRecords): string {
+function digestOf(records: StoredRecords): string {
   return hash("sha256", JSON.stringify(records));
 }
 
-function foldedTrajectory({ name, ending }: Member, place: RowsPlace): FoldedTrajectory {
+function foldedTrajectory({ name, ending }: Member, place: RowsPlace): FoldedEntry {
   const { stage, task, sample } = name;
   return { stage, task, sample, ...finishedTrajectory(ending), place };
 }

@@ -1,4 +1,4 @@
-import type { CallFailure } from "../../../contracts/recorded-call.ts";
+import type { Failure } from "../../../contracts/recorded-call.ts";
 import type { Key } from "../../store/key.ts";
 import { failureKey, type TrajectoryName, trajectoryKey, trajectoryPrefix } from "../../store/keys.ts";
 import { listed } from "../../store/listed.ts";
@@ -6,7 +6,7 @@ import type { Store } from "../../store/store.ts";
 import { recordedTurns } from "../segments.ts";
 import { leftOutRecords } from "../trajectory-files.ts";
 import { readCalls } from "../turn-journal.ts";
-import { endingOf, type KeptCall, type TrajectoryRecords } from "./trajectory-records.ts";
+import { endingOf, type StoredCall, type StoredRecords } from "./trajectory-records.ts";
 
 type Reads = Pick<Store, "read">;
 
@@ -14,9 +14,9 @@ type Reads = Pick<Store, "read">;
 export async function readRecords(
   store: Pick<Store, "read" | "list">,
   name: TrajectoryName,
-): Promise<TrajectoryRecords> {
+): Promise<StoredRecords> {
   const record = await store.read(trajectoryKey(name));
-  const records: TrajectoryRecords = {
+  const records: StoredRecords = {
     ...(record === undefined ? {} : { record }),
     leftOut: await leftOutRecords(store, name),
     turns: [],
@@ -41,7 +41,7 @@ export async function readRecords(
 async function begunAtLast(
   store: Pick<Store, "list">,
   name: TrajectoryName,
-  records: TrajectoryRecords,
+  records: StoredRecords,
   turn: number,
 ): Promise<number> {
   const last = endingOf(records)?.turns[turn - 1];
@@ -68,11 +68,11 @@ async function keptCalls(
   name: TrajectoryName,
   turn: number,
   begun: number,
-): Promise<KeptCall[]> {
+): Promise<StoredCall[]> {
   const answered = new Map(
     (await readCalls(store, name, turn, begun)).map(({ call, recorded }) => [call, recorded]),
   );
-  const calls: KeptCall[] = [];
+  const calls: StoredCall[] = [];
   for (let call = 0; call < begun; call++) {
     const recorded = answered.get(call);
     const failures = await failuresOf(store, (failure) => failureKey(name, { turn, call }, failure));
@@ -83,8 +83,8 @@ async function keptCalls(
 }
 
 /** Those at 1, 2, 3 … until one is absent. */
-async function failuresOf(store: Reads, key: (failure: number) => Key<CallFailure>): Promise<CallFailure[]> {
-  const failures: CallFailure[] = [];
+async function failuresOf(store: Reads, key: (failure: number) => Key<Failure>): Promise<Failure[]> {
+  const failures: Failure[] = [];
   for (;;) {
     const failure = await store.read(key(failures.length + 1));
     if (failure === undefined) return failures;

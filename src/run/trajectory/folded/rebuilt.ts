@@ -1,5 +1,5 @@
 import type { Segment } from "../../../contracts/generated/segment.ts";
-import type { TrajectoryRecord } from "../../../contracts/generated/trajectory.ts";
+import type { Trajectory } from "../../../contracts/generated/trajectory.ts";
 import { outcomes } from "../../../contracts/outcomes.ts";
 import type { RecordedCall } from "../../../contracts/recorded-call.ts";
 import type { RecordedTurn } from "../../../contracts/recorded-turn.ts";
@@ -7,15 +7,15 @@ import type { RecordedTurn } from "../../../contracts/recorded-turn.ts";
 import { segmentRef } from "../segments.ts";
 import { resultOf } from "../turn-journal.ts";
 import { turnRecord } from "../turn-record.ts";
-import { type CallStructure, present, type Row } from "./row.ts";
-import { answeredCalls, type KeptCall, type KeptTurn, type TrajectoryRecords } from "./trajectory-records.ts";
+import { present, type Row, type ToolStructure } from "./row.ts";
+import { answeredCalls, type StoredCall, type StoredRecords, type StoredTurn } from "./trajectory-records.ts";
 
 /** The records of a trajectory, from its rows in order. */
-export function rebuilt(rows: readonly Row[]): TrajectoryRecords {
+export function rebuilt(rows: readonly Row[]): StoredRecords {
   const [first] = rows;
   if (first === undefined) throw new Error("A trajectory has no rows.");
   if (first.exact !== null) return JSON.parse(first.exact);
-  const turns: KeptTurn[] = [];
+  const turns: StoredTurn[] = [];
   for (let index = 0; index + 1 < rows.length; index += 2) {
     const [appended, action] = [rows[index], rows[index + 1]];
     if (appended !== undefined && action !== undefined) turns.push(keptTurn(appended, action, turns));
@@ -27,7 +27,7 @@ export function rebuilt(rows: readonly Row[]): TrajectoryRecords {
     : { record, leftOut: [], turns, scoreFailures };
 }
 
-function keptTurn(before: Row, row: Row, turns: readonly KeptTurn[]): KeptTurn {
+function keptTurn(before: Row, row: Row, turns: readonly StoredTurn[]): StoredTurn {
   const appended: Segment = {
     previous: before.follows_turn === null ? null : (turns[before.follows_turn - 1]?.recorded.head ?? null),
     ...segmentOf(before),
@@ -67,7 +67,7 @@ function segmentOf(row: Row): Omit<Segment, "previous"> {
   };
 }
 
-function keptCall(structure: CallStructure): KeptCall {
+function keptCall(structure: ToolStructure): StoredCall {
   const { call, failures } = structure;
   return {
     call: call ?? 0,
@@ -76,7 +76,7 @@ function keptCall(structure: CallStructure): KeptCall {
   };
 }
 
-function recordedCall(structure: CallStructure, observation: string): RecordedCall {
+function recordedCall(structure: ToolStructure, observation: string): RecordedCall {
   const { tool, approval, valid, reward, attempts, seconds, metrics, snapshot } = structure;
   const { invalid, media, whole, done } = structure;
   return {
@@ -94,7 +94,7 @@ function recordedCall(structure: CallStructure, observation: string): RecordedCa
   };
 }
 
-function trajectoryRecord(row: Row, turns: readonly KeptTurn[]): TrajectoryRecord {
+function trajectoryRecord(row: Row, turns: readonly StoredTurn[]): Trajectory {
   const counted = turns.slice(0, row.turns ?? 0);
   return {
     id: row.trajectory ?? "",

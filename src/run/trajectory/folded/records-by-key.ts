@@ -6,7 +6,7 @@ import {
   trajectoryKey,
   turnKey,
 } from "../../store/keys.ts";
-import type { TrajectoryRecords } from "./trajectory-records.ts";
+import type { StoredRecords } from "./trajectory-records.ts";
 
 /** A value of a record: what it is, its key says. */
 export type StoredJson = ReturnType<typeof JSON.parse>;
@@ -14,7 +14,7 @@ export type StoredJson = ReturnType<typeof JSON.parse>;
 /** The records of a trajectory by the paths of their keys, as a store has them one by one. */
 export function* recordsByKey(
   name: TrajectoryName,
-  { record, leftOut, turns, scoreFailures }: TrajectoryRecords,
+  { record, leftOut, turns, scoreFailures }: StoredRecords,
 ): Generator<[path: string, value: StoredJson]> {
   if (record !== undefined) yield [trajectoryKey(name).path, record];
   for (const [index, one] of leftOut.entries()) yield [leftOutKey(name, index + 1).path, one];

@@ -9,7 +9,7 @@ interface Values {
   time: Date;
   integers: number[];
   numbers: number[];
-  calls: CallStructure[];
+  calls: ToolStructure[];
 }
 
 type RowOf<Columns extends Record<string, { type: keyof Values }>> = {
@@ -17,16 +17,16 @@ type RowOf<Columns extends Record<string, { type: keyof Values }>> = {
 };
 
 /** What a row says of its trajectory. */
-export type TrajectoryPart = RowOf<typeof trajectoryColumns>;
+export type SharedColumns = RowOf<typeof trajectoryColumns>;
 
 /** What a row says of its own. */
 export type SegmentPart = RowOf<typeof segmentColumns>;
 
 /** A row of a step's file. */
-export type Row = TrajectoryPart & SegmentPart;
+export type Row = SharedColumns & SegmentPart;
 
 /** A tool call in a row. */
-export type CallStructure = RowOf<typeof callColumns>;
+export type ToolStructure = RowOf<typeof callColumns>;
 
 type Present<Object> = {
   [Name in keyof Object as null extends Object[Name] ? never : Name]: Object[Name];

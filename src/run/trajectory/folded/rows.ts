@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
-import type { TrajectoryRecord } from "../../../contracts/generated/trajectory.ts";
+import type { Trajectory } from "../../../contracts/generated/trajectory.ts";
 import { rebuilt } from "./rebuilt.ts";
-import type { CallStructure, Row, SegmentPart, TrajectoryPart } from "./row.ts";
-import type { KeptCall, KeptTurn, TrajectoryRecords } from "./trajectory-records.ts";
+import type { Row, SegmentPart, SharedColumns, ToolStructure } from "./row.ts";
+import type { StoredCall, StoredRecords, StoredTurn } from "./trajectory-records.ts";
 
 /** What became of a trajectory in the step whose file it is in. */
 export interface Use {
@@ -14,7 +14,7 @@ export interface Use {
  * The rows of an ended trajectory: one a segment, two a turn, one if it has no turn. `rebuilt` gives exactly the records
  * back: what the columns can't say is in `exact`.
  */
-export function rowsOf(records: TrajectoryRecords, ending: TrajectoryRecord, use: Use): Row[] {
+export function rowsOf(records: StoredRecords, ending: Trajectory, use: Use): Row[] {
   const whole = trajectoryPart(ending, records, use);
   const heads = new Map(records.turns.map(({ recorded }, index) => [recorded.head, index + 1]));
   const segments = records.turns.flatMap((kept, index) => segmentParts(kept, index + 1, heads));
@@ -27,15 +27,15 @@ export function rowsOf(records: TrajectoryRecords, ending: TrajectoryRecord, use
 /** Half a character can't be written as UTF-8: JSON writes it as an escape. */
 const loneSurrogate = /\\ud[89a-f]/;
 
-function isExact(rows: Row[], records: TrajectoryRecords): boolean {
+function isExact(rows: Row[], records: StoredRecords): boolean {
   return !loneSurrogate.test(JSON.stringify(records)) && isDeepStrictEqual(rebuilt(rows), records);
 }
 
 function trajectoryPart(
-  ending: TrajectoryRecord,
-  { scoreFailures }: TrajectoryRecords,
+  ending: Trajectory,
+  { scoreFailures }: StoredRecords,
   { trainedStep, leftOutBecause }: Use,
-): TrajectoryPart {
+): SharedColumns {
   return {
     trajectory: ending.id,
     run: ending.run,
@@ -90,7 +90,7 @@ const nothing: SegmentPart = {
 };
 
 function segmentParts(
-  { recorded, begun, calls }: KeptTurn,
+  { recorded, begun, calls }: StoredTurn,
   turn: number,
   heads: ReadonlyMap<string, number>,
 ): SegmentPart[] {
@@ -130,7 +130,7 @@ function segmentParts(
   ];
 }
 
-function callStructure({ call, recorded, failures }: KeptCall): CallStructure {
+function callStructure({ call, recorded, failures }: StoredCall): ToolStructure {
   return {
     call,
     tool: recorded?.tool ?? null,

@@ -1,4 +1,4 @@
-import type { FoldedStep, FoldedTrajectory } from "../../../contracts/folded-step.ts";
+import type { FoldedEntry, FoldedStep } from "../../../contracts/folded-step.ts";
 import { stepOf } from "../../../contracts/stages.ts";
 import { objectsAtOnce } from "../../store/at-once.ts";
 import { foldedKey, recordedStepKey, trajectoryPrefix } from "../../store/keys.ts";
@@ -12,7 +12,7 @@ import { recentlyUsed } from "../recently-used.ts";
 export interface StepFile {
   step: number;
   tree: Tree<FoldedStep>;
-  trajectories: ReadonlyMap<string, FoldedTrajectory>;
+  trajectories: ReadonlyMap<string, FoldedEntry>;
 }
 
 /** The files of a run's steps: what their records say. A few are held, however many there are. */
@@ -29,7 +29,7 @@ export interface StepFiles {
   /** The files with trajectories of a stage, as far as is known. */
   of(stage: string): Promise<StepFile[]>;
   /** Where the trajectory is whose keys begin so, if it is in a file, as far as is known. */
-  find(prefix: string): Promise<{ file: StepFile; folded: FoldedTrajectory } | undefined>;
+  find(prefix: string): Promise<{ file: StepFile; folded: FoldedEntry } | undefined>;
 }
 
 const kept = 8;

@@ -1,5 +1,5 @@
 /** Numbers of system calls, by the architecture as Node names it. */
-interface Calls {
+interface Syscalls {
   /** The kernel's name of the architecture (AUDIT_ARCH_…). */
   audit: number;
   socket: number;
@@ -18,7 +18,7 @@ interface Calls {
 /** The same on every architecture: new ways to mount, io_uring, pidfd_getfd, process_madvise, quotactl_fd, memfd_secret. */
 const everywhere = [425, 426, 427, 428, 429, 430, 431, 432, 433, 438, 440, 442, 443, 447];
 
-const tables: Partial<Record<NodeJS.Architecture, Calls>> = {
+const tables: Partial<Record<NodeJS.Architecture, Syscalls>> = {
   x64: {
     audit: 0xc000003e,
     socket: 41,

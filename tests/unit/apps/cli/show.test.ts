@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { registerShow } from "../../../../src/apps/cli/commands/show.ts";
-import type { TrajectoryRecord } from "../../../../src/contracts/generated/trajectory.ts";
+import type { Trajectory } from "../../../../src/contracts/generated/trajectory.ts";
 import { openRun } from "../../../../src/run/folder/open-runs.ts";
 import { trajectoryKey } from "../../../../src/run/store/keys.ts";
 import { trajectoryOf } from "../../../../src/run/trajectory/trajectory-of.ts";
@@ -92,7 +92,7 @@ test("names an observation's images, writes them where it is told to, and prints
   };
   const whole = await store.bytes(Buffer.from(text));
   const name = trajectoryOf("calculator-sample/step-0001/task-01009/0");
-  changeRecord<TrajectoryRecord>(join(folder.root, trajectoryKey(name).path), (record) => ({
+  changeRecord<Trajectory>(join(folder.root, trajectoryKey(name).path), (record) => ({
     ...record,
     turns: record.turns.map((turn) => ({
       ...turn,
@@ -140,6 +140,6 @@ test("tells what the reward and the tools measured", async () => {
   const place = trajectoryOf("calculator-sample/step-0001/task-01009/0");
   const metrics = { length: 2, "calculator.digits": 1.5 };
   const file = join(folder.root, trajectoryKey(place).path);
-  changeRecord<TrajectoryRecord>(file, (record) => ({ ...record, metrics }));
+  changeRecord<Trajectory>(file, (record) => ({ ...record, metrics }));
   expect(await show("step-0001/task-01009/0")).toContain("\nlength 2 · calculator.digits 1.5\n");
 });

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { keptTurns } from "../../../../src/apps/serve/kept-turns.ts";
 import { servedAgent } from "../../../../src/apps/serve/served-agent.ts";
 import { servedPolicy } from "../../../../src/apps/serve/served-policy.ts";
-import type { ServedCall } from "../../../../src/apps/serve/served-tools.ts";
+import type { ToolRequest } from "../../../../src/apps/serve/served-tools.ts";
 import { formatNamed } from "../../../../src/chat/formats/parse-action.ts";
 import type {
   EndpointMessage,
@@ -196,7 +196,7 @@ test("with tools of its own, the policy's calls are made here, and a conversatio
   const made: [string, number][] = [];
   const tools = {
     functions: [{ ...tool, own: tool }],
-    call: async ({ trajectory, arguments: { a } }: ServedCall) => {
+    call: async ({ trajectory, arguments: { a } }: ToolRequest) => {
       made.push([trajectory, Number(a)]);
       return a === 9 ? { text: "", failed: "gone", done: true } : { text: `r${a}`, done: false };
     },

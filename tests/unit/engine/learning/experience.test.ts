@@ -8,12 +8,12 @@ import {
 } from "../../../../src/engine/learning/algorithm.ts";
 import { gatherExperience } from "../../../../src/engine/learning/experience.ts";
 import { joined } from "../../../../src/engine/learning/objective.ts";
-import type { ScoredTrajectory } from "../../../../src/engine/learning/token-rewards.ts";
+import type { Experienced } from "../../../../src/engine/learning/token-rewards.ts";
 import { readSafetensors } from "../../../../src/engine/models/weights/safetensors.ts";
 import { relativeError } from "../../torch-fixtures.ts";
 
 interface Fixture {
-  trajectories: (Required<ScoredTrajectory> & { reference: number[] })[];
+  trajectories: (Required<Experienced> & { reference: number[] })[];
   cases: { name: string; settings: Partial<AlgorithmSettings> & { algorithm: Algorithm; turns?: boolean } }[];
 }
 

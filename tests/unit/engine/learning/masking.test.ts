@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { batchFeeds, batchSequences } from "../../../../src/engine/learning/batch.ts";
 import { supervisedObjective } from "../../../../src/engine/learning/supervised-objective.ts";
-import type { ScoredTrajectory } from "../../../../src/engine/learning/token-rewards.ts";
+import type { Experienced } from "../../../../src/engine/learning/token-rewards.ts";
 import { createTrainer } from "../../../../src/engine/learning/trainer.ts";
 import { gradientName, trainingModel } from "../../../../src/engine/learning/training-graphs.ts";
 import { createSession } from "../../../../src/engine/onnx/create-session.ts";
@@ -19,7 +19,7 @@ import { ppoFixture } from "./ppo-fixture.ts";
 
 const { config, settings, trajectories, state, reference } = await ppoFixture();
 
-async function stateAfter(step: ScoredTrajectory[]) {
+async function stateAfter(step: Experienced[]) {
   const trainer = createTrainer({ config, state: copyTrainerState(state), reference, settings, seed: 1 });
   await trainer.policyGradientStep(step);
   await trainer.close();
@@ -61,7 +61,7 @@ test("rows that predict observation tokens get a gradient of exactly zero", asyn
 
 test("a batch's gradient is the sum of its sequences' own: padding has no part in it", async () => {
   const session = await createSession(trainingModel({ config }, supervisedObjective).bytes);
-  const gradientOf = async (sequences: ScoredTrajectory[]) => {
+  const gradientOf = async (sequences: Experienced[]) => {
     const batch = batchSequences(sequences, config);
     const actions = batch.actions.length;
     const weights = { shape: [actions], data: new Float32Array(actions).fill(1) };

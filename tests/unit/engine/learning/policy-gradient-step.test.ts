@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { type Algorithm, algorithmPresets } from "../../../../src/engine/learning/algorithm.ts";
 import { nextKlCoefficient } from "../../../../src/engine/learning/kl-controller.ts";
-import type { ScoredTrajectory } from "../../../../src/engine/learning/token-rewards.ts";
+import type { Experienced } from "../../../../src/engine/learning/token-rewards.ts";
 import { createTrainer } from "../../../../src/engine/learning/trainer.ts";
 import type { TrainingSettings } from "../../../../src/engine/learning/training-settings.ts";
 import { copyTrainerState } from "../../../support/copy-trainer-state.ts";
@@ -18,7 +18,7 @@ const trajectories = fixture.trajectories.map((trajectory, index) => ({
 async function step(
   algorithm: Algorithm,
   changes: Partial<TrainingSettings> = {},
-  batch: ScoredTrajectory[] = trajectories,
+  batch: Experienced[] = trajectories,
 ) {
   const settings = { ...fixture.settings, ...algorithmPresets[algorithm], epochs: 1, ...changes };
   const trainer = createTrainer({
@@ -220,7 +220,7 @@ test("rewards of turns must fit the turns", async () => {
 });
 
 test("a trajectory's rows are sequences of their own, and share its advantage", async () => {
-  const pair = ([one, other]: ScoredTrajectory[]): ScoredTrajectory => ({
+  const pair = ([one, other]: Experienced[]): Experienced => ({
     ...one!,
     tokens: [...one!.tokens, ...other!.tokens],
     mask: [...one!.mask, ...other!.mask],

@@ -1,6 +1,6 @@
 import { expect } from "vitest";
 import { algorithmPresets } from "../../../../src/engine/learning/algorithm.ts";
-import type { ScoredTrajectory } from "../../../../src/engine/learning/token-rewards.ts";
+import type { Experienced } from "../../../../src/engine/learning/token-rewards.ts";
 import { freshTrainerState, type TrainerState } from "../../../../src/engine/learning/trainer-state.ts";
 import type { TrainingSettings } from "../../../../src/engine/learning/training-settings.ts";
 import type { ModelConfig } from "../../../../src/engine/models/config/model-config.ts";
@@ -11,7 +11,7 @@ import { relativeError, torchFixture, withPrefix } from "../../torch-fixtures.ts
 export interface PpoFixture {
   config: ModelConfig;
   settings: TrainingSettings;
-  trajectories: ScoredTrajectory[];
+  trajectories: Experienced[];
   supervisedLoss: number;
   /** Loss terms and gradient norm of each of the three updates. */
   updates: Record<string, number>[];
@@ -36,7 +36,7 @@ export async function ppoFixture(): Promise<PpoFixture> {
       finalFraction: 0,
       ...(json.settings as Omit<TrainingSettings, "decay" | "decaySteps" | "finalFraction">),
     },
-    trajectories: json.trajectories as ScoredTrajectory[],
+    trajectories: json.trajectories as Experienced[],
     supervisedLoss: json.supervisedLoss as number,
     updates: json.updates as Record<string, number>[],
     tensors,

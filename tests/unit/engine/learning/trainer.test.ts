@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { algorithmPresets, algorithms } from "../../../../src/engine/learning/algorithm.ts";
 import type { StepPlan } from "../../../../src/engine/learning/step-plan.ts";
-import type { ScoredTrajectory } from "../../../../src/engine/learning/token-rewards.ts";
+import type { Experienced } from "../../../../src/engine/learning/token-rewards.ts";
 import { createTrainer, type TrainerOptions } from "../../../../src/engine/learning/trainer.ts";
 import { freshTrainerState, parametersOf } from "../../../../src/engine/learning/trainer-state.ts";
 import type { TrainingSettings } from "../../../../src/engine/learning/training-settings.ts";
@@ -137,7 +137,7 @@ test("a supervised step on weights that are not finite throws and changes nothin
 test("trajectories that can't be trained on are refused; those without an action are passed over", async () => {
   const trainer = open();
   const [first] = trajectories;
-  const refused = async (change: Partial<ScoredTrajectory>, message: string) =>
+  const refused = async (change: Partial<Experienced>, message: string) =>
     expect(trainer.policyGradientStep([{ ...first!, ...change }])).rejects.toThrow(message);
   await refused({ logprobs: [0] }, "trajectory 0 has 12 tokens, but 1 log-probabilities");
   await refused({ reward: Number.NaN }, "trajectory 0 has the reward NaN");

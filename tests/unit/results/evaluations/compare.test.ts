@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { compare } from "everturn";
 import { expect, test } from "vitest";
 import { registerCompare } from "../../../../src/apps/cli/commands/compare.ts";
-import type { TrajectoryRecord } from "../../../../src/contracts/generated/trajectory.ts";
+import type { Trajectory } from "../../../../src/contracts/generated/trajectory.ts";
 import type { RunComparison } from "../../../../src/control/operations/compare.ts";
 import { evaluationKey, planRow, trajectoryKey } from "../../../../src/run/store/keys.ts";
 import { writeSampleRun } from "../../../support/sample-run.ts";
@@ -91,7 +91,7 @@ test("refuses evaluations on other tasks, or without a task in common", async ()
   await store.record(evaluationKey("evaluation-empty"), { ...evaluation, name: "evaluation-empty" });
   await expect(tell(`${id}/empty`, id)).rejects.toThrow("can't be compared: no task is in both");
   const name = { stage: "evaluation-v0001", task: "task-00002", sample: 0 };
-  changeRecord<TrajectoryRecord>(join(folder.root, trajectoryKey(name).path), (record) => ({
+  changeRecord<Trajectory>(join(folder.root, trajectoryKey(name).path), (record) => ({
     ...record,
     task: { ...record.task, reward_model: { ground_truth: "another" } },
   }));

@@ -1,7 +1,7 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import type { Media, TrajectoryRecord } from "../../../../src/contracts/generated/trajectory.ts";
+import type { Media, Trajectory } from "../../../../src/contracts/generated/trajectory.ts";
 import type { RecordedCall } from "../../../../src/contracts/recorded-call.ts";
 import { readLedger } from "../../../../src/results/ledger/ledger.ts";
 import { readTrajectory } from "../../../../src/results/report/trajectory-detail.ts";
@@ -29,7 +29,7 @@ for (const stage of ["step-0001", "step-0002"]) {
   if (name === undefined) throw new Error("the made run has trajectories");
   const fileOf = ({ path }: { path: string }) => join(folder.root, path);
   changeRecord<RecordedCall>(fileOf(callKey(name, 1, 0)), (call) => ({ ...call, media, whole }));
-  changeRecord<TrajectoryRecord>(fileOf(trajectoryKey(name)), (record) => ({
+  changeRecord<Trajectory>(fileOf(trajectoryKey(name)), (record) => ({
     ...record,
     turns: record.turns.map((turn) => ({
       ...turn,

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { registerReport } from "../../../../src/apps/cli/commands/report.ts";
 import type { StepRecord } from "../../../../src/contracts/generated/step-record.ts";
-import type { Media, TrajectoryRecord } from "../../../../src/contracts/generated/trajectory.ts";
+import type { Media, Trajectory } from "../../../../src/contracts/generated/trajectory.ts";
 import type { EvaluationRecord } from "../../../../src/contracts/run.ts";
 import { writeReport } from "../../../../src/results/report/write-report.ts";
 import { openRun } from "../../../../src/run/folder/open-runs.ts";
@@ -70,7 +70,7 @@ test("shows the images of observations, those that are large by name", async () 
   ];
   const names = await trajectoryReader(run).list({ stage: "evaluation-v0005" });
   for (const name of names) {
-    changeRecord<TrajectoryRecord>(join(run.folder.root, trajectoryKey(name).path), (record) => ({
+    changeRecord<Trajectory>(join(run.folder.root, trajectoryKey(name).path), (record) => ({
       ...record,
       turns: record.turns.map((turn) => ({
         ...turn,
@@ -124,7 +124,7 @@ test("escapes whatever a model, a tool or a task wrote", async () => {
     { action: attack, toolCalls: [call] },
     { action: attack, toolCalls: [] },
   ];
-  changeRecord<TrajectoryRecord>(join(run.folder.root, trajectoryKey(place).path), (record) => {
+  changeRecord<Trajectory>(join(run.folder.root, trajectoryKey(place).path), (record) => {
     return { ...record, turns, success: !record.success };
   });
   const page = await reportOf(run);

@@ -1,7 +1,7 @@
 import { mkdtempSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import type { TrajectoryRecord } from "../../../../src/contracts/generated/trajectory.ts";
+import type { Trajectory } from "../../../../src/contracts/generated/trajectory.ts";
 import { type QueryColumnName, queryColumns } from "../../../../src/results/table/columns.ts";
 import { openTrajectoryTable } from "../../../../src/results/table/open-query.ts";
 import { keyOf } from "../../../../src/run/store/key.ts";
@@ -18,10 +18,7 @@ import { foldStep, type Member } from "../../../../src/run/trajectory/folded/fol
 import { readRecords } from "../../../../src/run/trajectory/folded/read-records.ts";
 import { recordsByKey } from "../../../../src/run/trajectory/folded/records-by-key.ts";
 import { removeRecords } from "../../../../src/run/trajectory/folded/remove-records.ts";
-import {
-  endingOf,
-  type TrajectoryRecords,
-} from "../../../../src/run/trajectory/folded/trajectory-records.ts";
+import { endingOf, type StoredRecords } from "../../../../src/run/trajectory/folded/trajectory-records.ts";
 import { trajectoryReader } from "../../../../src/run/trajectory/reader.ts";
 import { anyTrajectory } from "../../../support/any-trajectory.ts";
 import { startObjects } from "../../../support/object-store.ts";
@@ -51,8 +48,8 @@ async function write(store: Store, step: number, count: number) {
 }
 
 /** The records of a trajectory as those of another name. */
-function named({ record, leftOut, ...rest }: TrajectoryRecords, { stage, task, sample }: TrajectoryName) {
-  const renamed = (one: TrajectoryRecord) => ({
+function named({ record, leftOut, ...rest }: StoredRecords, { stage, task, sample }: TrajectoryName) {
+  const renamed = (one: Trajectory) => ({
     ...one,
     id: `run/${stage}/${task}/${sample}`,
     stage,

@@ -1,7 +1,7 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import type { BatchMember } from "../../../../src/contracts/activities.ts";
+import type { BatchMember } from "../../../../src/contracts/ledger.ts";
 import { trajectoryKey, turnKey } from "../../../../src/run/store/keys.ts";
 import { openRunStore } from "../../../../src/run/store/open-run-store.ts";
 import { readBatch } from "../../../../src/run/trajectory/training-batch.ts";

@@ -4,7 +4,7 @@ import type { Segment } from "../../../../src/contracts/generated/segment.ts";
 import { callKey } from "../../../../src/run/store/keys.ts";
 import { openRunStore } from "../../../../src/run/store/open-run-store.ts";
 import { readEnded } from "../../../../src/run/trajectory/ended-trajectory.ts";
-import { readTurns, type TurnEntry } from "../../../../src/run/trajectory/turn-journal.ts";
+import { type JournalTurn, readTurns } from "../../../../src/run/trajectory/turn-journal.ts";
 import { temporaryFolder } from "../../../support/temporary-folder.ts";
 import { writeTurn } from "../../../support/written-turn.ts";
 
@@ -55,7 +55,7 @@ const ended: EndedTrajectory = {
   refused: [{ turn: 2, call: 0, tool: "", arguments: "search(", observation: "error: not JSON" }],
 };
 
-const observed = (turns: TurnEntry[]) =>
+const observed = (turns: JournalTurn[]) =>
   turns.map(({ calls }) => calls.map(({ observation }) => observation).join());
 
 test("turns are read in order, with their calls in order, also where some were never answered", async () => {

@@ -12,7 +12,7 @@ import { toolFunctions } from "../../../../plugin/registry/tool-functions.ts";
 import { functionOf } from "../../../../work/tools/open-tool.ts";
 
 /** A call that was made by hand. */
-export interface TriedCall extends Pick<CheckedResponse, "error" | "reward" | "metrics" | "done"> {
+export interface Tried extends Pick<CheckedResponse, "error" | "reward" | "metrics" | "done"> {
   /** Of a tool of several functions: which one. */
   function?: string;
   arguments: JsonObject;
@@ -32,7 +32,7 @@ export interface Trial {
   /** What the policy is told of it. */
   described: string;
   /** `name`: of the function; may be left out of a tool that has one. */
-  call(given: JsonObject, name?: string): Promise<TriedCall>;
+  call(given: JsonObject, name?: string): Promise<Tried>;
   /** Releases the instance. */
   close(): Promise<void>;
 }
@@ -75,7 +75,7 @@ export async function openTrial(plugin: ResolvedPlugin, columns: JsonObject): Pr
   async function answered(
     given: JsonObject,
     called: string,
-  ): Promise<Omit<TriedCall, "function" | "arguments" | "seconds">> {
+  ): Promise<Omit<Tried, "function" | "arguments" | "seconds">> {
     const problem = functionOf(opened, called).validate(given);
     if (problem !== undefined) return { text: `error: ${problem}`, invalid: true };
     const key = `try/${calls++}`;

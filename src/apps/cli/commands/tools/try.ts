@@ -7,7 +7,7 @@ import type { JsonObject } from "../../../../contracts/json.ts";
 import type { ResolvedPlugin } from "../../../../contracts/plan.ts";
 import { openSubject } from "../../../../control/conformance/open-subject.ts";
 import { jsonObject } from "../../terminal/option-values.ts";
-import { openTrial, type TriedCall } from "./trial.ts";
+import { openTrial, type Tried } from "./trial.ts";
 
 interface Options {
   config?: JsonObject;
@@ -32,7 +32,7 @@ export function registerTry(parent: Command): void {
     .option("--config <json>", "configuration of the plugin, as in a pipeline", jsonObject)
     .option("--task <json>", "columns of the task that the tool instance is created for", jsonObject)
     .option("--json", "print one line of JSON per call", false)
-    .action(async (reference: string, calls: GivenCall[], { config, task = {}, json }: Options) => {
+    .action(async (reference: string, calls: Given[], { config, task = {}, json }: Options) => {
       const trial = await openTrial(await toolOf(reference, config), task);
       try {
         if (calls.length === 0 && !json) process.stdout.write(`${trial.described}\n`);
@@ -48,17 +48,17 @@ export function registerTry(parent: Command): void {
 }
 
 /** A call as it is written. */
-interface GivenCall {
+interface Given {
   function?: string;
   arguments: JsonObject;
 }
 
-function collectCalls(value: string, before: GivenCall[]): GivenCall[] {
+function collectCalls(value: string, before: Given[]): Given[] {
   return [...before, givenCall(value)];
 }
 
 /** `{"value": 3}`, or a function's name before that; a name alone is a call without arguments. */
-function givenCall(text: string): GivenCall {
+function givenCall(text: string): Given {
   const [, name, given = ""] = /^\s*([A-Za-z_][\w-]*)\s*(\{.*)?$/s.exec(text) ?? [];
   if (name === undefined) return { arguments: jsonObject(text) };
   return { function: name, arguments: given === "" ? {} : jsonObject(given) };
@@ -74,7 +74,7 @@ async function toolOf(reference: string, config: JsonObject | undefined): Promis
 }
 
 /** Calls that are typed, a line each; a line that is none is told and left out. */
-async function* typedCalls(): AsyncGenerator<GivenCall> {
+async function* typedCalls(): AsyncGenerator<Given> {
   const lines = createInterface({
     input: process.stdin,
     output: editedLine(),
@@ -95,7 +95,7 @@ function editedLine(): NodeJS.WritableStream {
   return Object.create(process.stderr, { write: { value: write } });
 }
 
-function readCall(line: string): GivenCall | undefined {
+function readCall(line: string): Given | undefined {
   try {
     return givenCall(line);
   } catch (error) {
@@ -106,7 +106,7 @@ function readCall(line: string): GivenCall | undefined {
 }
 
 /** What the model reads, and below it what else was said. */
-function textOf({ text, seconds, media = [], failed, ...marks }: TriedCall): string {
+function textOf({ text, seconds, media = [], failed, ...marks }: Tried): string {
   if (failed !== undefined) return `failed after ${seconds} s: ${failed}`;
   const { error, invalid, done, reward, metrics } = marks;
   const said = [

@@ -6,15 +6,12 @@ import { openRows, writeRows } from "../../../../../src/run/trajectory/folded/pa
 import { rebuilt } from "../../../../../src/run/trajectory/folded/rebuilt.ts";
 import type { Row } from "../../../../../src/run/trajectory/folded/row.ts";
 import { rowsOf } from "../../../../../src/run/trajectory/folded/rows.ts";
-import {
-  endingOf,
-  type TrajectoryRecords,
-} from "../../../../../src/run/trajectory/folded/trajectory-records.ts";
+import { endingOf, type StoredRecords } from "../../../../../src/run/trajectory/folded/trajectory-records.ts";
 import { segmentRef } from "../../../../../src/run/trajectory/segments.ts";
 import { anyTrajectory } from "../../../../support/any-trajectory.ts";
 
 /** Writes the rows and gives what a reader of the file rebuilds. */
-async function throughAFile(trajectories: readonly TrajectoryRecords[]): Promise<TrajectoryRecords[]> {
+async function throughAFile(trajectories: readonly StoredRecords[]): Promise<StoredRecords[]> {
   const folder = await mkdtemp(join(tmpdir(), "everturn-rows-"));
   const writer = writeRows(folder);
   const places = trajectories.map((records) => {
@@ -34,7 +31,7 @@ test("the columns alone say how many observations were cut", () => {
     const records = anyTrajectory(seed, { turns: 4, tokens: 4 });
     const ending = endingOf(records);
     const rows = ending === undefined ? [] : rowsOf(records, ending, { trainedStep: 3 });
-    const cut = ({ turns }: TrajectoryRecords) => turns.map(({ recorded }) => recorded.cutObservations);
+    const cut = ({ turns }: StoredRecords) => turns.map(({ recorded }) => recorded.cutObservations);
     expect(cut(rebuilt(rows.map((row) => ({ ...row, exact: null }))))).toEqual(cut(records));
   }
 });
