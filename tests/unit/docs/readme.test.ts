@@ -9,7 +9,7 @@ const root = join(import.meta.dirname, "..", "..", "..");
 
 test("docs/dependencies.md has a line for each dependency, and no other", async () => {
   const page = await readFile(join(root, "docs", "dependencies.md"), "utf8");
-  const tables = page.slice(0, page.indexOf("## Beside npm"));
+  const tables = page.slice(0, page.indexOf("## Outside npm"));
   const listed = [...tables.matchAll(/^\| `([^`]+)` \|/gm)].map(([, name]) => name);
   expect(listed).toEqual([
     ...Object.keys(packageJson.dependencies),
