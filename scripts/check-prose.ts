@@ -112,10 +112,13 @@ function problemsIn(path: string): string[] {
   );
 }
 
-const pages = globSync(["README.md", "CONTRIBUTING.md", "docs/**/*.md", "src/**/README.md"], {
-  cwd: root,
-  exclude: ["docs/decisions/**", "**/node_modules/**"],
-});
+const pages = globSync(
+  ["README.md", "CONTRIBUTING.md", "docs/**/*.md", "{src,plugins,pipelines,templates}/**/README.md"],
+  {
+    cwd: root,
+    exclude: ["docs/decisions/**", "**/node_modules/**"],
+  },
+);
 const modules = globSync("{src,workflows,activities,plugins}/**/*.ts", {
   cwd: root,
   exclude: ["**/node_modules/**", "**/dist/**"],
