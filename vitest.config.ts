@@ -24,8 +24,8 @@ export default defineConfig({
         test: {
           name: "slow",
           include: slow,
-          testTimeout: 300_000,
-          hookTimeout: 300_000,
+          testTimeout: 480_000,
+          hookTimeout: 480_000,
         },
       },
     ],
@@ -35,8 +35,8 @@ export default defineConfig({
       "tests/support/few-threads.ts",
     ],
     // Several times what any test of the quick tier takes: on a busy machine with two cores, tests take up to ten times as long.
-    testTimeout: 120_000,
-    hookTimeout: 120_000,
+    testTimeout: 180_000,
+    hookTimeout: 180_000,
     // Suits two cores, because tests that start and kill servers mostly wait: four workers leave a seventh of the cores idle, six
     // a tenth, seven a fiftieth.
     maxWorkers: 7,

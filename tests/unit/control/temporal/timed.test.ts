@@ -1,25 +1,31 @@
-import { setTimeout as sleep } from "node:timers/promises";
-import { afterEach, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { timed } from "../../../../src/control/temporal/timed.ts";
 
 const { signal } = new AbortController();
 const what = "calculator";
 
-afterEach(() => vi.restoreAllMocks());
+beforeEach(() => {
+  vi.useFakeTimers(); // the clock moves only when a test advances it
+});
+afterEach(() => {
+  vi.useRealTimers();
+  vi.restoreAllMocks();
+});
 
-test("what came before the work began, in a queue, counts for nothing", async () => {
-  const { result, seconds } = await timed(
-    async (own, begin) => {
-      await sleep(400);
+const pause = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
+
+test("time in a queue, before the work begins, does not count", async () => {
+  const working = timed(
+    async (_, begin) => {
+      await pause(400);
       begin();
-      await sleep(100, undefined, { signal: own });
+      await pause(100);
       return "done";
     },
     { what, signal, limit: 450 },
   );
-  expect(result).toBe("done");
-  expect(seconds).toBeGreaterThan(0.09);
-  expect(seconds).toBeLessThan(0.4);
+  await vi.advanceTimersByTimeAsync(500);
+  expect(await working).toEqual({ result: "done", seconds: 0.1 });
 });
 
 test("work that takes all of its time is ended, whether it heeds its signal or not", async () => {
@@ -31,22 +37,24 @@ test("work that takes all of its time is ended, whether it heeds its signal or n
     },
     { what, signal, limit: 50 },
   );
-  await expect(hanging).rejects.toMatchObject({ code: "TIME_LIMIT_REACHED", retryable: false });
+  const refused = expect(hanging).rejects.toMatchObject({ code: "TIME_LIMIT_REACHED", retryable: false });
+  await vi.advanceTimersByTimeAsync(50);
+  await refused;
   expect(reason).toMatchObject({ params: { what, seconds: 0.05 } });
 });
 
-test("time for which the process was stopped counts for a few seconds at most", async () => {
+test("a time for which the process was stopped counts for five seconds", async () => {
   const now = performance.now.bind(performance);
-  const { seconds } = await timed(
+  const working = timed(
     async () => {
-      await sleep(20);
+      await pause(20);
       vi.spyOn(performance, "now").mockImplementation(() => now() + 3_600_000); // SIGSTOP, SIGCONT an hour later
-      await sleep(20);
+      await pause(20);
     },
     { what, signal, limit: 60_000 },
   );
-  expect(seconds).toBeGreaterThan(1);
-  expect(seconds).toBeLessThan(10);
+  await vi.advanceTimersByTimeAsync(40);
+  expect((await working).seconds).toBe(5);
 });
 
 test("a cancellation ends the work with its own reason", async () => {
