@@ -1,10 +1,10 @@
 import { JinjaError } from "./errors.ts";
-import { fromJson } from "./from-json.ts";
 import { globalsWith } from "./globals.ts";
 import { rendered } from "./interpreter.ts";
 import type { Statement } from "./nodes.ts";
 import { parseTemplate } from "./parser.ts";
 import { Scope } from "./scope.ts";
+import { Dict, type Value } from "./values.ts";
 
 /** A Jinja template as transformers renders chat templates: Python's semantics, a sandbox, and a bound on what it may do. */
 export interface Template {
@@ -35,4 +35,16 @@ function bounded<Result>(action: () => Result): Result {
       throw new JinjaError("it is nested too deeply, or makes too much", { cause: error });
     throw error;
   }
+}
+
+/** JSON as a template sees it: whole numbers are ints, others floats; what is undefined is left out. */
+function fromJson(value: unknown): Value {
+  if (value === null || typeof value === "boolean" || typeof value === "string") return value;
+  if (typeof value === "number")
+    return Number.isSafeInteger(value) && !Object.is(value, -0) ? BigInt(value) : value;
+  if (Array.isArray(value)) return value.map(fromJson);
+  if (typeof value !== "object") throw new JinjaError(`a ${typeof value} is not JSON`);
+  const dict = new Dict();
+  for (const [key, one] of Object.entries(value)) if (one !== undefined) dict.set(key, fromJson(one));
+  return dict;
 }

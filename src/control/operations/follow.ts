@@ -3,6 +3,7 @@ import type { WorkflowHandle } from "@temporalio/client";
 import { withOwnSignal } from "../../base/async/abort-signals.ts";
 import { readLines } from "../../base/files/line-file.ts";
 import { patiently } from "../../base/files/patiently.ts";
+import { duration } from "../../base/text/format.ts";
 import type { EvaluationRecord, RunProgress, StageProgress } from "../../contracts/run.ts";
 import { ownEvaluations } from "../../run/folder/evaluations.ts";
 import type { OpenRun } from "../../run/folder/open-runs.ts";
@@ -11,7 +12,6 @@ import type { HostChange } from "../../work/tools/breaker.ts";
 import type { RunSession } from "../supervision/session.ts";
 import { waitingCount } from "../temporal/live-trajectories.ts";
 import { progressEvent, type RunEvent } from "./events.ts";
-import { hostLine } from "./host-line.ts";
 
 /** Milliseconds between two looks at what is recorded. */
 const interval = 1000;
@@ -118,4 +118,19 @@ export function follow(
       await following;
     },
   };
+}
+
+/** One line for a tools' host that was paused, works again, or is given up. */
+function hostLine({ host, state, reason, seconds }: HostChange): string {
+  switch (state) {
+    case "paused":
+      return [
+        `the tools' host ${host} keeps failing; its calls wait (hosts.${host}.patience says how long): ${reason}`,
+        "If a tool throws over what the model wrote, let it answer { text, error: true } instead.",
+      ].join(". ");
+    case "resumed":
+      return `the tools' host ${host} works again after ${duration(seconds)}`;
+    case "down":
+      return `the tools' host ${host} is down for ${duration(seconds)}; calls that wait for it fail: ${reason}`;
+  }
 }

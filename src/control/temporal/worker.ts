@@ -1,5 +1,6 @@
 import {
   type ActivityInterceptorsFactory,
+  NativeConnection,
   TransportError,
   Worker,
   type WorkerOptions,
@@ -14,14 +15,13 @@ import { loopNames } from "../../contracts/plan-loops.ts";
 import type { Queues } from "../../contracts/trajectory.ts";
 import { openRun } from "../../run/folder/open-runs.ts";
 import { type Role, rolesBeside } from "../../run/folder/queues.ts";
-import { reasonOf, type ServerLocation } from "./client.ts";
+import { connectionSettings, reasonOf, type ServerLocation, unreachable } from "./client.ts";
 import { workflowOptions } from "./deployment.ts";
 import { localAttempts } from "./local-attempts.ts";
 import { watchLoops } from "./loop-watch.ts";
 import { tellOutOfMemory } from "./out-of-memory.ts";
 import { checkServer, watchIdentity } from "./server-identity.ts";
 import type { Wait } from "./waits.ts";
-import { connectWorker } from "./worker-connection.ts";
 
 type Activities = Record<string, (input: never) => Promise<unknown>>;
 
@@ -172,4 +172,15 @@ function tellProgress(tell: () => void): ActivityInterceptorsFactory {
       },
     },
   });
+}
+
+/** The connection of a worker. Throws TEMPORAL_UNREACHABLE. */
+async function connectWorker(location: ServerLocation): Promise<NativeConnection> {
+  const { address } = location;
+  const settings = connectionSettings(location);
+  try {
+    return await NativeConnection.connect({ ...settings, address });
+  } catch (error) {
+    throw unreachable(location, error);
+  }
 }

@@ -4,10 +4,9 @@ import { elementTypes } from "./element-types.ts";
 import { floatsOf } from "./floats-of.ts";
 import { release } from "./release.ts";
 import { closedError, runError } from "./run-error.ts";
-import { made, type Pointer, type RuntimeFunctions } from "./runtime-functions.ts";
+import { made, type Pointer, type RuntimeFunction, type RuntimeFunctions } from "./runtime-functions.ts";
 import { runtimeSession, valueOver } from "./runtime-session.ts";
 import type { DeviceTensor, Outputs, Session, SessionOptions, Tensor } from "./session.ts";
-import { inputNames, outputNames } from "./session-names.ts";
 import { createUsage } from "./usage.ts";
 
 /** A session on an NVIDIA card, by the runtime's C API. Throws ONNX_SESSION_FAILED. */
@@ -143,4 +142,29 @@ function copyOf(runtime: RuntimeFunctions, name: string, value: Pointer, { shape
   if (type === elementTypes.int64) return { shape, data: new BigInt64Array(bytes(8)) };
   if (type === elementTypes.bool) return { shape, data: new Uint8Array(bytes(1)) };
   throw runError(`the output ${name} is of the element type ${type}`);
+}
+
+/** The names of a model's inputs, in its order. */
+function inputNames(runtime: RuntimeFunctions, session: Pointer): string[] {
+  return namesBy(runtime, session, runtime.SessionGetInputCount, runtime.SessionGetInputName);
+}
+
+/** The names of a model's outputs, in its order. */
+function outputNames(runtime: RuntimeFunctions, session: Pointer): string[] {
+  return namesBy(runtime, session, runtime.SessionGetOutputCount, runtime.SessionGetOutputName);
+}
+
+function namesBy(
+  runtime: RuntimeFunctions,
+  session: Pointer,
+  countOf: RuntimeFunction,
+  nameOf: RuntimeFunction,
+): string[] {
+  const allocator = made(runtime.GetAllocatorWithDefaultOptions);
+  return Array.from({ length: Number(made(countOf, session)) }, (_, index) => {
+    const text = made(nameOf, session, index, allocator);
+    const name = runtime.text(text);
+    runtime.AllocatorFree(allocator, text);
+    return name;
+  });
 }

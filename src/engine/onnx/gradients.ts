@@ -2,7 +2,6 @@ import type { Cotangent, GradientRule } from "./gradient-rule.ts";
 import { gradientRules } from "./gradient-rules.ts";
 import { createGradientSums, type GradientSums } from "./gradient-sums.ts";
 import { type FloatValue, type GradientRows, graphError, type TapeEntry } from "./graph.ts";
-import { remadeSteps } from "./remade.ts";
 
 /**
  * The gradients of a scalar with respect to `parameters`, in their order, written into the same graph
@@ -119,4 +118,21 @@ function dependentSteps(tape: readonly TapeEntry[], parameters: readonly FloatVa
     dependent.add(step.output);
     return [{ step, wanted }];
   });
+}
+
+/**
+ * The steps of a tape as its backward pass sees them: outputs that are cheap to make (`remake`) are made again where a rule first wants them,
+ * and are the same for all that want them (rematerialization; arXiv 2205.05198 calls it selective recomputation).
+ */
+function remadeSteps(tape: readonly TapeEntry[]): (step: TapeEntry) => TapeEntry {
+  const cheap = new Map(tape.flatMap((step) => (step.remake ? [[step.output, step]] : [])));
+  const remade = new Map<FloatValue, Pick<TapeEntry, "output" | "saved">>();
+  const latest = (value: FloatValue): FloatValue => {
+    const step = cheap.get(value);
+    if (!step?.remake) return value;
+    const known = remade.get(value) ?? step.remake(step.floats.map(latest));
+    remade.set(value, known);
+    return known.output;
+  };
+  return (step) => ({ ...step, floats: step.floats.map(latest), ...remade.get(step.output) });
 }

@@ -1,6 +1,6 @@
 import type { Tensor as RuntimeTensor } from "onnxruntime-node";
 import type { Device } from "../devices/device.ts";
-import type { CudaValue } from "./cuda-value.ts";
+import type { Pointer } from "./runtime-functions.ts";
 
 /** Numbers with their shape; the array's class is the element type. */
 export interface Tensor {
@@ -47,4 +47,9 @@ export interface Session {
   run(feeds: Readonly<Record<string, Tensor | DeviceTensor>>, fetches?: readonly string[]): Promise<Outputs>;
   /** Waits for runs under way, then frees the model; later runs throw ONNX_RUN_FAILED. */
   close(): Promise<void>;
+}
+
+/** A value of the runtime's in the memory of an NVIDIA card. */
+interface CudaValue {
+  readonly cudaValue: Pointer;
 }

@@ -1,19 +1,21 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Tokenizer as HuggingFaceTokenizer } from "@huggingface/tokenizers";
+import { EverturnError } from "../../base/errors/everturn-error.ts";
 import { messageOf } from "../../base/errors/message-of.ts";
 import { isThere } from "../../base/files/is-there.ts";
 import { persistently } from "../../base/files/persistently.ts";
 import { isObject } from "../../contracts/json.ts";
+import { compileChatTemplate, type ShownMessage } from "./chat-template.ts";
 import { readChatTemplate } from "./chat-template-files.ts";
 import type { Span } from "./control-text.ts";
 import { exactTokenizer } from "./exact-tokenizer.ts";
 import { fixedTemplate, type TemplateSettings } from "./fixed-template.ts";
 import type { ControlTokens } from "./follow-up.ts";
+import { shownFollowUp } from "./follow-up-shown.ts";
 import { invalidTokenizer, readJsonFile } from "./json-file.ts";
 import { readNamedEnds } from "./named-ends.ts";
 import { controlTokens, withMarkedControl, withMarks } from "./plain-vocabulary.ts";
-import { templateEnds } from "./template-ends.ts";
 
 /** Text to token ids and back, as Hugging Face's `tokenizers` does it. */
 export type Tokenizer = {
@@ -150,4 +152,25 @@ function readSpecialTokens(config: Record<string, unknown>): Record<string, stri
     else if (isObject(value) && typeof value.content === "string") texts[name] = value.content;
   }
   return texts;
+}
+
+/** The control token that a chat template ends an action with which calls no tool, and one that calls some; undefined where it can't write such a chat. */
+function templateEnds(
+  template: string,
+  specialTokens: Readonly<Record<string, string>>,
+  control: ControlTokens,
+): { text?: string; calls?: string } {
+  const endBefore = (message: ShownMessage, ends: readonly string[]) => {
+    try {
+      const render = compileChatTemplate(template, specialTokens);
+      return shownFollowUp({ render, again: render }, { ...control, ends }, [message])?.end;
+    } catch (error) {
+      if (error instanceof EverturnError) return undefined; // framing says so when it is asked for turns
+      throw error;
+    }
+  };
+  const text = endBefore({ role: "user", content: "?" }, control.ends);
+  const known = text === undefined ? control.ends : [...control.ends, text];
+  const calls = endBefore({ role: "tool", name: "tool", content: "?" }, known);
+  return { ...(text !== undefined && { text }), ...(calls !== undefined && { calls }) };
 }

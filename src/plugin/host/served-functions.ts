@@ -1,8 +1,17 @@
-import type { JsonValue } from "../../contracts/json.ts";
+import { messageOf } from "../../base/errors/message-of.ts";
+import type { JsonObject, JsonValue } from "../../contracts/json.ts";
+import type { OfferedFunction } from "../../contracts/plan.ts";
 import type { GroupRewardPlugin, RewardPlugin } from "../../contracts/reward.ts";
 import type { ToolPlugin } from "../../contracts/tool.ts";
-import { checkedGroupScores, checkedRefusal, checkedScore, checkedSnapshot } from "./checked-answer.ts";
-import { checkedFunctions } from "./checked-functions.ts";
+import { argumentsValidator } from "../registry/validate-arguments.ts";
+import {
+  checkedGroupScores,
+  checkedRefusal,
+  checkedScore,
+  checkedSnapshot,
+  invalidAnswer,
+  isPlain,
+} from "./checked-answer.ts";
 import { checkedResponse } from "./checked-response.ts";
 import type { FunctionName, PluginFunctions, StateNumber } from "./protocol.ts";
 
@@ -99,4 +108,30 @@ export function servedGroupReward(name: string, plugin: GroupRewardPlugin): Serv
     scoreGroup: async (request, { signal }) =>
       checkedGroupScores(name, await plugin.scoreGroup({ ...request, signal }), request.members.length),
   };
+}
+
+/** The functions that a tool tells by name, checked. Throws PLUGIN_ANSWER_INVALID. */
+function checkedFunctions(plugin: string, given: unknown): OfferedFunction[] {
+  const refuse = (expected: string) => invalidAnswer(plugin, "functions", given, expected);
+  if (!isPlain(given) || Array.isArray(given))
+    throw refuse("it must be { name: { description, parameters } }");
+  const entries = Object.entries(given);
+  if (entries.length === 0) throw refuse("there must be at least one function");
+  return entries.map(([name, said]) => {
+    if (!/^[A-Za-z_][A-Za-z0-9_-]{0,63}$/.test(name))
+      throw refuse(`“${name}” must be letters, digits, _ and -, at most 64`);
+    if (!isPlain(said)) throw refuse(`“${name}” must be { description, parameters }`);
+    const { description, parameters } = said;
+    if (typeof description !== "string" || description === "")
+      throw refuse(`“${name}.description” must be text`);
+    if (!isPlain(parameters) || parameters.type !== "object")
+      throw refuse(`“${name}.parameters” must be a JSON Schema of type object`);
+    try {
+      const schema: JsonObject = JSON.parse(JSON.stringify(parameters));
+      argumentsValidator(schema);
+      return { name, description, parameters: schema };
+    } catch (error) {
+      throw refuse(`“${name}.parameters” must be a JSON Schema: ${messageOf(error)}`);
+    }
+  });
 }

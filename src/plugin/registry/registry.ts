@@ -4,8 +4,9 @@ import { messageOf } from "../../base/errors/message-of.ts";
 import { displayPath } from "../../base/validation/place.ts";
 import type { DatasetPlugin } from "../../contracts/dataset.ts";
 import type { PluginManifest } from "../../contracts/generated/plugin.ts";
+import type { JsonObject } from "../../contracts/json.ts";
 import type { AgentLoop } from "../../contracts/loop.ts";
-import type { ResolvedLoop, ResolvedPlugin } from "../../contracts/plan.ts";
+import type { PluginSource, ResolvedLoop, ResolvedPlugin } from "../../contracts/plan.ts";
 import type { PolicyPlugin } from "../../contracts/policy.ts";
 import type { GroupRewardPlugin, RewardPlugin } from "../../contracts/reward.ts";
 import type { ToolPlugin } from "../../contracts/tool.ts";
@@ -13,7 +14,6 @@ import type { TrackerPlugin } from "../../contracts/tracker.ts";
 import type { TrainerPlugin } from "../../contracts/trainer.ts";
 import type { LossFunction } from "../../engine/learning/loss-function.ts";
 import { foreignTool } from "./foreign/foreign-tool.ts";
-import { functionTool } from "./function-tool.ts";
 
 type Kind = PluginManifest["kind"];
 
@@ -138,4 +138,21 @@ function hasAll(value: unknown, functions: readonly string[]): boolean {
 
 function list(functions: readonly string[]): string {
   return functions.map((name) => `${name}()`).join(", ");
+}
+
+/** A plain function as a tool; `positions` says which argument is where. */
+function functionTool(
+  called: (...values: never[]) => unknown,
+  positions: NonNullable<PluginSource["positions"]>,
+): ToolPlugin {
+  return { execute: async (given) => Reflect.apply(called, undefined, valuesOf(given, positions)) };
+}
+
+function valuesOf(given: JsonObject, positions: NonNullable<PluginSource["positions"]>): unknown[] {
+  if (positions === "object") return [given];
+  return positions.flatMap((name): unknown[] => {
+    if (!name.startsWith("...")) return [given[name]];
+    const rest = given[name.slice(3)];
+    return Array.isArray(rest) ? rest : [];
+  });
 }

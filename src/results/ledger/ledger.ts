@@ -1,5 +1,5 @@
 import { messageOf } from "../../base/errors/message-of.ts";
-import type { Finding, LedgerEntry } from "../../contracts/ledger.ts";
+import type { Finding, LedgerEntry, LedgerState } from "../../contracts/ledger.ts";
 import { stepOf } from "../../contracts/stages.ts";
 import type { DrawnFrom } from "../../plan/tasks/step-indices.ts";
 import { loadDataset } from "../../plugin/registry/registry.ts";
@@ -7,8 +7,10 @@ import type { OpenRun } from "../../run/folder/open-runs.ts";
 import { lastRecordedStep } from "../../run/folder/recorded-steps.ts";
 import { type TrajectoryReader, trajectoryReader } from "../../run/trajectory/reader.ts";
 import { byStage, type Stage, withOthers } from "../../run/trajectory/stages.ts";
+import { firstVersion } from "../../run/versions/first-version.ts";
+import { isKept } from "../../run/versions/kept-versions.ts";
+import { policyPart, trainerPart } from "../../run/versions/version-parts.ts";
 import { checkFiles, unreadable } from "./check-files.ts";
-import { checkVersions } from "./check-versions.ts";
 import { checkDataCursor } from "./checks/data-cursor.ts";
 import { checkEvaluation } from "./checks/evaluations.ts";
 import { checkMetrics } from "./checks/metrics.ts";
@@ -20,7 +22,6 @@ import { largestStaleness } from "./largest-staleness.ts";
 import { lostRecords } from "./lost-records.ts";
 import { reservedStages } from "./reservations.ts";
 import { type Single, singleTrajectories } from "./single-trajectories.ts";
-import { type StageSummary, summarize } from "./summary.ts";
 import { ownSteps } from "./trained-steps.ts";
 
 /** A run's ledger, checked against its files; without its lines, which are told stage by stage. */
@@ -144,4 +145,57 @@ async function trainingTasks({ plan }: OpenRun): Promise<{ tasks?: DrawnFrom; un
   } catch (error) {
     return { unchecked: [`the data cursor: the training set can't be read: ${messageOf(error)}`] };
   }
+}
+
+/**
+ * Whether the versions that a run keeps (checkpoints and the newest ones) are there, policy and trainer state.
+ * `current`: the newest recorded version before the look and after it, since versions are freed while a run goes on.
+ */
+async function checkVersions(
+  { store, plan }: Pick<OpenRun, "store" | "plan">,
+  current: () => Promise<number | undefined>,
+): Promise<Finding[]> {
+  const before = await current();
+  if (before === undefined) return [];
+  const looked: { version: number; finding: Finding }[] = [];
+  for (let version = 0; version <= before; version++) {
+    if (!isKept(plan, version, before)) continue;
+    const parts = [policyPart, ...(version > firstVersion(plan) ? [trainerPart] : [])];
+    for (const { key, part } of parts.map((partOf) => partOf(plan, version))) {
+      const isThere = (await store.treeRecord(key)) !== undefined;
+      if (isThere && !(await store.isFreed(key, part))) continue;
+      const problem = isThere ? "it was removed" : "it is missing";
+      looked.push({ version, finding: { check: "version", subject: `${key.tree}, ${part}`, problem } });
+    }
+  }
+  const after = (await current()) ?? before;
+  return looked.filter(({ version }) => isKept(plan, version, after)).map(({ finding }) => finding);
+}
+
+/** The counts of a step, an evaluation, or forks. */
+interface StageSummary extends Record<Exclude<LedgerState, "reserved" | "under way">, number> {
+  stage: string;
+  /** All of its trajectories, with those that have not begun. */
+  reserved: number;
+  underWay: number;
+  /** The version that a step made, once it is trained; that an evaluation measured. */
+  policyVersion: number | undefined;
+}
+
+/** The ledger's counts of a stage. */
+function summarize(
+  stage: string,
+  entries: readonly LedgerEntry[],
+  policyVersion: number | undefined,
+): StageSummary {
+  const count = (...states: LedgerState[]) => entries.filter(({ state }) => states.includes(state)).length;
+  return {
+    stage,
+    reserved: entries.length,
+    underWay: count("reserved", "under way"),
+    finished: count("finished"),
+    trained: count("trained"),
+    "left out": count("left out"),
+    policyVersion,
+  };
 }

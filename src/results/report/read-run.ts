@@ -1,15 +1,16 @@
 import { dirname } from "node:path";
 import type { StepRecord } from "../../contracts/generated/step-record.ts";
+import type { Frame, Trajectory } from "../../contracts/generated/trajectory.ts";
 import type { Plan } from "../../contracts/plan.ts";
 import type { EvaluationRecord } from "../../contracts/run.ts";
 import { otherEvaluations, ownEvaluations } from "../../run/folder/evaluations.ts";
 import type { OpenRun } from "../../run/folder/open-runs.ts";
 import { recordedSteps } from "../../run/folder/recorded-steps.ts";
 import { readRunFile } from "../../run/folder/run-file.ts";
+import type { Store } from "../../run/store/store.ts";
 import { trajectoryReader } from "../../run/trajectory/reader.ts";
 import { firstVersion } from "../../run/versions/first-version.ts";
 import { type Comparison, compare } from "./comparison.ts";
-import { exampleImages } from "./example-images.ts";
 
 /** All that a report shows of a run. */
 export interface ReportData {
@@ -38,4 +39,30 @@ export async function readReportData(run: OpenRun): Promise<ReportData> {
   const others = await otherEvaluations(run, evaluations);
   const images = await exampleImages(store, comparison);
   return { run: id, plan, createdAt, steps, evaluations, others, comparison, images };
+}
+
+/** Bytes that an image in the report may have, and all of them together. */
+const largestImage = 256 * 1024;
+const allImages = 4 * 1024 * 1024;
+
+/** The images of the examples' observations that a report has room for, as data URLs by their SHA-256; of a video the first frame. */
+async function exampleImages(
+  store: Pick<Store, "readBytes">,
+  comparison: Comparison | undefined,
+): Promise<ReadonlyMap<string, string>> {
+  const images = new Map<string, string>();
+  let room = allImages;
+  for (const { sha256, mediaType, bytes } of (comparison?.examples ?? []).flatMap(firstFrames)) {
+    if (images.has(sha256) || bytes > Math.min(largestImage, room)) continue;
+    const content = await store.readBytes(sha256);
+    if (content === undefined) continue; // it stays a name; the ledger tells that it is gone
+    images.set(sha256, `data:${mediaType};base64,${Buffer.from(content).toString("base64")}`);
+    room -= bytes;
+  }
+  return images;
+}
+
+function firstFrames({ before, after }: Record<"before" | "after", Trajectory>): Frame[] {
+  const calls = [before, after].flatMap(({ turns }) => turns.flatMap(({ toolCalls }) => toolCalls));
+  return calls.flatMap(({ media = [] }) => media.flatMap(({ frames }) => frames.slice(0, 1)));
 }

@@ -1,11 +1,55 @@
+import { createHash } from "node:crypto";
 import { littlePatience, patiently } from "../../base/files/patiently.ts";
 import { writeWhole } from "../../base/files/whole-files.ts";
 import type { OpenRun } from "../../run/folder/open-runs.ts";
-import { page } from "./page.ts";
-import { readReportData } from "./read-run.ts";
+import { type Html, html } from "./html.ts";
+import { type ReportData, readReportData } from "./read-run.ts";
+import { accuracyPlot } from "./sections/accuracy.ts";
+import { examples } from "./sections/examples.ts";
+import { header } from "./sections/header.ts";
+import { headline } from "./sections/headline.ts";
+import { leftOutTable } from "./sections/left-out.ts";
+import { plots } from "./sections/plots.ts";
+import { evaluationTable, stepTable } from "./sections/tables.ts";
+import { style } from "./style.ts";
 
 /** Writes `report.html` of a run, finished or not, from what is recorded of it. */
 export async function writeReport(run: OpenRun): Promise<void> {
-  const html = page(await readReportData(run));
-  await patiently(() => writeWhole(run.folder.report, html), littlePatience);
+  const document = page(await readReportData(run));
+  await patiently(() => writeWhole(run.folder.report, document), littlePatience);
+}
+
+/** What a browser may do with the page: apply this style, and show the images that it holds. */
+const policy = [
+  "default-src 'none'",
+  "img-src data:",
+  `style-src 'sha256-${createHash("sha256").update(style).digest("base64")}'`,
+  "base-uri 'none'",
+  "form-action 'none'",
+].join("; ");
+
+const trusted = (text: string): Html => ({ html: text });
+
+/** The report as one HTML page that loads nothing from anywhere. */
+function page(data: ReportData): string {
+  const { run, plan, steps, evaluations, others, comparison, images } = data;
+  const accuracy = evaluations.length === 0 && steps.length === 0 ? [] : [accuracyPlot(data)];
+  const commands = `npx everturn trajectories ${run} lists the trajectories, npx everturn show <trajectory> prints one.`;
+  const footer = `Made from the records of the run's folder. ${commands}`;
+  const main = [
+    header(data),
+    headline(data),
+    ...accuracy,
+    plots(data),
+    examples(comparison, images),
+    leftOutTable(steps),
+    stepTable(steps),
+    evaluationTable([...evaluations, ...others]),
+  ];
+  const document = html`<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="${policy}"><meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${`${plan.name}: ${run}`}</title><style>${trusted(style)}</style></head>
+<body><main>${main}<footer>${footer}</footer></main></body></html>
+`;
+  return document.html;
 }

@@ -1,16 +1,17 @@
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { ahead } from "../../base/async/ahead.ts";
 import type { FoldedStep } from "../../contracts/folded-step.ts";
+import type { Trajectory } from "../../contracts/generated/trajectory.ts";
 import type { OpenRun } from "../../run/folder/open-runs.ts";
 import { objectsAtOnce } from "../../run/store/at-once.ts";
 import { foldedKey, recordedStepKey } from "../../run/store/keys.ts";
 import { lengthOfRow } from "../../run/store/row.ts";
+import { finishedTrajectory } from "../../run/trajectory/finished-trajectory.ts";
 import { rowsFile } from "../../run/trajectory/folded/parquet-file.ts";
 import { listedTrajectories } from "../../run/trajectory/listed-trajectories.ts";
 import { trajectoryReader } from "../../run/trajectory/reader.ts";
 import { readTrajectoryRecord } from "../../run/trajectory/trajectory-files.ts";
-import { type QueryColumn, queryColumns } from "./columns.ts";
-import { rowOf } from "./row-of.ts";
+import { type QueryColumn, type QueryColumnName, queryColumns } from "./columns.ts";
 
 const columns = Object.entries<QueryColumn>(queryColumns);
 
@@ -131,4 +132,43 @@ function shapeOf(type: string): string | string[] {
 /** Half a character is none that DuckDB takes. */
 function wellFormed(_: string, value: unknown): unknown {
   return typeof value === "string" ? value.toWellFormed() : value;
+}
+
+/** A value of a row before it is in the table. */
+type Value = string | number | boolean | null | string[] | Record<string, number>;
+
+/** The row of a trajectory that has a single record. */
+function rowOf(record: Trajectory): Record<QueryColumnName, Value> {
+  const { toolCalls, tools } = finishedTrajectory(record);
+  const { prompt, action, observation } = record.tokens;
+  const { stage, step, sample, outcome, reward, success, seconds } = record;
+  return {
+    trajectory: record.id,
+    stage,
+    step,
+    task: record.taskId,
+    sample,
+    outcome,
+    reward,
+    success,
+    seconds,
+    version: record.policyVersions.at(-1) ?? null,
+    metrics: record.metrics === undefined ? null : wellNamed(record.metrics),
+    turns: record.policyVersions.length,
+    tool_calls: toolCalls,
+    tool: tools.toSorted().join(", "),
+    tools: tools.toSorted(),
+    tokens: prompt + action + observation,
+    prompt_tokens: prompt,
+    action_tokens: action,
+    observation_tokens: observation,
+    answer: record.answer ?? null,
+    failure: record.failure ?? null,
+    started: record.startedAt ?? null,
+  };
+}
+
+/** Tools name what they measure: half a character is none that DuckDB takes. */
+function wellNamed(metrics: Record<string, number>): Record<string, number> {
+  return Object.fromEntries(Object.entries(metrics).map(([name, value]) => [name.toWellFormed(), value]));
 }

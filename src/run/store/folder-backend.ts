@@ -1,5 +1,5 @@
 import { closeSync, fsyncSync, readFileSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
-import { rm } from "node:fs/promises";
+import { rm, stat } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { isAbsence, isSystemError } from "../../base/errors/system-error.ts";
 import { flushAll, openFolder } from "../../base/files/flush.ts";
@@ -13,8 +13,7 @@ import { removeFile } from "../../base/files/remove-file.ts";
 import { readingError, readingErrorWithin, storageError } from "../../base/files/storage-errors.ts";
 import { temporaryName, writerOf } from "../../base/files/temporary-name.ts";
 import { type Backend, FileBroken, type Page } from "./backend.ts";
-import { checkFile } from "./checked-file.ts";
-import { digestOf, filesIn } from "./tree.ts";
+import { digestOf, type Files, filesIn } from "./tree.ts";
 import { pageOf } from "./walk.ts";
 
 /** Where objects are written before they are linked into their places: one folder, so that a sweep looks there alone. */
@@ -155,4 +154,32 @@ async function sweepWriting(folder: string): Promise<number> {
   const left = (await namesIn(folder)).filter((name) => writerOf(name)?.isRunning === false);
   for (const name of left) removeFile(join(folder, name));
   return left.length;
+}
+
+/** Files that this process has read whole and found to be what their trees say, by path and state. */
+const checks = new Map<string, Promise<void>>();
+
+/**
+ * Reads a file whole and holds it against its tree's record, once in this process for as long as its inode, size and times stay. What
+ * seems broken is read twice: once said, it is so for good. Throws FileBroken, which names the file by `name`.
+ */
+async function checkFile(path: string, name: string, { size, sha256 }: Files[string]): Promise<void> {
+  const { dev, ino, mtimeNs, ctimeNs } = await persistently(() => stat(path, { bigint: true }));
+  const state = `${path} ${dev} ${ino} ${size} ${mtimeNs} ${ctimeNs} ${sha256}`;
+  const check = checks.get(state) ?? checked();
+  checks.set(state, check);
+  try {
+    await check;
+  } catch (error) {
+    checks.delete(state);
+    throw error;
+  }
+
+  async function checked(): Promise<void> {
+    for (let tries = 0; tries < 2; tries++) {
+      const found = await digestOf(path);
+      if (found.size === size && found.sha256 === sha256) return;
+    }
+    throw new FileBroken(`${name} is not what its tree's record says`);
+  }
 }

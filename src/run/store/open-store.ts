@@ -1,10 +1,11 @@
 import { hash } from "node:crypto";
+import { patiently, readingPatience } from "../../base/files/patiently.ts";
+import { readPatiently } from "../../base/files/read-patiently.ts";
 import type { Backend } from "./backend.ts";
 import { decodeRecord, encodeRecord } from "./envelope.ts";
 import { generationOf } from "./generation-name.ts";
 import { type Decode, generationsOf, type Report } from "./generations.ts";
 import type { Key } from "./key.ts";
-import { patientBackend } from "./patient-backend.ts";
 import { scanBelow } from "./scan.ts";
 import type { Store } from "./store.ts";
 import { sweepTrees } from "./sweep-trees.ts";
@@ -62,4 +63,26 @@ function checked(sha256: string): Decode<Uint8Array> {
     hash("sha256", content) === sha256
       ? { value: content }
       : { reason: "its content is not what its digest says" };
+}
+
+/**
+ * A backend whose reads wait for a disk that does not answer (`patiently`), and work on its files, which is done again then. Writes
+ * are as they were: who makes them knows whether to wait.
+ */
+function patientBackend(backend: Backend): Backend {
+  return {
+    put: (...args) => backend.put(...args),
+    get: (...args) => patiently(() => backend.get(...args), readingPatience),
+    size: (...args) => patiently(() => backend.size(...args), readingPatience),
+    digest: (...args) => patiently(() => backend.digest(...args), readingPatience),
+    remove: (...args) => patiently(() => backend.remove(...args)),
+    page: (...args) => patiently(() => backend.page(...args), readingPatience),
+    fill: (...args) => backend.fill(...args),
+    inFolder: (prefix, files, work, options) =>
+      patiently(
+        () => backend.inFolder(prefix, files, (folder) => readPatiently(folder, () => work(folder)), options),
+        readingPatience,
+      ),
+    sweep: () => patiently(() => backend.sweep()),
+  };
 }

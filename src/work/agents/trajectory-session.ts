@@ -1,13 +1,21 @@
+import { messageOf } from "../../base/errors/message-of.ts";
+import { readableImage } from "../../chat/images/message-images.ts";
+import { invalid } from "../../chat/openai/endpoint-problem.ts";
 import { matchTurn } from "../../chat/openai/match-turn.ts";
-import type { ModelAnswer, ModelRequest } from "../../chat/openai/model-request.ts";
-import type { ToolDefinition } from "../../contracts/message.ts";
+import type {
+  EndpointMessage,
+  ModelAnswer,
+  ModelRequest,
+  SentImage,
+} from "../../chat/openai/model-request.ts";
+import { refuseImages } from "../../chat/openai/read-content.ts";
+import type { MessageImage, ToolDefinition } from "../../contracts/message.ts";
 import type { Plan } from "../../contracts/plan.ts";
 import type { KeptOutcome, SessionAnswer, SessionRequest } from "../../contracts/session.ts";
 import type { TrajectoryPlace } from "../../contracts/trajectory.ts";
 import type { Journal } from "../../run/trajectory/run-journal.ts";
 import { recordedTurns } from "../../run/trajectory/segments.ts";
 import { type KeptResults, openAgentCalls } from "./agent-calls.ts";
-import { type Keep, withKeptImages } from "./kept-images.ts";
 import { knownTurn, type SessionTurn, sessionTurns } from "./session-turns.ts";
 
 /** An agent's conversation with the policy, whose turns are those of a trajectory. */
@@ -122,4 +130,34 @@ function answeredBy(
     }
     return [];
   });
+}
+
+/** Keeps bytes by their SHA-256, which it returns. */
+type Keep = (data: Uint8Array) => Promise<string>;
+
+/**
+ * An agent's messages with their images kept by their content; without `keep`, the policy reads text alone. Throws EndpointProblem for an image that
+ * can't be had, and where the policy reads none.
+ */
+async function withKeptImages(
+  messages: readonly EndpointMessage[],
+  keep: Keep | undefined,
+): Promise<EndpointMessage[]> {
+  if (keep === undefined) refuseImages(messages);
+  return Promise.all(
+    messages.map(async ({ sentImages, ...message }) => {
+      if (sentImages === undefined || keep === undefined) return message;
+      return { ...message, images: await Promise.all(sentImages.map((image) => keptImage(image, keep))) };
+    }),
+  );
+}
+
+async function keptImage({ field, url, at }: SentImage, keep: Keep): Promise<MessageImage> {
+  const problem = (reason: string) =>
+    invalid(field, `is an image that can't be used: ${reason}`, "invalid_image");
+  if (!url.startsWith("data:")) throw problem("it is not fetched; send a data: URL in base64");
+  const { data, ...image } = await readableImage(url, undefined).catch((error) => {
+    throw problem(messageOf(error));
+  });
+  return { sha256: await keep(data), ...image, at };
 }

@@ -1,7 +1,9 @@
 import type { EverturnError } from "../../base/errors/everturn-error.ts";
 import type { ExecutionSettings } from "../../contracts/plan.ts";
+import type { Failure } from "../../contracts/recorded-call.ts";
+import type { Key } from "../../run/store/key.ts";
+import type { Store } from "../../run/store/store.ts";
 import { callFailure } from "./call-failure.ts";
-import { addCallFailure, callFailures, type FailureJournal, failuresOfBudget } from "./call-failures.ts";
 import type { ToolHost } from "./host.ts";
 import { createRate, type Rate } from "./rate.ts";
 import { createSlots, type Slots } from "./slots.ts";
@@ -60,5 +62,42 @@ export async function callService<Answer>(
     await addCallFailure(failures, failed.length, isLast ? { ...said, isLast } : said);
     if (!isLast) throw error;
     throw gaveUp(attempts === 1 ? "once" : `${attempts} times`, failure.reason, error);
+  }
+}
+
+/** Where the failed executions of a call are kept, the first one as 1. */
+interface FailureJournal {
+  store: Pick<Store, "read" | "record">;
+  keyOf: (failure: number) => Key<Failure>;
+  /** Of a score by several rewards: which of them it is; each has a budget of its own. */
+  part?: string | undefined;
+}
+
+/**
+ * The failed executions of a call, of all its budgets. They are counted here and not by Temporal's attempts: a worker
+ * that died costs the tool nothing.
+ */
+async function callFailures({ store, keyOf }: FailureJournal): Promise<Failure[]> {
+  const failures: Failure[] = [];
+  for (;;) {
+    const failure = await store.read(keyOf(failures.length + 1));
+    if (failure === undefined) return failures;
+    failures.push(failure);
+  }
+}
+
+/** How many of them are of the budget that the next execution has. */
+function failuresOfBudget(failures: readonly Failure[]): number {
+  return failures.length - (failures.findLastIndex(({ isLast }) => isLast === true) + 1);
+}
+
+/** Adds one after the `known` ones, and after those that other attempts have added since. */
+async function addCallFailure(
+  { store, keyOf }: FailureJournal,
+  known: number,
+  failure: Failure,
+): Promise<void> {
+  for (let number = known + 1; ; number++) {
+    if ((await store.record(keyOf(number), failure)) === failure) return;
   }
 }

@@ -1,19 +1,21 @@
+import { EverturnError } from "../../../base/errors/everturn-error.ts";
 import { messageOf } from "../../../base/errors/message-of.ts";
 import type { Problem } from "../../../base/validation/problem.ts";
 import type { Task } from "../../../contracts/generated/task.ts";
 import type { Message, ToolDefinition } from "../../../contracts/message.ts";
-import type { Plan, ResolvedPlugin } from "../../../contracts/plan.ts";
+import type { Plan, ResolvedPlugin, ResolvedReward } from "../../../contracts/plan.ts";
 import type { PolicyFraming } from "../../../contracts/policy.ts";
 import { loadPolicy } from "../../../plugin/registry/registry.ts";
+import { taskRewards } from "../../../plugin/registry/task-rewards.ts";
 import { countRows } from "../read/count-rows.ts";
 import type { DemonstratedChat } from "../read/demonstrated-chat.ts";
 import { type Examples, frameChat } from "../read/examples.ts";
 import { placeOfRow, rowProblems } from "../read/row-problems.ts";
+import { namedSets, type TaskSets } from "../read/task-sets.ts";
 import { offeredTools, toolDefinitions, toolsOfTasks } from "../resolve/tool-definitions.ts";
 import { demonstratedActions } from "./demonstrated-actions.ts";
 import { demonstratedCallProblems } from "./demonstrated-calls.ts";
 import { taskLoopProblems } from "./task-loops.ts";
-import { unscoredTaskProblems } from "./unscored-tasks.ts";
 
 /** The rows that a run reads; undefined where they are not looked at. */
 export interface RunData {
@@ -150,4 +152,20 @@ function templateBytes(framing: PolicyFraming, tools: ToolDefinition[], task: Ta
   } catch {
     return 0; // the row is refused when it is counted
   }
+}
+
+/** The tasks that no reward with a weight scores: each data source once, at its first task. */
+function unscoredTaskProblems(rewards: readonly ResolvedReward[], sets: TaskSets): Problem[] {
+  const weighed = rewards.filter(({ weight }) => weight !== 0);
+  return namedSets(sets).flatMap(([set, tasks]) => {
+    const unscored = tasks.filter((task) => taskRewards(weighed, task).length === 0);
+    const sources = [...new Set(unscored.map((task) => task.data_source))];
+    return sources.map((source): Problem => {
+      const rows = unscored.filter((task) => task.data_source === source);
+      const place = placeOfRow(rows[0], set);
+      const count = rows.length === 1 ? "a task" : `${rows.length} tasks`;
+      const params = { at: place.text, source, tasks: `${count} of ${set}` };
+      return { place, error: new EverturnError("TASKS_UNSCORED", params) };
+    });
+  });
 }

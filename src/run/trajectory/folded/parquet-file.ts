@@ -1,11 +1,16 @@
 import { join } from "node:path";
 import { zstdCompressSync, zstdDecompressSync } from "node:zlib";
-import { asyncBufferFromFile, type ParquetRow, parquetMetadataAsync, parquetReadObjects } from "hyparquet";
+import {
+  asyncBufferFromFile,
+  type ParquetRow,
+  parquetMetadataAsync,
+  parquetReadObjects,
+  type SchemaElement,
+} from "hyparquet";
 import { type ColumnSource, fileWriter, ParquetWriter } from "hyparquet-writer";
 import { persistently } from "../../../base/files/persistently.ts";
 import type { RowsPlace } from "../../../contracts/folded-step.ts";
-import { columns } from "./columns.ts";
-import { parquetSchema } from "./parquet-schema.ts";
+import { type Column, callColumns, columns } from "./columns.ts";
 import type { Row } from "./row.ts";
 
 /** The one file of the tree. */
@@ -111,4 +116,43 @@ function rowOf(read: ParquetRow): Row {
 
 function isRow(row: ParquetRow): row is ParquetRow & Row {
   return Object.keys(columns).every((column) => row[column] !== undefined);
+}
+
+/** The columns as Parquet declares them. Everything may be null. */
+function parquetSchema(): SchemaElement[] {
+  const names = Object.entries(columns);
+  return [{ name: "root", num_children: names.length }, ...names.flatMap(elementsOf)];
+}
+
+function elementsOf([name, { type }]: [string, Column]): SchemaElement[] {
+  const optional = { name, repetition_type: "OPTIONAL" } as const;
+  switch (type) {
+    case "text":
+      return [{ ...optional, type: "BYTE_ARRAY", converted_type: "UTF8" }];
+    case "integer":
+      return [{ ...optional, type: "INT32" }];
+    case "number":
+      return [{ ...optional, type: "DOUBLE" }];
+    case "truth":
+      return [{ ...optional, type: "BOOLEAN" }];
+    case "time":
+      return [{ ...optional, type: "INT64", converted_type: "TIMESTAMP_MILLIS" }];
+    case "integers":
+      return listOf(name, [{ name: "element", repetition_type: "OPTIONAL", type: "INT32" }]);
+    case "numbers":
+      return listOf(name, [{ name: "element", repetition_type: "OPTIONAL", type: "DOUBLE" }]);
+    case "calls": {
+      const fields = Object.entries(callColumns);
+      const element = { name: "element", repetition_type: "OPTIONAL", num_children: fields.length } as const;
+      return listOf(name, [element, ...fields.flatMap(elementsOf)]);
+    }
+  }
+}
+
+function listOf(name: string, element: SchemaElement[]): SchemaElement[] {
+  return [
+    { name, repetition_type: "OPTIONAL", num_children: 1, converted_type: "LIST" },
+    { name: "list", repetition_type: "REPEATED", num_children: 1 },
+    ...element,
+  ];
 }

@@ -1,14 +1,16 @@
+import { randomBytes } from "node:crypto";
+import { join } from "node:path";
 import type { Backend } from "../backend.ts";
-import { type ControlGroups, controlGroups } from "../control-group.ts";
+import { inGroup, sandboxUser } from "../bubblewrap/command.ts";
+import { type ControlGroup, type ControlGroups, controlGroups } from "../control-group.ts";
 import { type RunningSandbox, startSandbox } from "../driver/running-sandbox.ts";
 import { sandboxesAhead } from "../driver/sandboxes.ts";
 import { openSession } from "../driver/session.ts";
 import { driverText, javascriptText } from "../driver/texts.ts";
-import { findInterpreters, onPath } from "../interpreters.ts";
+import { findInterpreters, type Interpreters, onPath } from "../interpreters.ts";
 import type { Language, SandboxLimits, SessionOptions } from "../sandbox.ts";
 import { triedSandbox } from "../tried-sandbox.ts";
-import { makeBundles } from "./bundle.ts";
-import { sandboxCommand } from "./command.ts";
+import { type Bundle, makeBundles } from "./bundle.ts";
 
 const kind = "gvisor";
 /** MiB that a sandbox takes before its first program. */
@@ -91,4 +93,33 @@ function boundary(hasGroups: boolean): string {
       : "memory in all is looked at twenty times a second, no control group.",
     "It takes a hole in gVisor's kernel, and one in the machine's behind it.",
   ].join(" ");
+}
+
+/** The command that starts a sandbox whose first process is the driver. All of it ends with whoever starts it. */
+function sandboxCommand(
+  runsc: string,
+  { setpriv }: Interpreters,
+  { folder }: Bundle,
+  group: ControlGroup | undefined,
+): string[] {
+  const user =
+    setpriv === undefined ? [] : [`--reuid=${sandboxUser}`, `--regid=${sandboxUser}`, "--clear-groups"];
+  return [
+    ...inGroup(group),
+    setpriv ?? "setpriv",
+    ...user,
+    "--pdeathsig=KILL",
+    "--",
+    runsc,
+    "--root",
+    join(folder, "state"),
+    "--rootless",
+    "--ignore-cgroups",
+    "--network=none",
+    "--oci-seccomp",
+    "run",
+    "--bundle",
+    folder,
+    `everturn-${randomBytes(6).toString("hex")}`,
+  ];
 }
