@@ -6,7 +6,7 @@ import type { TrackedEnding } from "../../contracts/tracker.ts";
 import { checkExampleFile, exampleFile } from "../../plan/pipeline/read/example-files.ts";
 import { changedSources } from "../../plugin/define/digest.ts";
 import { writeReport } from "../../results/report/write-report.ts";
-import { type OpenRun, openRun } from "../../run/folder/open-runs.ts";
+import type { OpenRun } from "../../run/folder/open-runs.ts";
 import { lastRecordedStep } from "../../run/folder/recorded-steps.ts";
 import type { RunReference } from "../../run/folder/run-reference.ts";
 import { changeRun } from "../supervision/change-run.ts";
@@ -24,6 +24,8 @@ export interface TrainRun extends Told {
   /** Changes of the plan: `path.to.key=value`. */
   set?: readonly string[] | undefined;
   isGuest?: boolean;
+  /** Called with the run once this process holds it, before its plan is changed. */
+  onHeld?: (run: OpenRun) => Promise<void>;
 }
 
 /**
@@ -34,24 +36,34 @@ export function trainRun({ runs, run }: RunReference, options: TrainRun): Promis
   const { temporal, upgrade = false, isGuest = false } = options;
   return telling(options, async ({ tell, signal }) => {
     const note = (text: string) => tell({ type: "note", text });
-    let { set = [] } = options;
-    const opened = await openRun(runs, run, ({ notice }) => note(notice));
-    const { plan, store } = opened;
-    const steps = (await lastRecordedStep(store))?.step ?? 0;
-    if (steps < plan.steps) checkExampleFile(plan, exampleFile(plan));
-    for (const file of changedSources(opened.plan)) note(changedSourceLine(file));
-    let current = opened;
-    const held = async () => {
-      const change = set.length === 0 ? undefined : await changeRun(opened, set);
-      set = []; // it is done once
-      if (change !== undefined) note(changeLine(change));
-      current = await openRun(runs, run, ({ notice }) => note(notice));
+    let isPrepared = false; // a session that moves to another port is opened again
+    const prepare = async (opened: OpenRun) => {
+      const prepared = isPrepared ? opened : await prepareTraining(opened, options, note);
+      isPrepared = true;
       note(`run ${run}: starting Temporal and the workers`);
+      return prepared;
     };
-    return withSession({ runs, run, temporal, upgrade, held, note, signal, isGuest }, (session) =>
-      tracked(current, tell, (telling) => trainIn(session, current, telling)),
+    return withSession({ runs, run, temporal, upgrade, prepare, note, signal, isGuest }, (session) =>
+      tracked(session.opened, tell, (telling) => trainIn(session, telling)),
     );
   });
+}
+
+/** Checks a run that this process holds and changes its plan. Throws EXAMPLES_CHANGED, and as `changeRun` does. */
+async function prepareTraining(
+  run: OpenRun,
+  { set = [], onHeld }: Pick<TrainRun, "set" | "onHeld">,
+  note: (text: string) => void,
+): Promise<OpenRun> {
+  const { plan, store } = run;
+  await onHeld?.(run);
+  const steps = (await lastRecordedStep(store))?.step ?? 0;
+  if (steps < plan.steps) checkExampleFile(plan, exampleFile(plan));
+  for (const file of changedSources(plan)) note(changedSourceLine(file));
+  const changed = set.length === 0 ? undefined : await changeRun(run, set);
+  if (changed === undefined) return run;
+  note(changeLine(changed.change));
+  return { ...run, plan: changed.plan };
 }
 
 /** Does `train` with a `tell` that tells the run's trackers, too. */
@@ -81,11 +93,8 @@ async function tracked(
   }
 }
 
-async function trainIn(
-  session: RunSession,
-  run: OpenRun,
-  tell: (event: RunEvent) => void,
-): Promise<TrainingResult> {
+async function trainIn(session: RunSession, tell: (event: RunEvent) => void): Promise<TrainingResult> {
+  const { opened: run } = session;
   const { plan } = run;
   tell(serverEvent(session));
   const start = () => startTraining(session, plan.changes?.length ?? 0);

@@ -8,23 +8,26 @@ import { planRow } from "../../run/store/keys.ts";
 import { addToRow } from "../../run/store/row.ts";
 
 /**
- * Changes the plan of a run that this process holds, and records the change in it; undefined if nothing is other than it
- * was. Throws OVERRIDE_INVALID, WRONG_CONFIGURATION, and after a second at most DISK_FULL, STORE_NOT_WRITABLE.
+ * Changes the plan of a run that this process holds and records the change in it. Returns the new plan with the change,
+ * or undefined if nothing differs. Throws OVERRIDE_INVALID, WRONG_CONFIGURATION, and after a second at most DISK_FULL, STORE_NOT_WRITABLE.
  */
 export async function changeRun(
   { plan: known, store }: Pick<OpenRun, "plan" | "store">,
   overrides: readonly string[],
-): Promise<PlanChange | undefined> {
+): Promise<{ plan: Plan; change: PlanChange } | undefined> {
   const recorded = (await lastRecordedStep(store))?.step ?? 0;
   const reserved = await readStepReservations(store, known, recorded + 1);
   const admitted = reserved.map(({ stage }) => stepOf(stage) ?? 0);
   const begun = admitted.reduce((most, step) => Math.max(most, step), recorded);
-  let change: PlanChange | undefined;
-  const changed = (plans: readonly Plan[]) => {
+  let result: { plan: Plan; change: PlanChange } | undefined;
+  const changedPlan = (plans: readonly Plan[]) => {
     const { plan, changed } = changePlan(plans.at(-1) ?? known, overrides, begun);
-    change = changed.length === 0 ? undefined : { at: new Date().toISOString(), step: recorded, changed };
-    return change && { ...plan, changes: [...(plan.changes ?? []), change] };
+    result = undefined;
+    if (changed.length === 0) return undefined;
+    const change = { at: new Date().toISOString(), step: recorded, changed };
+    result = { plan: { ...plan, changes: [...(plan.changes ?? []), change] }, change };
+    return result.plan;
   };
-  await addToRow(store, planRow, changed, { waits: false });
-  return change;
+  await addToRow(store, planRow, changedPlan, { waits: false });
+  return result;
 }

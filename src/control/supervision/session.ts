@@ -7,7 +7,7 @@ import { tellLog } from "../../base/telemetry/logs.ts";
 import { startTelemetry } from "../../base/telemetry/telemetry.ts";
 import { loopNames, planLoops } from "../../contracts/plan-loops.ts";
 import type { Queues } from "../../contracts/trajectory.ts";
-import { openRun } from "../../run/folder/open-runs.ts";
+import { type OpenRun, openRun } from "../../run/folder/open-runs.ts";
 import { prefixed } from "../../run/folder/queues.ts";
 import { readRunFile } from "../../run/folder/run-file.ts";
 import { type RunFolder, runFolder } from "../../run/folder/run-folder.ts";
@@ -31,6 +31,8 @@ import { superviseWorkers } from "./supervised-workers.ts";
 export interface RunSession {
   run: string;
   folder: RunFolder;
+  /** The run, opened by this session, with the plan in force. */
+  opened: OpenRun;
   client: Client;
   address: string;
   namespace: string;
@@ -49,7 +51,7 @@ export interface RunSession {
 }
 
 /**
- * Brings up all that works on a run: its dev server (or a connection to the server it joined), its search attributes,
+ * Holds a run, opens it and brings up all that works on it: its dev server (or a connection to the server it joined), its search attributes,
  * and a worker process for each queue. What ends by itself is started again, and `note` is told; a server that
  * doesn't answer is waited for. `queuePrefix` gives the workers queues of their own, so that they leave the run's
  * training workflow alone.
@@ -63,8 +65,11 @@ export async function openSession(options: {
   upgrade?: boolean;
   /** From then on nothing is started again and nothing is told: everything is about to be closed. */
   stopping?: AbortSignal;
-  /** Done once this process holds the run, before anything is started. */
-  held?: () => Promise<void>;
+  /**
+   * Called with the run once this process holds it, before anything is started. Returns the run to work on, whose plan
+   * it may have changed.
+   */
+  prepare?: (run: OpenRun) => Promise<OpenRun>;
   /** This process is not Everturn's own: its OpenTelemetry is somebody else's, and what it traces hangs below their spans. */
   isGuest?: boolean;
   note?: (text: string) => void;
@@ -78,11 +83,17 @@ export async function openSession(options: {
     logged(text);
     tellLog({ level: "WARN", message: text, attributes: { "everturn.run": run } });
   };
-  const opened = await openRun(runs, run, ({ notice }) => note(notice));
-  const { plan } = opened;
   const held = await claimRun(run, folder, { note, ...(stopping && { stopping }) });
   const undo = writeAs(folder.root);
-  const swept = sweptLine(await sweepRun(opened));
+  const release = async () => {
+    await held.release();
+    undo();
+  };
+  const found = await openRun(runs, run, ({ notice }) => note(notice)).catch(async (error) => {
+    await release();
+    throw error;
+  });
+  const swept = sweptLine(await sweepRun(found));
   if (swept !== undefined) note(swept);
   const telemetry = await startTelemetry("cli", file.telemetry, options.isGuest !== true);
   const started: { stop(): Promise<void> }[] = [telemetry];
@@ -91,16 +102,15 @@ export async function openSession(options: {
   const close = async () => {
     controller.abort();
     for (const part of started.reverse()) await part.stop();
-    await sweepRun(opened);
+    await sweepRun(found);
     await freeLeftInstances(runs, run);
-    await held.release();
-    undo();
+    await release();
   };
   try {
-    const { upgrade = false } = options;
-    await options.held?.();
-    const { plan: current } = options.held ? await openRun(runs, run, () => {}) : opened; // it may have been changed
-    requireDevices(current, options.queuePrefix === undefined);
+    const { upgrade = false, prepare = async () => found } = options;
+    const opened = await prepare(found);
+    const { plan } = opened;
+    requireDevices(plan, options.queuePrefix === undefined);
     const bundling = prepareBuilds(folder, planLoops(plan), { telemetry: file.telemetry, upgrade });
     bundling.catch(() => {}); // it may fail while the server starts, before it is awaited
     let finished = 0;
@@ -189,6 +199,7 @@ export async function openSession(options: {
     return {
       run,
       folder,
+      opened,
       client,
       address,
       queues,

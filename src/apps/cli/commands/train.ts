@@ -1,7 +1,7 @@
 import { counted } from "../../../base/text/format.ts";
 import type { TrainingResult } from "../../../contracts/run.ts";
 import { trainRun } from "../../../control/operations/train-run.ts";
-import { openRun } from "../../../run/folder/open-runs.ts";
+import type { OpenRun } from "../../../run/folder/open-runs.ts";
 import { lastRecordedStep } from "../../../run/folder/recorded-steps.ts";
 import { runFolder } from "../../../run/folder/run-folder.ts";
 import { interruptible } from "../terminal/interruptible.ts";
@@ -24,16 +24,17 @@ export async function train(options: {
   const started = Date.now();
   const view = createView({ json });
   const note = (text: string) => view.tell({ type: "note", text });
-  try {
-    const { plan, store } = await openRun(runs, run);
+  const onHeld = async ({ plan, store }: OpenRun) => {
     note(capabilityLine(plan));
     const last = await lastRecordedStep(store);
     if (last?.step === plan.steps && (how.set ?? []).length === 0)
       note(
         `${run} has had its ${counted(plan.steps, "step")}; --set steps=${plan.steps + 10} makes it longer`,
       );
+  };
+  try {
     const result = await interruptible(
-      (signal) => trainRun({ runs, run }, { ...how, onEvent: view.tell, signal }),
+      (signal) => trainRun({ runs, run }, { ...how, onHeld, onEvent: view.tell, signal }),
       () => {
         note(`interrupted; nothing that was finished is lost: npx everturn resume ${run}`);
         view.close();

@@ -70,10 +70,14 @@ test("a change is recorded in the plan, and seen by who has the run open", async
   const open = openRuns(runs);
   const before = await open(run);
   expect(await changeRun(before, ["steps=3"])).toBeUndefined();
-  const change = await changeRun(before, ["steps=5", "checkpoints.every=4"]);
-  expect(change).toMatchObject({ step: 0, changed: [{ key: "steps" }, { key: "checkpoints.every" }] });
+  const changed = await changeRun(before, ["steps=5", "checkpoints.every=4"]);
+  expect(changed?.change).toMatchObject({
+    step: 0,
+    changed: [{ key: "steps" }, { key: "checkpoints.every" }],
+  });
   const after = await open(run);
-  expect(after.plan).toMatchObject({ steps: 5, checkpoints: { every: 4 }, changes: [change] });
+  expect(after.plan).toMatchObject({ steps: 5, checkpoints: { every: 4 }, changes: [changed?.change] });
+  expect(after.plan).toEqual(changed?.plan);
   expect(await open(run)).toBe(after);
 });
 
