@@ -154,7 +154,7 @@ test("evaluate refuses tasks that are missing, empty or no tasks, before anythin
 test("numbers that are none are refused by their option's name", async () => {
   expect(await refused("evaluate", run, "--limit", "abc")).toBe(
     "error: option '--limit <number>' argument 'abc' is invalid. It is not a whole number.\n" +
-      "`npx everturn --help` lists the commands, and `npx everturn COMMAND --help` what one takes.",
+      "`npx everturn --help` lists the commands, and `npx everturn COMMAND --help` shows how to use one.",
   );
   expect(await refusedHere("evaluate", run, "--limit", "0")).toContain("It must be at least 1.");
   expect(await refusedHere("trajectories", run, "--limit", "-3")).toContain("It is not a whole number.");
