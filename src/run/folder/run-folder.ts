@@ -1,7 +1,7 @@
 import { join, resolve } from "node:path";
 import type { TrajectoryPlace } from "../../contracts/trajectory.ts";
 
-/** The paths of a run's folder; see docs/architecture.md for what each holds. */
+/** The paths in a run's folder. docs/run-folder.md describes them. */
 export interface RunFolder {
   root: string;
   /** It makes the folder a run's. */

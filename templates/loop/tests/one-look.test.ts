@@ -3,7 +3,7 @@ import type { LoopContext, Observation } from "everturn/workflow";
 import { expect, test } from "vitest";
 import oneLook from "../loops/one-look.ts";
 
-test("the loop looks up what the model asks for, once, and takes the next action as the answer", async () => {
+test("the loop answers one call and takes the next action as the answer", async () => {
   const asks = '<tool_call>{"name": "price", "arguments": {"item": "664"}}</tool_call>';
   const first = contextOf(asks, 1);
   expect(await oneLook(first.context)).toBe("continue");
@@ -12,13 +12,13 @@ test("the loop looks up what the model asks for, once, and takes the next action
   expect(await oneLook(contextOf(asks, 2).context)).toBe("answered");
 });
 
-test("a call that can't be read is told to the model", async () => {
+test("the model reads what is wrong with an unreadable call", async () => {
   const { context, appended } = contextOf("<tool_call>price of 664</tool_call>", 1);
   expect(await oneLook(context)).toBe("continue");
   expect(appended).toMatchObject([{ valid: false, text: expect.stringContaining("Write <tool_call>") }]);
 });
 
-/** What a run gives a loop, with one action and a tool that always says 10. */
+/** A loop's context with one action, and a tool that always answers 10. */
 function contextOf(text: string, turn: number): { context: LoopContext; appended: Observation[] } {
   const appended: Observation[] = [];
   const context: LoopContext = {
