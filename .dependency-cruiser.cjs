@@ -94,8 +94,8 @@ module.exports = {
     only(
       "workflows-see-contracts",
       "^workflows/",
-      ["^src/contracts/", "^src/base/errors/", "^src/chat/formats/"],
-      "deterministic code: contracts, the typed failures, and what reads actions",
+      ["^src/contracts/", "^src/base/errors/", "^src/base/records/", "^src/chat/formats/"],
+      "deterministic code: contracts, the typed failures, records, and what reads actions",
     ),
     only("plugins-see-the-api", "^plugins/[^/]+/", ["^src/api/"], "plugins see the public API alone"),
     only(

@@ -1,5 +1,6 @@
 import { Context } from "@temporalio/activity";
 import { EverturnError } from "../src/base/errors/everturn-error.ts";
+import { defined } from "../src/base/records/defined.ts";
 import { describeToolCall } from "../src/base/telemetry/gen-ai.ts";
 import type { Askable, CallToolInput, CallToolResult, HeldElsewhere } from "../src/contracts/activities.ts";
 import type { Task } from "../src/contracts/generated/task.ts";
@@ -66,15 +67,15 @@ export function callTool(worker: ToolWorker, tool: string, called = tool) {
       if (isNew && made !== recorded) await worker.instances.forget(place, opened);
       const { observation, valid, reward, attempts, seconds, invalid, done } = recorded;
       describeToolCall({ conversation: place.id, tool: called, call: `${turn}/${call}`, isValid: valid });
-      const result = {
+      const result = defined<CallToolResult>({
         observation,
         valid,
         reward,
         attempts,
         seconds,
-        ...(invalid === undefined ? {} : { invalid }),
-        ...(done === undefined ? {} : { done }),
-      };
+        invalid,
+        done,
+      });
       const isHeld = hasState(opened) && isNew && made === recorded && isAnswered(recorded);
       const holder = isHeld ? await worker.ownQueue() : undefined;
       return holder === undefined || holder === Context.current().info.taskQueue
@@ -93,12 +94,12 @@ export function callTool(worker: ToolWorker, tool: string, called = tool) {
     ): Promise<RecordedCall> {
       const problem = functionOf(opened, called).validate(input.arguments);
       const { approval } = input;
-      const said = {
+      const said = defined<Pick<RecordedCall, "tool" | "arguments" | "approval" | "byLoop">>({
         tool: called,
         arguments: input.arguments,
-        ...(approval === undefined ? {} : { approval }),
-        ...(input.byLoop === undefined ? {} : { byLoop: input.byLoop }),
-      };
+        approval,
+        byLoop: input.byLoop,
+      });
       if (problem !== undefined) {
         return {
           ...said,
@@ -138,18 +139,18 @@ export function callTool(worker: ToolWorker, tool: string, called = tool) {
       const { snapshot } = made.answer;
       const { result: answer, seconds } = made.answer.answer;
       const { invalid, done } = answer;
-      return {
+      return defined({
         ...said,
         ...(await keepObservation(store, answer, { ...plan.rollout.observations, ...opened.observations })),
         valid: invalid === undefined,
-        ...(invalid === undefined ? {} : { invalid }),
-        ...(done === undefined ? {} : { done }),
+        invalid,
+        done,
         reward: answer.reward ?? 0,
         attempts: made.attempts,
         seconds,
-        ...(answer.metrics === undefined ? {} : { metrics: answer.metrics }),
-        ...(snapshot === undefined ? {} : { snapshot }),
-      };
+        metrics: answer.metrics,
+        snapshot,
+      });
     }
 
     async function executed(

@@ -1,3 +1,4 @@
+import { defined } from "../src/base/records/defined.ts";
 import type { RunActivities } from "../src/contracts/activities.ts";
 import type { StepRecord } from "../src/contracts/generated/step-record.ts";
 import type { TrainingProgress } from "../src/contracts/run.ts";
@@ -66,11 +67,11 @@ async function progressOf(run: OpenRun): Promise<TrainingProgress> {
   const isWarm =
     first === 1 && !isFirstBroken && (await firstAndLastEvaluations(run, 1)).at(-1)?.policyVersion === 1;
   const policyVersion = last?.policyVersion ?? (isWarm ? 1 : 0);
-  return {
+  return defined({
     nextStep: (last?.step ?? 0) + 1,
     policyVersion,
     evaluations: await firstAndLastEvaluations(run, policyVersion),
     trajectories: last?.trajectoriesSoFar ?? 0,
-    ...(isFirstBroken ? { isFirstBroken } : {}),
-  };
+    isFirstBroken: isFirstBroken ? true : undefined,
+  });
 }

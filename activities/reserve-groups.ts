@@ -1,3 +1,4 @@
+import { defined } from "../src/base/records/defined.ts";
 import type { RunActivities } from "../src/contracts/activities.ts";
 import type { Reservation } from "../src/contracts/ledger.ts";
 import type { GroupPlace } from "../src/contracts/rollout.ts";
@@ -31,7 +32,7 @@ function reservationsOf(groups: GroupPlace[]): Reservation[] {
   for (const { stage, round = 1, task, samples, number } of groups) {
     const key = `${stage}/${round}`;
     const reservation = reservations.get(key) ?? { stage, round, groups: [] };
-    reservation.groups.push({ task, samples, ...(number === undefined ? {} : { number }) });
+    reservation.groups.push(defined({ task, samples, number }));
     reservations.set(key, reservation);
   }
   return [...reservations.values()];

@@ -1,4 +1,5 @@
 import { EverturnError } from "../src/base/errors/everturn-error.ts";
+import { defined } from "../src/base/records/defined.ts";
 import type { TrainStepInput } from "../src/contracts/activities.ts";
 import type { TrainedStep, TrainStepResult } from "../src/contracts/ledger.ts";
 import type { Report } from "../src/control/temporal/durable.ts";
@@ -48,21 +49,23 @@ export function trainStep(worker: TrainerWorker) {
       work: async (trainer) => {
         const metrics = await trainer.policyGradientStep(acting, { temperature, onProgress: report });
         report("the next version is saved");
-        const { value } = await commitTree(store, key, saved(trainer), () => ({
-          step,
-          from: policyVersion,
-          policyVersion: next,
-          metrics,
-          trajectories: members.map(({ trajectory, head, reward, group }) => ({
-            trajectory,
-            head,
-            reward,
-            group,
-          })),
-          leftOut: [...leftOut, ...unreadable, ...others],
-          ...(cursor === undefined ? {} : { cursor }),
-          seconds: (performance.now() - started) / 1000,
-        }));
+        const { value } = await commitTree(store, key, saved(trainer), () =>
+          defined({
+            step,
+            from: policyVersion,
+            policyVersion: next,
+            metrics,
+            trajectories: members.map(({ trajectory, head, reward, group }) => ({
+              trajectory,
+              head,
+              reward,
+              group,
+            })),
+            leftOut: [...leftOut, ...unreadable, ...others],
+            cursor,
+            seconds: (performance.now() - started) / 1000,
+          }),
+        );
         return resultOf(value, batch);
       },
     });
@@ -76,7 +79,12 @@ function resultOf(
 ): TrainStepResult {
   const given = new Set(batch.map(({ trajectory }) => trajectory));
   const unreadable = leftOut.filter(({ trajectory }) => given.has(trajectory));
-  return { policyVersion, metrics, seconds, ...(unreadable.length === 0 ? {} : { unreadable }) };
+  return defined({
+    policyVersion,
+    metrics,
+    seconds,
+    unreadable: unreadable.length === 0 ? undefined : unreadable,
+  });
 }
 
 /** The temperature of the policy that is trained: greedy actions are seen at 1. */

@@ -5,12 +5,14 @@
 //   [--drawn greedy,sampled] [--lengths 128,32] [--files Q8_0,Q4_0] [--json]
 // With --files, the same weights as a GGUF file of each of these types, which llama.cpp makes and runs, and which we import
 // without widening; other peers keep their own precision.
+
 import { execFile } from "node:child_process";
 import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs, promisify } from "node:util";
+import { defined } from "../src/base/records/defined.ts";
 import { memoryFlags } from "../src/control/supervision/worker-process.ts";
 import { formatModelConfig } from "../src/engine/models/config/model-config-file.ts";
 import { importModel } from "../src/engine/models/policy/import-model.ts";
@@ -231,7 +233,7 @@ async function compareShape(shape: ShapeName, file?: FileType) {
     for (const spread of spreads.filter((name) => wanted.includes(name))) {
       for (const drawn of options.drawn.split(",")) {
         const sampled = drawn === "sampled";
-        const what = { ...(file && { file }), batch, spread, drawn };
+        const what = defined<What>({ file, batch, spread, drawn });
         const names = spread === "equal" ? [...sides.keys()] : padding;
         const task: Task = (side, round) =>
           side.generate({ ...requestOf(shape, batch, spread, round), sampled });
@@ -239,7 +241,7 @@ async function compareShape(shape: ShapeName, file?: FileType) {
       }
     }
   }
-  const what = { ...(file && { file }), batch: 8, spread: "five turns", drawn: "greedy" };
+  const what = defined<What>({ file, batch: 8, spread: "five turns", drawn: "greedy" });
   rows.push(
     ...(await compare(shape, sides, what, padding, (side, round) => trajectories(shape, side, round))),
   );

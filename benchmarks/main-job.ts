@@ -2,10 +2,12 @@
 // policy, tasks and batch, step by step in turns. Ours goes through Temporal, every turn journalled; theirs does not.
 // node benchmarks/main-job.ts --python venv/bin/python [--model tiny|smollm2] [--steps 6] [--batch 64]
 //   [--tasks FILE] [--action-tokens 40] [--warm-steps 200] [--threads 2] [--set trainer.config.epochs=1]… [--json]
+
 import { mkdtemp, rm } from "node:fs/promises";
 import { loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { defined } from "../src/base/records/defined.ts";
 import { type Engines, openEngines } from "./main-job/engines.ts";
 import { type JobOptions, planJob } from "./main-job/job.ts";
 import { type OwnRun, openOwnRun, type StepTimes } from "./main-job/own-run.ts";
@@ -30,7 +32,7 @@ const { values } = parseArgs({
   },
 });
 
-const options: JobOptions = {
+const options: JobOptions = defined({
   model: values.model === "smollm2" ? "smollm2" : "tiny",
   batchSize: Number(values.batch),
   groupSize: 8,
@@ -38,8 +40,8 @@ const options: JobOptions = {
   warmSteps: Number(values["warm-steps"]),
   threads: Number(values.threads),
   overrides: values.set,
-  ...(values.tasks === undefined ? {} : { tasks: values.tasks }),
-};
+  tasks: values.tasks,
+});
 
 interface Round extends StepTimes {
   generation: number;

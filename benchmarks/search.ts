@@ -1,10 +1,12 @@
 // What a query of the tool `search` costs beside the bare full-text search of SQLite and DuckDB:
 // `node benchmarks/search.ts [--passages 1000000] [--queries 200] [--duckdb-fts fts.duckdb_extension] [--json]`
+
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { defined } from "../src/base/records/defined.ts";
 import { writeCorpus } from "./search/corpus.ts";
 import { duckdb, type Engine, sqlite, tool } from "./search/engines.ts";
 
@@ -26,11 +28,11 @@ process.env.XDG_CACHE_HOME = join(folder, "cache");
 mkdirSync(folder, { recursive: true });
 
 const fts = values["duckdb-fts"];
-const engines: Record<string, Engine> = {
+const engines: Record<string, Engine> = defined({
   "tool-search": tool(corpus),
   "SQLite's FTS5": sqlite(corpus, folder),
-  ...(fts === undefined ? {} : { "DuckDB's fts": duckdb(corpus, folder, fts) }),
-};
+  "DuckDB's fts": fts === undefined ? undefined : duckdb(corpus, folder, fts),
+});
 
 if (values.build !== undefined) {
   const began = performance.now();

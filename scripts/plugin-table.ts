@@ -1,9 +1,11 @@
 // npm run plugin-table [-- PACKAGE…]: fills the rows of docs/plugins.md by running the packages; all of them if none is named.
+
 import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pluginChecks } from "everturn/testing";
+import { defined } from "../src/base/records/defined.ts";
 import { outcomesOf } from "../src/control/conformance/outcomes.ts";
 import { bubblewrapHere } from "../tests/support/bubblewrap.ts";
 import { denoHere } from "../tests/support/deno.ts";
@@ -44,8 +46,7 @@ try {
 async function conformance(name: string, trial: Trial | undefined): Promise<string> {
   if (trial === undefined) return "not tried";
   const { config, cases, task } = trial;
-  const options = { ...(config && { config }), ...(cases && { cases }), ...(task && { task }) };
-  const checks = await pluginChecks(join(plugins, name), options);
+  const checks = await pluginChecks(join(plugins, name), defined({ config, cases, task }));
   const others: string[] = [];
   for await (const { promise, outcome, seen } of outcomesOf(checks)) {
     if (outcome === "kept") continue;

@@ -1,3 +1,4 @@
+import { defined } from "../src/base/records/defined.ts";
 import type {
   CarriedRollout,
   OpenGroup,
@@ -11,7 +12,7 @@ const page = 500;
 
 /** What is carried over of `state`: names, and no results, which the run's folder has. */
 export function carriedOf({ nextGroup, open, leftOut, committed }: RolloutProgress): CarriedRollout {
-  return {
+  return defined({
     nextGroup,
     open: open.map(({ results, ...group }) => ({
       ...group,
@@ -21,8 +22,8 @@ export function carriedOf({ nextGroup, open, leftOut, committed }: RolloutProgre
       ...group,
       trajectories: results.map(({ trajectory }) => trajectory),
     })),
-    ...(committed === undefined ? {} : { committed }),
-  };
+    committed,
+  });
 }
 
 /** The state of a run that was carried over; `read` gives what came of trajectories, in their order. */
@@ -41,7 +42,7 @@ export async function restored(
   for (let from = 0; from < names.length; from += page) {
     for (const result of await read(names.slice(from, from + page))) results.set(result.trajectory, result);
   }
-  return {
+  return defined({
     nextGroup,
     open: open.map(({ ended, ...group }) => ({
       ...group,
@@ -56,6 +57,6 @@ export async function restored(
       ...group,
       results: trajectories.flatMap((trajectory) => results.get(trajectory) ?? []),
     })),
-    ...(committed === undefined ? {} : { committed }),
-  };
+    committed,
+  });
 }

@@ -1,3 +1,4 @@
+import { defined } from "../src/base/records/defined.ts";
 import type { Message, SpokenMessage } from "../src/contracts/message.ts";
 import type { Begun, Conversation, SegmentRef, TrajectoryProgress } from "../src/contracts/trajectory.ts";
 
@@ -33,7 +34,7 @@ export function afterAction(
       ...withConversation(progress, agent, { head, pending: [] }),
     };
   }
-  return { head, pending: [], ...(main === undefined ? {} : { main: { ...main, head } }) };
+  return defined({ head, pending: [], main: main && { ...main, head } });
 }
 
 /** The same when something is added to one. */

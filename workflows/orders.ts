@@ -1,4 +1,5 @@
 import { CancellationScope, condition, rootCause } from "@temporalio/workflow";
+import { defined } from "../src/base/records/defined.ts";
 import type { Approval } from "../src/contracts/approval.ts";
 import type { JsonObject } from "../src/contracts/json.ts";
 import type { SpokenMessage } from "../src/contracts/message.ts";
@@ -61,15 +62,15 @@ export function takeOrders(trajectory: OrderedTrajectory): LiveOrders {
     const { turn, tokens } = trajectory.view();
     const reason = state.cancelled ?? state.paused?.reason;
     const name = stateName(state);
-    return {
+    return defined({
       state: name,
       turn,
       tokens,
       waiting: undecided(state),
-      ...(name.startsWith("waiting for") && state.paused !== undefined ? { willPause: true } : {}),
-      ...(reason === undefined ? {} : { reason }),
+      willPause: name.startsWith("waiting for") && state.paused !== undefined ? true : undefined,
+      reason,
       messages: state.messages,
-    };
+    });
   }
 
   function refuse(order: OrderName, reason: string): never {

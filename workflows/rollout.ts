@@ -1,4 +1,5 @@
 import { condition, setHandler, workflowInfo } from "@temporalio/workflow";
+import { defined } from "../src/base/records/defined.ts";
 import type { Replacement } from "../src/contracts/activities.ts";
 import { groupPlaces } from "../src/contracts/group-places.ts";
 import type {
@@ -262,7 +263,7 @@ export function openRollout(options: Options, begun: RolloutProgress): Rollout {
       inTraining = step.trained;
       round = 0;
       shardsBegun = 0;
-      return { groups: step.groups, ...(rules.staleness === 0 ? {} : { cursor: groupCursor(state) }) };
+      return defined({ groups: step.groups, cursor: rules.staleness === 0 ? undefined : groupCursor(state) });
     },
     trained: () => {
       inTraining = 0;

@@ -1,4 +1,5 @@
 import { type ActivityOptions, scheduleActivity, scheduleLocalActivity } from "@temporalio/workflow";
+import { defined } from "../src/base/records/defined.ts";
 import { type Activities, activityRoles } from "../src/contracts/activity-roles.ts";
 import type { Queues, RetrySettings } from "../src/contracts/trajectory.ts";
 
@@ -75,7 +76,7 @@ export function schedule(
   { summary, isQuick = false, holder, retry }: ScheduleOptions = {},
 ): Promise<unknown> {
   const bounds = retry === undefined ? defaults : boundedItself(retry);
-  const options = { ...bounds, ...(summary === undefined ? {} : { summary }) };
+  const options = defined<typeof bounds & { summary?: string }>({ ...bounds, summary });
   if (isQuick && isServedHere(activityRoles[name], queues))
     return scheduleLocalActivity(name, [input], options);
   const remote: ActivityOptions = { ...options, heartbeatTimeout, taskQueue: queues[activityRoles[name]] };

@@ -1,4 +1,5 @@
 import { rootCause, startChild, workflowInfo } from "@temporalio/workflow";
+import { defined } from "../src/base/records/defined.ts";
 import type { GroupPlace, OpenGroup, ShardInput, TrajectorySummary } from "../src/contracts/rollout.ts";
 import { failure } from "./failure.ts";
 import type { Shard } from "./in-shards.ts";
@@ -50,12 +51,12 @@ export function shardStarter({ position, quickTurns, ...common }: Options) {
 }
 
 function placeOf({ number, step, stage, task, samples, round }: OpenGroup): GroupPlace {
-  return {
-    ...(number === undefined ? {} : { number }),
+  return defined({
+    number,
     step,
     stage,
     task,
     samples,
-    ...(round === undefined ? {} : { round }),
-  };
+    round,
+  });
 }

@@ -1,3 +1,4 @@
+import { defined } from "../src/base/records/defined.ts";
 import type { StepRecord } from "../src/contracts/generated/step-record.ts";
 import type { ExampleMetrics, TrainStepResult } from "../src/contracts/ledger.ts";
 import type { EndedGroup } from "../src/contracts/rollout.ts";
@@ -28,7 +29,7 @@ export function stepRecord(
   const staleness = batch.map(({ result }) => input.policyVersion - result.policyVersion);
   const replaced = groups.map((group) => reasonToReplace(group, input.settings));
   const lost = replaced.filter((reason) => reason === "lost").length;
-  return {
+  return defined({
     step: input.step,
     policyVersion: trained.policyVersion,
     staleness: Math.max(0, ...staleness),
@@ -37,13 +38,13 @@ export function stepRecord(
     trajectoriesSoFar: input.trainedBefore + batch.length,
     leftOut,
     leftOutShare: results.length === 0 ? 0 : leftOut / results.length,
-    ...(leftOut === 0
-      ? {}
-      : { leftOutReasons: Object.fromEntries(failuresByReason(results).slice(0, reasonsKept)) }),
-    ...(lost === 0 ? {} : { groupsLost: lost }),
-    ...(input.settings.dynamicSampling === undefined
-      ? {}
-      : { groupsLeftOut: replaced.filter((reason) => reason !== undefined).length }),
+    leftOutReasons:
+      leftOut === 0 ? undefined : Object.fromEntries(failuresByReason(results).slice(0, reasonsKept)),
+    groupsLost: lost === 0 ? undefined : lost,
+    groupsLeftOut:
+      input.settings.dynamicSampling === undefined
+        ? undefined
+        : replaced.filter((reason) => reason !== undefined).length,
     rewardMean: mean(finished.map((result) => result.reward)),
     successRate: mean(finished.map((result) => Number(result.success))),
     toolCallRate: mean(finished.map((result) => Number(result.toolCalls > 0))),
@@ -62,7 +63,7 @@ export function stepRecord(
       publish: (published - trainedAt) / 1000,
       total: (published - start) / 1000,
     },
-  };
+  });
 }
 
 /** The same of a step on examples. `clock` holds the times (ms) at which training began, publishing began, and all was done. */

@@ -1,4 +1,5 @@
 import { setHandler } from "@temporalio/workflow";
+import { defined } from "../src/base/records/defined.ts";
 import type { BatchMember } from "../src/contracts/ledger.ts";
 import type { StageProgress, StepInput, StepResult } from "../src/contracts/run.ts";
 import { batchOf, hasFinished, leftOutOf, withoutUnreadable } from "./ended-groups.ts";
@@ -28,15 +29,19 @@ async function stepOnGroups(input: StepInput): Promise<StepResult> {
   const leftOut = leftOutOf(groups);
   const progress: StageProgress = { phase: "train", done: 0, of: batch.length };
   setHandler(stageProgress, () => progress);
-  const trained = await schedule(queues, "train-step", {
-    run,
-    step: input.step,
-    policyVersion,
-    batch,
-    leftOut,
-    minGroup: input.settings.minGroup,
-    ...(input.cursor === undefined ? {} : { cursor: input.cursor }),
-  });
+  const trained = await schedule(
+    queues,
+    "train-step",
+    defined({
+      run,
+      step: input.step,
+      policyVersion,
+      batch,
+      leftOut,
+      minGroup: input.settings.minGroup,
+      cursor: input.cursor,
+    }),
+  );
   clock.push(Date.now());
   progress.phase = "publish";
   const published = { run, policyVersion: trained.policyVersion };

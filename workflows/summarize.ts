@@ -1,3 +1,4 @@
+import { defined } from "../src/base/records/defined.ts";
 import type { TrajectorySummary } from "../src/contracts/rollout.ts";
 import type { TrajectoryResult } from "../src/contracts/trajectory.ts";
 import { cut } from "./transcript.ts";
@@ -8,12 +9,10 @@ const reasonBytes = 1_000;
 /** What a step keeps of a trajectory's result. */
 export function summarize(result: TrajectoryResult): TrajectorySummary {
   const { task: _task, turns: _turns, turnCount, failure, mistake, ...kept } = result;
-  return {
+  return defined({
     ...kept,
     turns: turnCount,
-    ...(failure === undefined ? {} : { failure: cut(failure, reasonBytes) }),
-    ...(mistake === undefined
-      ? {}
-      : { mistake: { ...mistake, message: cut(mistake.message, 2 * reasonBytes) } }),
-  };
+    failure: failure === undefined ? undefined : cut(failure, reasonBytes),
+    mistake: mistake && { ...mistake, message: cut(mistake.message, 2 * reasonBytes) },
+  });
 }

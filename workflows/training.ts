@@ -1,4 +1,5 @@
 import { executeChild, setHandler, workflowInfo } from "@temporalio/workflow";
+import { defined } from "../src/base/records/defined.ts";
 import type { OpenRunResult } from "../src/contracts/activities.ts";
 import type {
   EvaluationInput,
@@ -130,12 +131,7 @@ export async function training(input: TrainingInput): Promise<TrainingResult> {
       position: state,
       maxInfrastructureFailures: settings.maxInfrastructureFailures,
       draw: (step, replacement) =>
-        schedule(
-          queues,
-          "draw-tasks",
-          { run, step, ...(replacement === undefined ? {} : { replacement }) },
-          { isQuick: true },
-        ),
+        schedule(queues, "draw-tasks", defined({ run, step, replacement }), { isQuick: true }),
       startShard: shardStarter({
         run,
         settings,
@@ -213,15 +209,15 @@ const beginning: TrainingProgress = { nextStep: 1, policyVersion: 0, evaluations
 /** What a plan allows. */
 function rulesOf(settings: RunSettings): RolloutRules {
   const { batchSize, groupSize, staleness, concurrency, minGroup, dynamicSampling } = settings;
-  return {
+  return defined({
     groups: batchSize / groupSize,
     groupSize,
     staleness,
     concurrency,
     minGroup,
-    ...(dynamicSampling === undefined ? {} : { dynamicSampling }),
+    dynamicSampling,
     rounds: roundsOf(settings),
-  };
+  });
 }
 
 function trainingResult(run: string, state: TrainingProgress, warm: boolean): TrainingResult {

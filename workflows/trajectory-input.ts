@@ -1,3 +1,4 @@
+import { defined } from "../src/base/records/defined.ts";
 import type { GroupPlace } from "../src/contracts/rollout.ts";
 import type { RunSettings } from "../src/contracts/run-settings.ts";
 import type { Queues, TaskSource, TrajectoryInput, TrajectoryPlace } from "../src/contracts/trajectory.ts";
@@ -30,7 +31,7 @@ export function trajectoryInput(
   { run, policyVersion, settings, queues, source, quickTurns = false, newest = false }: Generation,
 ): TrajectoryInput {
   const { seed, sampling, loop, loops, format, tools, reward, limits } = settings;
-  return {
+  return defined({
     place: { ...place, run, id: trajectoryId({ ...place, run }) },
     source,
     policyVersion,
@@ -43,7 +44,7 @@ export function trajectoryInput(
     queues,
     quickTurns,
     newest,
-    ...(loops === undefined ? {} : { loops }),
-    ...(format === undefined ? {} : { format }),
-  };
+    loops,
+    format,
+  });
 }

@@ -1,3 +1,4 @@
+import { defined } from "../src/base/records/defined.ts";
 import type { Approval } from "../src/contracts/approval.ts";
 import type { GenerateTurnResult } from "../src/contracts/generate-turn.ts";
 import type { Turn } from "../src/contracts/generated/trajectory.ts";
@@ -109,7 +110,7 @@ export function carriedState({
   progress,
   orders: { paused, messages },
 }: TrajectoryState): TrajectoryProgress {
-  return { ...progress, orders: { ...(paused === undefined ? {} : { paused }), messages } };
+  return { ...progress, orders: defined({ paused, messages }) };
 }
 
 /** The state after an event: the only place where a trajectory's state changes. */

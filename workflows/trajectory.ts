@@ -10,6 +10,7 @@ import {
   rootCause,
   setCurrentDetails,
 } from "@temporalio/workflow";
+import { defined } from "../src/base/records/defined.ts";
 import type { EndedTrajectory } from "../src/contracts/activities.ts";
 import type { AgentLoop } from "../src/contracts/loop.ts";
 import type { Outcome, TrajectoryInput, TrajectoryResult } from "../src/contracts/trajectory.ts";
@@ -133,7 +134,7 @@ async function release(open: OpenTrajectory): Promise<void> {
 function ended(input: TrajectoryInput, { progress }: OpenTrajectory): Omit<EndedTrajectory, "task"> {
   const { place, policyVersion, origin } = input;
   const { turns, calls, head, tokens, startedAt, refused } = progress();
-  return {
+  return defined({
     place,
     policyVersion,
     turns,
@@ -141,9 +142,9 @@ function ended(input: TrajectoryInput, { progress }: OpenTrajectory): Omit<Ended
     head,
     tokens,
     startedAt,
-    ...(refused.length === 0 ? {} : { refused }),
-    ...(origin === undefined ? {} : { origin }),
-  };
+    refused: refused.length === 0 ? undefined : refused,
+    origin,
+  });
 }
 
 function resultOf(

@@ -1,14 +1,17 @@
 // A base of few bits on one device against the CPU, in a process of its own: arguments: device, shape, int8 or int4. Prints a line of JSON: the largest
 // difference of decoders' logits by precision, as compare.ts has them; and by precision, of two updates of an adapter, the losses, the norms of
 // gradients and the largest gap of log-probabilities after them.
+
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
+import { defined } from "../../src/base/records/defined.ts";
 import { devices } from "../../src/engine/devices/device.ts";
 import { useSwiftShader } from "../../src/engine/devices/swiftshader.ts";
 import { supervisedObjective } from "../../src/engine/learning/supervised-objective.ts";
 import { freshTrainerState } from "../../src/engine/learning/trainer-state.ts";
 import { createTrainingEngine } from "../../src/engine/learning/training-engine.ts";
+import type { TrainedModel } from "../../src/engine/learning/training-graphs.ts";
 import { writeWeights } from "../../src/engine/models/weights/checkpoint.ts";
 import { quantizationOf, quantizeWeights } from "../../src/engine/models/weights/quantize.ts";
 import { quantizedTensors } from "../../src/engine/models/weights/quantized-tensors.ts";
@@ -33,7 +36,7 @@ await writeWeights(folder, new Map([...tensors, ...quantizedTensors(quantized)])
 /** Two updates of an adapter, and what the policy says after them. */
 async function trained(target: Target) {
   const { weights, base } = await readFrozenWeights(folder);
-  const model = { config, lora: loraSettings, ...(base && { base }) };
+  const model = defined<TrainedModel>({ config, lora: loraSettings, base });
   const state = freshTrainerState(model, weights, 1);
   const threads = availableParallelism();
   const engine = createTrainingEngine({

@@ -1,5 +1,6 @@
 import { drawTasks } from "../../activities/draw-tasks.ts";
 import { readLines } from "../../src/base/files/line-file.ts";
+import { defined } from "../../src/base/records/defined.ts";
 import type { StepRecord } from "../../src/contracts/generated/step-record.ts";
 import type { Task } from "../../src/contracts/generated/task.ts";
 import type { Plan } from "../../src/contracts/plan.ts";
@@ -56,7 +57,11 @@ export async function openOwnRun(plan: Plan, runs: string): Promise<OwnRun> {
   async function step(): Promise<StepTimes> {
     number += 1;
     const started = performance.now();
-    const from = { nextStep: number, policyVersion, ...(number > 2 ? { turnSeconds } : {}) };
+    const from = defined<Parameters<typeof takeOneStep>[2]>({
+      nextStep: number,
+      policyVersion,
+      turnSeconds: number > 2 ? turnSeconds : undefined,
+    });
     const result = await takeOneStep(session, opened, from);
     const total = (performance.now() - started) / 1000;
     const record = (await readLines<StepRecord>(folder.metrics)).at(-1);

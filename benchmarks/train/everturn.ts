@@ -1,8 +1,10 @@
 // Everturn's side of benchmarks/train.ts and gpu.ts: what peers/train.py does, on this engine.
 // Arguments: folder, updates, threads, device, precision, updates before those that are measured, MB that the process may hold.
+
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { defined } from "../../src/base/records/defined.ts";
 import { policyObjective } from "../../src/engine/learning/policy-objective.ts";
 import { stepPlanText } from "../../src/engine/learning/step-plan.ts";
 import { freshTrainerState, type TrainerState } from "../../src/engine/learning/trainer-state.ts";
@@ -31,16 +33,18 @@ const lora = existsSync(join(folder, "lora.json")) && { lora: loraSettings };
 const { model, state } = await openModel();
 const batch: BenchmarkSequence[] = JSON.parse(await readFile(join(folder, "batch.json"), "utf8"));
 const objective = policyObjective({ ratio: "token", clipLow: 0.2, clipHigh: 0.2, entropyCoefficient: 0 });
-const engine = createTrainingEngine({
-  ...model,
-  state,
-  threads: Number(threads),
-  ...targetOf({ device, precision }),
-  ...(megabytes !== undefined && { memory: 1e6 * Number(megabytes) }),
-  onPlan: (plan) => process.stderr.write(`${stepPlanText(plan)}\n`),
-  gradientClip: 1,
-  weightDecay: 0.01,
-});
+const engine = createTrainingEngine(
+  defined({
+    ...model,
+    state,
+    threads: Number(threads),
+    ...targetOf({ device, precision }),
+    memory: megabytes !== undefined ? 1e6 * Number(megabytes) : undefined,
+    onPlan: (plan) => process.stderr.write(`${stepPlanText(plan)}\n`),
+    gradientClip: 1,
+    weightDecay: 0.01,
+  }),
+);
 
 const actions = batch.flatMap(({ mask }) => mask).filter(Boolean).length;
 const samples = batch.map((sequence) => {
@@ -62,7 +66,7 @@ const samples = batch.map((sequence) => {
 /** The weights are held by the state alone. */
 async function openModel(): Promise<{ model: TrainedModel; state: TrainerState }> {
   const { weights, base } = await readFrozenWeights(folder);
-  const model = { config, ...lora, ...(base && { base }) };
+  const model: TrainedModel = defined({ config, ...lora, base });
   return { model, state: freshTrainerState(model, weights, 2) };
 }
 

@@ -1,7 +1,9 @@
 // Writes what sizes.ts trains on, in a process of its own, so that a model's memory goes with it.
 // Arguments: folder, shape, bases (float32, bfloat16, int8, int4: a folder each inside), trajectories and tokens of each (or nothing).
+
 import { mkdir, symlink } from "node:fs/promises";
 import { join } from "node:path";
+import { defined } from "../../src/base/records/defined.ts";
 import { quantizationOf, quantizeWeights } from "../../src/engine/models/weights/quantize.ts";
 import { quantizedTensors } from "../../src/engine/models/weights/quantized-tensors.ts";
 import { readSafetensors, writeSafetensors } from "../../src/engine/models/weights/safetensors.ts";
@@ -14,7 +16,7 @@ if (!shape) throw new Error(`there is no shape ${named}`);
 
 const float32 = join(folder, "float32");
 const size = rows && tokens ? ([Number(rows), Number(tokens)] as const) : undefined;
-await writeWorkload(float32, shape, true, { real: true, ...(size && { size }) });
+await writeWorkload(float32, shape, true, defined({ real: true, size }));
 for (const base of bases.split(",")) {
   if (base === "float32") continue;
   const own = join(folder, base);

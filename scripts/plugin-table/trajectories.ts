@@ -1,5 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { defined } from "../../src/base/records/defined.ts";
 import type { Trajectory } from "../../src/contracts/generated/trajectory.ts";
 import type { JsonObject } from "../../src/contracts/json.ts";
 import type { Plan } from "../../src/contracts/plan.ts";
@@ -39,11 +40,13 @@ export async function trajectoriesWith(
   const pipeline = writeScriptedPipeline(folder, [[...actions, answer]], {
     dataset: { train: dataset, validation: dataset },
     loop: { plugin: "loop-tool-agent", tools: functionsOf(calls), config: { maxTurns: 1000 } },
-    tools: tools.map(([plugin, { config = {}, functions }]) => ({
-      plugin,
-      config,
-      ...(functions && { functions }),
-    })),
+    tools: tools.map(([plugin, { config = {}, functions }]) =>
+      defined({
+        plugin,
+        config,
+        functions,
+      }),
+    ),
     reward: [
       { plugin: "reward-exact-match", config: { extract: "last-number" } },
       ...rewards.map(

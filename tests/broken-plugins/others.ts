@@ -1,9 +1,11 @@
 // Rewards, data sets, losses, policies and trainers that break one promise each.
+
 import { randomUUID } from "node:crypto";
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { defineLoss, definePolicy, defineTrainer, mul, sub } from "everturn/engine";
 import { defineDataset, defineReward, type Task } from "everturn/plugin";
+import { defined } from "../../src/base/records/defined.ts";
 
 export const judgesByChance = defineReward({
   score: ({ answer }) => ({ reward: answer === "" ? 0 : Math.random(), success: false }),
@@ -60,15 +62,15 @@ const policyWith = (own: { routerTies?: number[]; wait?: (maxTokens: number) => 
         await own.wait?.(sampling.maxTokens);
         const logprobs = [-1];
         const { routerTies } = own;
-        return {
+        return defined({
           tokens: [1],
           logprobs,
           temperedLogprobs: logprobs,
           samplingLogprobs: logprobs,
           text: "1",
           finishReason: "length",
-          ...(routerTies && { routerTies }),
-        };
+          routerTies,
+        });
       },
       close: async () => {},
     }),

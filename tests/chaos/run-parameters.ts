@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { defined } from "../../src/base/records/defined.ts";
 import type { Scenario } from "./scenarios.ts";
 
 const pipelines = {
@@ -26,7 +27,7 @@ export interface RunOptions {
 export function runParameters({ settings, separate, sandboxes }: Scenario, options: RunOptions): string[] {
   const { work, runs, seed, steps, hostUrl, pauses, loop } = options;
   const calls = join(work, "calls.jsonl");
-  const all = {
+  const all = defined<object>({
     seed,
     steps,
     "policy.config.log": join(work, "generations.jsonl"),
@@ -41,9 +42,9 @@ export function runParameters({ settings, separate, sandboxes }: Scenario, optio
           "tools.2.config.calls": calls,
           "tools.3.config.log": calls,
         }),
-    ...(loop === undefined ? {} : { "loop.plugin": loop }),
+    "loop.plugin": loop,
     ...settings,
-  };
+  });
   const set = Object.entries(all).flatMap(([key, value]) => ["--set", `${key}=${value}`]);
   return [
     "run",

@@ -1,6 +1,7 @@
 import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { defined } from "../../src/base/records/defined.ts";
 import { approveAll } from "./approver.ts";
 import { changingLoop } from "./changing-loop.ts";
 import { type CliProcess, startCli } from "./cli-process.ts";
@@ -68,15 +69,15 @@ export async function runUnderFire(options: {
     const isRun = (name: string) => !before.has(name) && existsSync(join(root, name, "run.json"));
     const nameOf = () => readdirSync(root).find(isRun);
     const own = () => strikes.filter(({ run }) => run === nameOf());
-    const started: RunOptions = {
+    const started: RunOptions = defined({
       work,
       runs: root,
       seed: runSeed,
       steps,
       hostUrl: host.url,
       pauses: true,
-      ...(loop === undefined ? {} : { loop: loop.folder }),
-    };
+      loop: loop?.folder,
+    });
     const parameters = () => {
       const run = nameOf();
       if (run === undefined) return runParameters(scenario, started);

@@ -1,3 +1,4 @@
+import { defined } from "../../src/base/records/defined.ts";
 import { type MarkedProcess, markedProcesses, sandboxesOf } from "./marked-processes.ts";
 import type { Scenario } from "./scenarios.ts";
 
@@ -33,10 +34,10 @@ const weights: Record<Kind, number> = {
 
 /** A round of 22 strikes; more where the workflow code changes with each start of the CLI, and where tools hold sandboxes. */
 export function roundOf({ upgrades, sandboxes }: Scenario): Kind[] {
-  const more: Partial<Record<Kind, number>> = {
-    ...(upgrades ? { cli: 4 } : {}),
+  const more: Partial<Record<Kind, number>> = defined({
+    cli: upgrades ? 4 : undefined,
     ...(sandboxes ? { "plugin host": 6, sandbox: 8 } : {}),
-  };
+  });
   return kinds.flatMap((kind) => Array<Kind>(weights[kind] + (more[kind] ?? 0)).fill(kind));
 }
 

@@ -1,10 +1,12 @@
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { defined } from "../../src/base/records/defined.ts";
 import type { Device } from "../../src/engine/devices/device.ts";
 import { freshAdapter, type LoraSettings } from "../../src/engine/learning/lora.ts";
 import { createTrainer, type TrainerOptions } from "../../src/engine/learning/trainer.ts";
 import { freshTrainerState, type TrainerState } from "../../src/engine/learning/trainer-state.ts";
+import type { TrainedModel } from "../../src/engine/learning/training-graphs.ts";
 import type { Family } from "../../src/engine/models/config/families.ts";
 import type { ModelConfig } from "../../src/engine/models/config/model-config.ts";
 import { writeAdapter } from "../../src/engine/models/weights/adapter-folder.ts";
@@ -53,7 +55,7 @@ export async function runCombination(seed: number, family: Family, device: Devic
     const adapter = lora && randomAdapter(draw, config, lora);
     const adapted = join(work, "adapter");
     if (lora && adapter) await writeAdapter(adapted, { ...lora, base: folder }, adapter);
-    const from = { folder: adapter ? adapted : folder, ...(adapter && { base: folder }) };
+    const from = adapter ? { folder: adapted, base: folder } : { folder };
     const trajectories = await sampledTrajectories(draw, { config, device, temperature, ...from });
 
     const settings = randomSettings(draw);
@@ -63,7 +65,7 @@ export async function runCombination(seed: number, family: Family, device: Devic
     const frozen = lora ? await readFrozenWeights(folder, draw.of(0, 1e9)) : widened;
     const recompute = draw.isSo(0.5);
     const twoSteps = async ({ weights, base: kept }: Frozen, options: Partial<TrainerOptions>) => {
-      const model = { config, ...(lora && { lora }), ...(kept && { base: kept }) };
+      const model: TrainedModel = defined({ config, lora, base: kept });
       const fresh = freshTrainerState(model, weights, 1, optimizerBits);
       const state: TrainerState = copyTrainerState({ ...fresh, ...(adapter && { adapter }) });
       const reference = async () => adapter ?? readWeights(folder);

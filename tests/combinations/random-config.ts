@@ -1,3 +1,4 @@
+import { defined } from "../../src/base/records/defined.ts";
 import { type ExpertTraits, type Family, families } from "../../src/engine/models/config/families.ts";
 import {
   type Experts,
@@ -33,31 +34,33 @@ export function randomConfig(draw: Draw, model_type: Family): ModelConfig {
     if (traits.sliding.named) return draw.of("full_attention", "sliding_attention");
     return traits.sliding.layers === "all" ? "sliding_attention" : "full_attention";
   };
-  return modelConfig({
-    model_type,
-    vocab_size: draw.of(70, 300, 9000),
-    hidden_size: traits.queryKeyNorm === "together" ? draw.of(64, 96) : draw.of(48, 64, 96, 100),
-    num_hidden_layers: layers,
-    num_attention_heads: groups * draw.of(1, 2, 3, 4),
-    num_key_value_heads: groups,
-    head_dim,
-    intermediate_size: inner,
-    max_position_embeddings: 2048,
-    initializer_range: 0.2,
-    tie_word_embeddings: draw.isSo(0.5),
-    attention_bias: traits.biases === "configured" && draw.isSo(0.4),
-    mlp_bias: traits.feedForwardBiases && draw.isSo(0.4),
-    hidden_act: draw.of("silu", "gelu", "gelu_pytorch_tanh"),
-    sliding_window: slides ? draw.of(16, 40, 200, 700) : null,
-    layer_types: Array.from({ length: layers }, layerType),
-    no_rope_layers: traits.unrotatedLayers ? Array.from({ length: layers }, () => draw.of(0, 1)) : null,
-    partial_rotary_factor: traits.partialRotation ? draw.of(0.5, 0.75, 1) : 1,
-    rope_scaling: traits.partialRotation ? scalings[0] : draw.of(...scalings),
-    ...(traits.queryScalar !== undefined && { query_pre_attn_scalar: draw.of(head_dim, 64) }),
-    ...(traits.scoreCap !== undefined && { attn_logit_softcapping: draw.of(null, 5, 50) }),
-    ...(traits.logitCap !== undefined && { final_logit_softcapping: draw.of(null, 5, 30) }),
-    experts: traits.experts && randomExperts(draw, traits.experts, inner, layers),
-  });
+  return modelConfig(
+    defined({
+      model_type,
+      vocab_size: draw.of(70, 300, 9000),
+      hidden_size: traits.queryKeyNorm === "together" ? draw.of(64, 96) : draw.of(48, 64, 96, 100),
+      num_hidden_layers: layers,
+      num_attention_heads: groups * draw.of(1, 2, 3, 4),
+      num_key_value_heads: groups,
+      head_dim,
+      intermediate_size: inner,
+      max_position_embeddings: 2048,
+      initializer_range: 0.2,
+      tie_word_embeddings: draw.isSo(0.5),
+      attention_bias: traits.biases === "configured" && draw.isSo(0.4),
+      mlp_bias: traits.feedForwardBiases && draw.isSo(0.4),
+      hidden_act: draw.of("silu", "gelu", "gelu_pytorch_tanh"),
+      sliding_window: slides ? draw.of(16, 40, 200, 700) : null,
+      layer_types: Array.from({ length: layers }, layerType),
+      no_rope_layers: traits.unrotatedLayers ? Array.from({ length: layers }, () => draw.of(0, 1)) : null,
+      partial_rotary_factor: traits.partialRotation ? draw.of(0.5, 0.75, 1) : 1,
+      rope_scaling: traits.partialRotation ? scalings[0] : draw.of(...scalings),
+      query_pre_attn_scalar: traits.queryScalar !== undefined ? draw.of(head_dim, 64) : undefined,
+      attn_logit_softcapping: traits.scoreCap !== undefined ? draw.of(null, 5, 50) : undefined,
+      final_logit_softcapping: traits.logitCap !== undefined ? draw.of(null, 5, 30) : undefined,
+      experts: traits.experts && randomExperts(draw, traits.experts, inner, layers),
+    }),
+  );
 }
 
 function randomExperts(draw: Draw, { sizeKey }: ExpertTraits, inner: number, layers: number): Experts {

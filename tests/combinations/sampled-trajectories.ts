@@ -1,3 +1,4 @@
+import { defined } from "../../src/base/records/defined.ts";
 import type { Device } from "../../src/engine/devices/device.ts";
 import type { Experienced } from "../../src/engine/learning/token-rewards.ts";
 import type { ModelConfig } from "../../src/engine/models/config/model-config.ts";
@@ -28,16 +29,18 @@ export async function sampledTrajectories(
   const keyValueBytes = draw.of(2 ** 28, positions * bytesOfPosition(config));
   const sampling = { temperature, ...draw.of({}, {}, { topP: 0.9 }, { topK: 20 }, { minP: 0.02 }) };
   const earned = contexts.map(() => ({ reward: draw.of(0, 0.5, 1), truncated: draw.isSo(0.2) }));
-  const sampler = createSampler({
-    config,
-    slots: 4,
-    stopTokens: [],
-    threads: 2,
-    decode: () => "",
-    target: { device },
-    keyValueBytes,
-    ...(base !== undefined && { base }),
-  });
+  const sampler = createSampler(
+    defined({
+      config,
+      slots: 4,
+      stopTokens: [],
+      threads: 2,
+      decode: () => "",
+      target: { device },
+      keyValueBytes,
+      base,
+    }),
+  );
   try {
     await sampler.load(0, folder);
     return await Promise.all(

@@ -1,5 +1,6 @@
 import { ApplicationFailure } from "@temporalio/common";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { defined } from "../../src/base/records/defined.ts";
 import type {
   DrawTasksInput,
   LoadTaskInput,
@@ -92,11 +93,11 @@ function step(number: number, maxRounds: number, group = false): Promise<TrainSt
     minGroup: 0,
     limits: {},
     maxInfrastructureFailures: 1,
-    reward: {
+    reward: defined({
       retry: tool.retry,
       pure: true,
-      ...(group && { group: { retry: tool.retry, pure: false } }),
-    },
+      group: group ? { retry: tool.retry, pure: false } : undefined,
+    }),
     loop: { plugin: "loop-tool-agent", config: { maxTurns: 2 } },
   });
 }

@@ -1,6 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
+import { defined } from "../../src/base/records/defined.ts";
 import type { Trajectory } from "../../src/contracts/generated/trajectory.ts";
 import { loadPlan } from "../../src/plan/pipeline/load-plan.ts";
 import { createRun } from "../../src/run/folder/create-run.ts";
@@ -42,16 +43,18 @@ test("tasks name their loops: without tools, with sub-agents, with people, sleep
   const rules = "Ask: {instruction}"; // its context is short
   const agents = [undefined, "direct", "careful", "reviewed", "talk"];
   const tasks = join(folder, "tasks.jsonl");
-  const rows = agents.map((agent_name) => ({
-    data_source: "loops",
-    prompt: [
-      ...(agent_name === "talk" ? [] : [{ role: "user", content: "How many metres are 1 km?" }]),
-      ...(agent_name === "talk" ? [{ role: "system", content: "You help." }] : []),
-    ],
-    reward_model: { ground_truth: "1000" },
-    ...(agent_name === undefined ? {} : { agent_name }),
-    extra_info: { interaction_kwargs: { instruction: "1 km in m" } },
-  }));
+  const rows = agents.map((agent_name) =>
+    defined<object>({
+      data_source: "loops",
+      prompt: [
+        ...(agent_name === "talk" ? [] : [{ role: "user", content: "How many metres are 1 km?" }]),
+        ...(agent_name === "talk" ? [{ role: "system", content: "You help." }] : []),
+      ],
+      reward_model: { ground_truth: "1000" },
+      agent_name,
+      extra_info: { interaction_kwargs: { instruction: "1 km in m" } },
+    }),
+  );
   writeFileSync(tasks, rows.map((row) => `${JSON.stringify(row)}\n`).join(""));
   const dataset = { plugin: "dataset-jsonl", config: { path: tasks } };
   const pipeline = writeScriptedPipeline(folder, [[`I look. ${call}`, "It is 1000.", "1000"]], {

@@ -4,13 +4,15 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { ApplicationFailure } from "@temporalio/common";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { EverturnError } from "../../src/base/errors/everturn-error.ts";
+import { defined } from "../../src/base/records/defined.ts";
 import type {
   CallToolInput,
+  CallToolResult,
   LoadTaskInput,
   RecordLeftOutInput,
   ScoreTrajectoryInput,
 } from "../../src/contracts/activities.ts";
-import type { GenerateTurnInput } from "../../src/contracts/generate-turn.ts";
+import type { GenerateTurnInput, GenerateTurnResult } from "../../src/contracts/generate-turn.ts";
 import type {
   ToolBinding,
   TrajectoryInput,
@@ -86,7 +88,7 @@ const activities = {
     const action = actions[place.task]?.[turn - 1];
     if (action === "slow") await untilEnded("generate-turn", input, signal);
     if (action?.startsWith("late") === true) await sleep(700); // in a queue, with workers that are away …
-    return {
+    return defined<GenerateTurnResult>({
       action,
       finishReason: "stop",
       head: "a".repeat(64),
@@ -94,14 +96,15 @@ const activities = {
       tokens: { prompt: messages.length, action: 1, observation: 0 },
       seconds: 0.7,
       workSeconds: 0.05,
-      ...(action === "fast!" && {
-        read: {
-          reasoning: "",
-          answer: "",
-          calls: [{ name: "calculator", arguments: { expression: "fast" } }],
-        },
-      }),
-    };
+      read:
+        action === "fast!"
+          ? {
+              reasoning: "",
+              answer: "",
+              calls: [{ name: "calculator", arguments: { expression: "fast" } }],
+            }
+          : undefined,
+    });
   }),
   calculator: durable(async (input: CallToolInput, signal) => {
     const expression = typeof input.arguments === "object" ? input.arguments.expression : "";
@@ -112,7 +115,11 @@ const activities = {
     const seconds = expression === "a second" ? 1 : 0.1;
     const answered = { observation: `${expression} ${input.call}`, reward: 0, attempts: 1, seconds };
     if (expression === "forbidden") return { ...answered, valid: false, invalid: "not now" };
-    return { ...answered, valid: true, ...(expression === "the end" && { done: true }) };
+    return defined<CallToolResult>({
+      ...answered,
+      valid: true,
+      done: expression === "the end" ? true : undefined,
+    });
   }),
   "score-trajectory": async (input: ScoreTrajectoryInput) => {
     scored.push(input);

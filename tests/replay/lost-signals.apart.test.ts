@@ -5,6 +5,7 @@ import { historyFromJSON } from "@temporalio/common/lib/proto-utils.js";
 import proto from "@temporalio/proto";
 import { DefaultLogger, NativeConnection, Runtime, Worker } from "@temporalio/worker";
 import { beforeAll, expect, onTestFinished, test } from "vitest";
+import { defined } from "../../src/base/records/defined.ts";
 import { workflowBundle } from "../../src/control/temporal/workflow-bundle.ts";
 import { type ScriptedTemporal, startScriptedTemporal } from "../support/scripted-temporal.ts";
 
@@ -59,19 +60,21 @@ function withoutResults(signal: Event): Event {
 
 /** What the server hands out: `events` up to the start of a task, or none with a query. */
 function task(events: Event[], previousStartedEventId: number, query?: { queryType: string }) {
-  return PollWorkflowTaskQueueResponse.fromObject({
-    taskToken: Buffer.from("task"),
-    workflowExecution: { workflowId: "run", runId: "run-id" },
-    workflowType: { name: "training" },
-    workflowExecutionTaskQueue: { name: "q", kind: 1 },
-    scheduledTime: { seconds: 1 },
-    startedTime: { seconds: 2 },
-    attempt: 1,
-    previousStartedEventId,
-    startedEventId: query === undefined ? numberOf(events.at(-1) ?? event(0, "", {})) : 0,
-    ...(query === undefined ? {} : { query }),
-    history: historyFromJSON({ events }),
-  });
+  return PollWorkflowTaskQueueResponse.fromObject(
+    defined({
+      taskToken: Buffer.from("task"),
+      workflowExecution: { workflowId: "run", runId: "run-id" },
+      workflowType: { name: "training" },
+      workflowExecutionTaskQueue: { name: "q", kind: 1 },
+      scheduledTime: { seconds: 1 },
+      startedTime: { seconds: 2 },
+      attempt: 1,
+      previousStartedEventId,
+      startedEventId: query === undefined ? numberOf(events.at(-1) ?? event(0, "", {})) : 0,
+      query,
+      history: historyFromJSON({ events }),
+    }),
+  );
 }
 
 let code = "";

@@ -1,3 +1,4 @@
+import { defined } from "../../src/base/records/defined.ts";
 import type { ModelConfig, ModelShape } from "../../src/engine/models/config/model-config.ts";
 
 /** A published model's vocabulary, chat template and sizes. Its weights are random: they can't be had here. */
@@ -135,7 +136,10 @@ export const publishedShapes: ReadonlyMap<string, PublishedShape> = new Map([
 export function narrowed({ config, ...rest }: PublishedShape, count = 1): PublishedShape {
   const { layer_types: types, experts, num_attention_heads: all, num_key_value_heads: groups } = config;
   const heads = { num_attention_heads: 2, num_key_value_heads: groups === all ? 2 : 1, head_dim: 16 };
-  const layers = { num_hidden_layers: count, ...(types && { layer_types: types.slice(0, count) }) };
+  const layers = defined<Partial<ModelConfig>>({
+    num_hidden_layers: count,
+    layer_types: types?.slice(0, count),
+  });
   return {
     ...rest,
     config: {

@@ -1,3 +1,4 @@
+import { defined } from "../../src/base/records/defined.ts";
 import type { CachedDecoder } from "../../src/engine/models/decode/cached-decoder.ts";
 import type { Tensor } from "../../src/engine/models/weights/safetensors.ts";
 import { createDecoderCache } from "../../src/engine/sampling/key-value-cache.ts";
@@ -13,13 +14,15 @@ export async function decoderTalk(decoder: CachedDecoder, adapter?: ReadonlyMap<
   ) => {
     const past = { ...cache.view(first, first + tokens.length), capacity: cache.capacity(), lengths };
     const inverseTemperatures = Float32Array.from(tokens, (_, row) => 1 / (1 + row));
-    const given = await decoder.run({
-      tokens,
-      past,
-      wanted: [wanted],
-      inverseTemperatures,
-      ...(adapter && { adapter }),
-    });
+    const given = await decoder.run(
+      defined({
+        tokens,
+        past,
+        wanted: [wanted],
+        inverseTemperatures,
+        adapter,
+      }),
+    );
     if (wanted === "choice") return Float32Array.from(tokens, (_, row) => given.choice(row).probability);
     return given[wanted].slice(0, tokens.length * decoder.config.vocab_size);
   };

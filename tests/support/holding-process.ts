@@ -1,3 +1,4 @@
+import { defined } from "../../src/base/records/defined.ts";
 import { claimRun } from "../../src/control/supervision/claim-run.ts";
 import { runFolder } from "../../src/run/folder/run-folder.ts";
 
@@ -5,10 +6,14 @@ import { runFolder } from "../../src/run/folder/run-folder.ts";
 const [runs = "", run = "", silence = ""] = process.argv.slice(2);
 const note = (text: string) => void process.stdout.write(`${text}\n`);
 try {
-  const held = await claimRun(run, runFolder(runs, run), {
-    note,
-    ...(silence === "" ? {} : { silence: Number(silence) }),
-  });
+  const held = await claimRun(
+    run,
+    runFolder(runs, run),
+    defined({
+      note,
+      silence: silence === "" ? undefined : Number(silence),
+    }),
+  );
   note("holds it");
   held.taken.catch((error) => {
     note(error.message);

@@ -5,6 +5,7 @@ import { Agent, type IncomingMessage, request } from "node:http";
 import { pipeline } from "node:stream/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { EverturnError } from "../../src/base/errors/everturn-error.ts";
+import { defined } from "../../src/base/records/defined.ts";
 import type { Backend } from "../../src/run/store/backend.ts";
 import { localCopies } from "../../src/run/store/local-copies.ts";
 
@@ -78,7 +79,7 @@ export function objectBackend(port: number, cache: { cache: string; limit: numbe
   const put = (path: string, body: Uint8Array | { file: string }, size: number, isNew: boolean) =>
     ask(urlOf(path), {
       method: "PUT",
-      headers: { "content-length": size, ...(isNew ? { "if-none-match": "*" } : {}) },
+      headers: defined({ "content-length": size, "if-none-match": isNew ? "*" : undefined }),
       body,
       read: (answer) => isStatus(answer, 200, isNew ? 412 : undefined),
     });
@@ -117,7 +118,7 @@ export function objectBackend(port: number, cache: { cache: string; limit: numbe
       return { size: content.length, sha256: hash("sha256", content) };
     },
     page: async (prefix, after) => {
-      const query = new URLSearchParams({ prefix, ...(after === undefined ? {} : { after }) });
+      const query = new URLSearchParams(defined({ prefix, after }));
       return JSON.parse(String(await ask(`?${query}`, { method: "GET", read: contentOf })));
     },
     sweep: async () => 0,

@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createUniformStream } from "../../src/base/random/uniform-stream.ts";
+import { defined } from "../../src/base/records/defined.ts";
 
 /**
  * A server that behaves as an object store does on a bad day, in a process of its own: it is slow, answers 503 or 409 now
@@ -70,7 +71,9 @@ function list(url: URL, response: ServerResponse): void {
   );
   const paths = all.map(([path]) => path).sort();
   const page = paths.slice(0, pageLength);
-  response.end(JSON.stringify({ paths: page, ...(paths.length > pageLength ? { next: page.at(-1) } : {}) }));
+  response.end(
+    JSON.stringify(defined({ paths: page, next: paths.length > pageLength ? page.at(-1) : undefined })),
+  );
 }
 
 function pathOf(request: IncomingMessage): string {

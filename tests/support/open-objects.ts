@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { defined } from "../../src/base/records/defined.ts";
 import type { Backend } from "../../src/run/store/backend.ts";
 import type { OpenBackend } from "../../src/run/store/named-backend.ts";
 import { objectBackend } from "./object-backend.ts";
@@ -32,7 +33,7 @@ function below(backend: Backend, start: string): Backend {
     page: async (prefix, after) => {
       const page = await backend.page(start + prefix, after === undefined ? undefined : start + after);
       const paths = page.paths.map((path) => path.slice(start.length));
-      return { paths, ...(page.next === undefined ? {} : { next: page.next.slice(start.length) }) };
+      return defined({ paths, next: page.next === undefined ? undefined : page.next.slice(start.length) });
     },
     fill: (prefix, write) => backend.fill(start + prefix, write),
     inFolder: (prefix, files, work) => backend.inFolder(start + prefix, files, work),

@@ -1,4 +1,5 @@
 import { fileURLToPath } from "node:url";
+import { defined } from "../../src/base/records/defined.ts";
 import type { JsonObject } from "../../src/contracts/json.ts";
 import type { ExecutionSettings, Plan, ResolvedPlugin, ResolvedTool } from "../../src/contracts/plan.ts";
 
@@ -32,7 +33,7 @@ export function samplePlan({ steps, batchSize, tasks, warmStart, evaluationEvery
     num_attention_heads: 4,
     num_key_value_heads: 2,
   };
-  return {
+  return defined({
     pipelineFile: `${calculator}.yaml`,
     name: "calculator",
     seed: 1,
@@ -49,7 +50,7 @@ export function samplePlan({ steps, batchSize, tasks, warmStart, evaluationEvery
       { ...plugin("reward-exact-match", "reward", {}), calls: calls("reward-exact-match"), weight: 1 },
     ],
     trainer: plugin("trainer-onnx", "trainer", { learningRate: 1e-4, minibatchSize: batchSize }),
-    ...(warmStart ? { warmStart: { ...settings, learningRate: 1e-3 } } : {}),
+    warmStart: warmStart ? { ...settings, learningRate: 1e-3 } : undefined,
     rollout: {
       batchSize,
       groupSize: 1,
@@ -64,7 +65,7 @@ export function samplePlan({ steps, batchSize, tasks, warmStart, evaluationEvery
     evaluation: { every: evaluationEvery, tasks },
     checkpoints: { every: 20 },
     retention: { singleRecords: 3 },
-  };
+  });
 }
 
 function plugin(name: string, kind: ResolvedPlugin["manifest"]["kind"], config: JsonObject): ResolvedPlugin {

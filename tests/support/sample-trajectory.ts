@@ -1,4 +1,5 @@
 import { createUniformStream } from "../../src/base/random/uniform-stream.ts";
+import { defined } from "../../src/base/records/defined.ts";
 import type { Task } from "../../src/contracts/generated/task.ts";
 import type { Call, Turn } from "../../src/contracts/generated/trajectory.ts";
 import type { ToolDefinition } from "../../src/contracts/message.ts";
@@ -8,7 +9,7 @@ import type { Tokenizer } from "../../src/engine/tokens/tokenizer.ts";
 import type { OpenRun } from "../../src/run/folder/open-runs.ts";
 import { callKey, leftOutKey, trajectoryKey } from "../../src/run/store/keys.ts";
 import { segmentRef } from "../../src/run/trajectory/segments.ts";
-import { trajectoryRecord } from "../../src/run/trajectory/trajectory-record.ts";
+import { type Ending, trajectoryRecord } from "../../src/run/trajectory/trajectory-record.ts";
 
 import { writeTurn } from "./written-turn.ts";
 
@@ -106,12 +107,12 @@ export async function writeTrajectory(
   const endings = { "left-out": "left-out", noise: "token-limit" } as const;
   const outcome = course === "left-out" || course === "noise" ? endings[course] : ("answered" as const);
   const failure = course === "left-out" ? { failure: "calculator: TOOL_FAILED: the host is down" } : {};
-  const ending = {
+  const ending = defined<Ending>({
     outcome,
     reward: Number(success),
     success,
-    ...(outcome === "answered" ? { answer: said } : {}),
-  };
+    answer: outcome === "answered" ? said : undefined,
+  });
   if (course !== "under way") {
     const key = outcome === "left-out" ? leftOutKey(place, 1) : trajectoryKey(place);
     await run.store.record(key, {

@@ -1,8 +1,9 @@
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { createServer, type IncomingMessage, type OutgoingHttpHeaders, type ServerResponse } from "node:http";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { isEverturnError } from "../../base/errors/everturn-error.ts";
 import { messageOf } from "../../base/errors/message-of.ts";
+import { defined } from "../../base/records/defined.ts";
 import { checkToken } from "../../chat/openai/access-token.ts";
 import { checkOrigin } from "../../chat/openai/check-origin.ts";
 import { HttpProblem } from "../../chat/openai/http-problem.ts";
@@ -102,12 +103,15 @@ function allow({ method = "" }: IncomingMessage, methods: string[]): void {
 
 function answer(response: ServerResponse, status: number, body: JsonObject): void {
   const text = JSON.stringify(body);
-  response.writeHead(status, {
-    "content-type": "application/json",
-    "content-length": Buffer.byteLength(text),
-    ...(status === 413 ? { connection: "close" } : {}),
-    ...(status === 429 ? { "retry-after": "1" } : {}),
-  });
+  response.writeHead(
+    status,
+    defined<OutgoingHttpHeaders>({
+      "content-type": "application/json",
+      "content-length": Buffer.byteLength(text),
+      connection: status === 413 ? "close" : undefined,
+      "retry-after": status === 429 ? "1" : undefined,
+    }),
+  );
   response.end(text);
 }
 
@@ -134,11 +138,14 @@ function webRequest(request: IncomingMessage, body: unknown): Request {
   const given = Object.entries(headers).flatMap(([name, value]) =>
     value === undefined ? [] : [[name, Array.isArray(value) ? value.join(", ") : value] as [string, string]],
   );
-  return new Request(targetOf(request), {
-    method,
-    headers: given,
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  });
+  return new Request(
+    targetOf(request),
+    defined({
+      method,
+      headers: given,
+      body: body === undefined ? undefined : JSON.stringify(body),
+    }),
+  );
 }
 
 async function relay(from: Response, to: ServerResponse): Promise<void> {

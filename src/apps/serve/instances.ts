@@ -3,16 +3,18 @@ import { EverturnError } from "../../base/errors/everturn-error.ts";
 import { messageOf } from "../../base/errors/message-of.ts";
 import { killMarked, markVariable } from "../../base/processes/marked-processes.ts";
 import { ownIdentity } from "../../base/processes/process-identity.ts";
+import { defined } from "../../base/records/defined.ts";
 import type { Task } from "../../contracts/generated/task.ts";
 import type { JsonObject } from "../../contracts/json.ts";
 import type { ToolCreation } from "../../contracts/tool.ts";
 import type { InstanceState } from "../../plugin/host/plugin-thread.ts";
 import { type Lease, openLeases } from "../../work/tools/leases.ts";
 import type { OpenTool } from "../../work/tools/open-tool.ts";
+import type { Answered } from "../../work/tools/recorded-calls.ts";
 import { recoverInstance } from "../../work/tools/recover-instance.ts";
 
 /** A call that a trajectory's instance answered. */
-interface Answered {
+interface ServedCall {
   /** The name that the policy has for the function. */
   function: string;
   arguments: JsonObject;
@@ -24,7 +26,7 @@ export interface InstanceUse {
   tool: OpenTool;
   /** Made for the trajectory's first call. */
   task: Task;
-  call: Answered;
+  call: ServedCall;
   signal: AbortSignal;
 }
 
@@ -39,7 +41,7 @@ interface Held {
   tool: OpenTool;
   /** Undefined before it is made, and after it was let go: then it is recovered. */
   made: { state: InstanceState | undefined; lease: Lease } | undefined;
-  answered: Answered[];
+  answered: ServedCall[];
   snapshot: Uint8Array | undefined;
 }
 
@@ -111,7 +113,7 @@ export function holdServedInstances(
     const before = answered.map(({ function: called, arguments: given }, turn) => ({
       turn,
       call: 0,
-      recorded: {
+      recorded: defined<Answered>({
         tool: called,
         arguments: given,
         observation: "",
@@ -119,8 +121,8 @@ export function holdServedInstances(
         attempts: 1,
         reward: 0,
         seconds: 0,
-        ...(turn === last && snapshot !== undefined ? { snapshot: "" } : {}),
-      },
+        snapshot: turn === last && snapshot !== undefined ? "" : undefined,
+      }),
     }));
     return recoverInstance(tool, creation, before, { readBytes: async () => snapshot });
   }

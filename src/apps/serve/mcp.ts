@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { CallToolResult, McpRequestContext, Server, Tool } from "@modelcontextprotocol/server";
 import packageJson from "../../../package.json" with { type: "json" };
 import { deepest, isNestedTooDeep } from "../../base/json/nesting.ts";
+import { defined } from "../../base/records/defined.ts";
 import type { ServedAnswer, ServedTools } from "./served-tools.ts";
 
 /** The header by which a client that knows no sessions names the trajectory whose state a call is about. */
@@ -165,5 +166,8 @@ function resultOf({ text, failed, invalid, error, media = [] }: ServedAnswer): C
     })),
   );
   const isError = failed !== undefined || invalid !== undefined || error === true;
-  return { content: [{ type: "text", text: said }, ...images], ...(isError ? { isError } : {}) };
+  return defined({
+    content: [{ type: "text", text: said }, ...images],
+    isError: isError ? true : undefined,
+  });
 }

@@ -1,5 +1,6 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { isEverturnError } from "../../base/errors/everturn-error.ts";
+import { defined } from "../../base/records/defined.ts";
 import { type ActionText, identified } from "../../chat/formats/action-format.ts";
 import { answerOfAction } from "../../chat/openai/answer-of-action.ts";
 import { chatMessages } from "../../chat/openai/chat-messages.ts";
@@ -84,7 +85,7 @@ export function servedPolicy(
       const generation = await policy.generate({
         tokens,
         version,
-        sampling: { ...inUse.sampling, maxTokens, ...(stop.length === 0 ? {} : { stop }) },
+        sampling: defined({ ...inUse.sampling, maxTokens, stop: stop.length === 0 ? undefined : stop }),
         key: { seed, trajectory: "serve", turn: generated++ },
         tools,
         signal,

@@ -1,4 +1,5 @@
 import { createHash, randomUUID } from "node:crypto";
+import { defined } from "../../base/records/defined.ts";
 import type { JsonObject, JsonValue } from "../../contracts/json.ts";
 import type { CheckedMedia } from "../../plugin/host/checked-media.ts";
 import { parseAction } from "./actions.ts";
@@ -136,11 +137,11 @@ function told(answers: ServedAnswer[], written: (text: string) => string): ItemA
   const invalid = answers.flatMap((one) => (one.invalid === undefined ? [] : [one.invalid]));
   const rewards = answers.flatMap(({ reward }) => (reward === undefined ? [] : [reward]));
   const images = answers.flatMap(({ media = [] }) => media.flatMap(imagesOf));
-  const more: Record<string, JsonValue> = {
-    ...(rewards.length === 0 ? {} : { reward: rewards.reduce((sum, one) => sum + one, 0) }),
-    ...(images.length === 0 ? {} : { image: images }),
-    ...(invalid.length === 0 ? {} : { invalid_reason: invalid.join(" ") }),
-  };
+  const more: Record<string, JsonValue> = defined({
+    reward: rewards.length === 0 ? undefined : rewards.reduce((sum, one) => sum + one, 0),
+    image: images.length === 0 ? undefined : images,
+    invalid_reason: invalid.length === 0 ? undefined : invalid.join(" "),
+  });
   return {
     observation: Object.keys(more).length === 0 ? obs : { obs, ...more },
     done: answers.some(({ done }) => done),

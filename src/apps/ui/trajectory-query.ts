@@ -1,3 +1,4 @@
+import { defined } from "../../base/records/defined.ts";
 import { outcomes } from "../../contracts/outcomes.ts";
 import type { TrajectoryFilter } from "../../control/operations/list-trajectories.ts";
 import { conditions } from "../../control/operations/query-trajectories.ts";
@@ -34,19 +35,19 @@ export function askedList(read: (name: string) => string | undefined): AskedList
 
 /** The query that a list stands for. */
 export function tableQuery({ where, stage, task, outcome, tool, sort, page }: AskedList): Query {
-  const filter: TrajectoryFilter = {
-    ...(stage === "" ? {} : { stage }),
-    ...(task === "" ? {} : { task }),
-    ...(isOutcome(outcome) ? { outcome } : {}),
-    ...(tool === "" ? {} : { tool }),
-  };
-  return {
-    ...(where === "" ? {} : { where }),
-    ...(sort === "" ? {} : { sort }),
+  const filter: TrajectoryFilter = defined({
+    stage: stage === "" ? undefined : stage,
+    task: task === "" ? undefined : task,
+    outcome: isOutcome(outcome) ? outcome : undefined,
+    tool: tool === "" ? undefined : tool,
+  });
+  return defined({
+    where: where === "" ? undefined : where,
+    sort: sort === "" ? undefined : sort,
     only: conditions(filter),
     limit: rowsOfPage,
     skip: (page - 1) * rowsOfPage,
-  };
+  });
 }
 
 function isOutcome(text: string): text is NonNullable<TrajectoryFilter["outcome"]> {

@@ -1,3 +1,4 @@
+import { defined } from "../../base/records/defined.ts";
 import type { RunFile } from "../../contracts/run.ts";
 import { liveSession } from "../../control/supervision/session-file.ts";
 import { type OpenRun, openRun } from "../../run/folder/open-runs.ts";
@@ -32,13 +33,13 @@ export async function shownRun({ runs }: UiContext, name: string): Promise<Shown
   const file = await readRunFile(runs, name, () => {});
   const session = await liveSession(run.folder);
   const temporalUi = session?.ui;
-  return {
+  return defined({
     ...run,
     file,
     unreadable,
     isLive: session !== undefined,
-    ...(temporalUi === undefined ? {} : { temporalUi }),
-  };
+    temporalUi,
+  });
 }
 
 /** The page of a workflow in the Temporal UI; undefined if that is not up. */

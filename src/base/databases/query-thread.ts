@@ -1,5 +1,6 @@
 import { parentPort } from "node:worker_threads";
 import { messageOf } from "../errors/message-of.ts";
+import { defined } from "../records/defined.ts";
 import type { Answer, QueryRequest } from "./protocol.ts";
 import { readStatement } from "./statement.ts";
 import { Unusable } from "./unusable.ts";
@@ -38,7 +39,9 @@ port.on("message", (request: QueryRequest) => {
     (message) => port.postMessage(message),
     (error: unknown) => {
       const missing = error instanceof Unusable ? error.missing : undefined;
-      port.postMessage({ type: "unusable", reason: messageOf(error), ...(missing && { missing }) });
+      port.postMessage(
+        defined({ type: "unusable", reason: messageOf(error), missing: missing ? missing : undefined }),
+      );
     },
   );
 });

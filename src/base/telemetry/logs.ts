@@ -1,5 +1,6 @@
 import { ROOT_CONTEXT, trace } from "@opentelemetry/api";
 import { type LogAttributes, logs, SeverityNumber } from "@opentelemetry/api-logs";
+import { defined } from "../records/defined.ts";
 
 /** A line of a log, as Temporal's SDK hands it to a logger. */
 export interface LogLine {
@@ -13,13 +14,15 @@ export function tellLog({ level, message, attributes = {} }: LogLine): void {
   const { trace_id: traceId, span_id: spanId, trace_flags: flags, ...rest } = attributes;
   const isTraced = typeof traceId === "string" && typeof spanId === "string";
   const span = { traceId: String(traceId), spanId: String(spanId), traceFlags: Number(flags ?? 1) };
-  logs.getLogger("everturn").emit({
-    severityNumber: SeverityNumber[level],
-    severityText: level,
-    body: message,
-    attributes: plain(rest),
-    ...(isTraced && { context: trace.setSpanContext(ROOT_CONTEXT, span) }),
-  });
+  logs.getLogger("everturn").emit(
+    defined({
+      severityNumber: SeverityNumber[level],
+      severityText: level,
+      body: message,
+      attributes: plain(rest),
+      context: isTraced ? trace.setSpanContext(ROOT_CONTEXT, span) : undefined,
+    }),
+  );
 }
 
 /** An error as OpenTelemetry's conventions have it; else texts, numbers and truth values, and what is none as JSON. */

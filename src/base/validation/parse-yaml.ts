@@ -10,6 +10,7 @@ import {
 } from "js-yaml";
 import { EverturnError } from "../errors/everturn-error.ts";
 import { isExact } from "../json/exact-json.ts";
+import { defined } from "../records/defined.ts";
 import { placeAt } from "./place.ts";
 import { child, type Pointer } from "./pointer.ts";
 import { inexactNumberAt, type Problem } from "./problem.ts";
@@ -64,7 +65,7 @@ function walkEvents(events: Event[], source: string, file: string) {
       YAMLException.throwAt(source, start, "an alias stands inside what it names", file);
     }
     if (event.type === EVENT_ID.SCALAR) number(event, pointer);
-    offsets.set(pointer, { value: start >= 0 ? start : (key ?? 0), ...(key === undefined ? {} : { key }) });
+    offsets.set(pointer, defined({ value: start >= 0 ? start : (key ?? 0), key }));
     if (event.type !== EVENT_ID.SEQUENCE && event.type !== EVENT_ID.MAPPING) return;
     open.add(anchor);
     if (event.type === EVENT_ID.SEQUENCE) {

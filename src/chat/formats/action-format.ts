@@ -1,3 +1,4 @@
+import { defined } from "../../base/records/defined.ts";
 import type { FormatName } from "../../contracts/format-name.ts";
 import type { ToolCall, ToolDefinition } from "../../contracts/message.ts";
 import type { ParsedAction, ReadAction, SpokenAction } from "../../contracts/parsed-action.ts";
@@ -63,16 +64,16 @@ export function modelFormat(definition: FormatDefinition): ModelFormat {
   const { name, models, example, marks, thoughts, stopTexts = () => [] } = definition;
   const { besideCalls, read, render } = definition;
   const { asText = (text) => textOf(text, marks, thoughts) } = definition;
-  return {
+  return defined({
     name,
     models,
     example,
     stopTexts,
     asText,
-    ...(besideCalls === undefined ? {} : { besideCalls }),
+    besideCalls,
     parse: (text, { tools = [], callsBefore } = {}) => identified(read(text, tools), callsBefore),
     render: (calls, tools = []) => render(calls, tools),
-  };
+  });
 }
 
 /** What a format read, every call with an id of its own. */

@@ -1,3 +1,4 @@
+import { defined } from "../../base/records/defined.ts";
 import { fenceAt, fenceFor } from "./fences.ts";
 import { jsonCall } from "./json-calls.ts";
 import { jsonText } from "./json-text.ts";
@@ -48,6 +49,12 @@ function fenceReader(languages: readonly string[]): NonNullable<Marks["read"]> {
       return { from: at, end: next, next, closed: true, isRest: true };
     }
     const { start, language, end, closed } = fence;
-    return { from: start, end, next: end, closed, ...(languages.includes(language) ? {} : { isRest: true }) };
+    return defined({
+      from: start,
+      end,
+      next: end,
+      closed,
+      isRest: languages.includes(language) ? undefined : true,
+    });
   };
 }

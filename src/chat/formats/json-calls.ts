@@ -1,3 +1,4 @@
+import { defined } from "../../base/records/defined.ts";
 import { isObject, type JsonObject } from "../../contracts/json.ts";
 import type { ReadCall } from "../../contracts/parsed-action.ts";
 import { givenTwice, jsonItems, readJson, shortened } from "./json-text.ts";
@@ -37,7 +38,7 @@ export function namedCall(
   );
   if (wrong !== undefined) return unreadable(text, wrong, example);
   if (!isObject(value)) return unreadable(text, `the arguments of ${name} are not an object`, example);
-  return { ...(id === undefined ? {} : { id }), name, arguments: value };
+  return defined({ id, name, arguments: value });
 }
 
 /** The call that an object is, or what is wrong with it. */
@@ -58,7 +59,7 @@ function callOf(value: JsonObject): Exclude<ReadCall, { problem: string }> | str
   const found = whole[argumentsKey] ?? {};
   if (!isObject(found)) return `"${argumentsKey}" is not an object`;
   const [id] = Object.values(given(whole, keysOfIds));
-  return { ...(typeof id === "string" && id !== "" ? { id } : {}), name, arguments: found };
+  return defined({ id: typeof id === "string" && id !== "" ? id : undefined, name, arguments: found });
 }
 
 /** Those of some keys that an object has, null aside. */

@@ -1,4 +1,5 @@
 import { messageOf } from "../../base/errors/message-of.ts";
+import { defined } from "../../base/records/defined.ts";
 import type { Task } from "../../contracts/generated/task.ts";
 import type { Frame } from "../../contracts/generated/trajectory.ts";
 import type { Message, MessageImage } from "../../contracts/message.ts";
@@ -91,10 +92,10 @@ function isSendable({ mediaType }: Frame): boolean {
 }
 
 function imageOf({ sha256, mediaType, width, height }: Frame): MessageImage {
-  return {
+  return defined({
     sha256,
     mediaType,
-    ...(width === undefined ? {} : { width }),
-    ...(height === undefined ? {} : { height }),
-  };
+    width,
+    height,
+  });
 }

@@ -1,3 +1,4 @@
+import { defined } from "../../base/records/defined.ts";
 import { isConstant } from "./constant.ts";
 import { JinjaError, UnsupportedJinjaError } from "./errors.ts";
 import { filters, unknownFilter } from "./filters.ts";
@@ -156,7 +157,7 @@ export class ExpressionParser {
       const then = value;
       const test = this.or();
       const otherwise = this.skipName("else") ? this.conditional() : undefined;
-      value = { kind: "conditional", test, then, ...(otherwise && { otherwise }) };
+      value = defined({ kind: "conditional", test, then, otherwise });
       this.wrong.splice(before);
     }
     return value;

@@ -1,3 +1,4 @@
+import { defined } from "../../base/records/defined.ts";
 import { JinjaError, UnsupportedJinjaError } from "./errors.ts";
 import { ExpressionParser } from "./expression-parser.ts";
 import { tokenize } from "./lexer.ts";
@@ -110,7 +111,7 @@ class TemplateParser extends ExpressionParser {
     const recursive = this.skipName("recursive");
     const { body, end } = this.body("endfor", "else");
     const otherwise = end === "else" ? this.body("endfor").body : [];
-    return { kind: "for", target, iterable, ...(test && { test }), recursive, body, otherwise };
+    return defined({ kind: "for", target, iterable, test, recursive, body, otherwise });
   }
 
   private print(): Statement[] {

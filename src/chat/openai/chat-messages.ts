@@ -1,3 +1,4 @@
+import { defined } from "../../base/records/defined.ts";
 import type { Message } from "../../contracts/message.ts";
 import { callArguments } from "./call-arguments.ts";
 import type { EndpointCall, EndpointMessage } from "./model-request.ts";
@@ -14,14 +15,14 @@ export function chatMessages(
   return messages.map(({ role, content, name, callId, calls = [], reasoning }) => {
     for (const call of calls) names.set(call.id, call.name);
     const called = callId === undefined ? undefined : (name ?? names.get(callId));
-    return {
+    return defined({
       role,
       content,
-      ...(called === undefined ? {} : { name: called }),
-      ...(callId === undefined ? {} : { tool_call_id: callId }),
-      ...(calls.length === 0 ? {} : { tool_calls: calls.map(shownCall) }),
-      ...(reasoning === undefined ? {} : { reasoning_content: reasoning }),
-    };
+      name: called,
+      tool_call_id: callId,
+      tool_calls: calls.length === 0 ? undefined : calls.map(shownCall),
+      reasoning_content: reasoning,
+    });
   });
 }
 

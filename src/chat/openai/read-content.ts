@@ -1,3 +1,4 @@
+import { defined } from "../../base/records/defined.ts";
 import { isObject } from "../../contracts/json.ts";
 import { type EndpointProblem, invalid } from "./endpoint-problem.ts";
 import { type Field, fieldOf, isAbsent, kindOf, listIn, objectIn, textIn } from "./fields.ts";
@@ -38,7 +39,7 @@ export function contentWithImages(field: Field): Pick<EndpointMessage, "content"
     const url = isObject(linked) ? textIn(fieldOf(linked, "url", at.at)) : textIn(at);
     sentImages.push({ field: part.at, type, url, at: texts.join("\n").length });
   }
-  return { content: texts.join("\n"), ...(sentImages.length === 0 ? {} : { sentImages }) };
+  return defined({ content: texts.join("\n"), sentImages: sentImages.length === 0 ? undefined : sentImages });
 }
 
 /** Throws EndpointProblem if a message has an image: for models that read texts alone. */

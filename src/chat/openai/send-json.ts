@@ -1,16 +1,20 @@
-import type { ServerResponse } from "node:http";
+import type { OutgoingHttpHeaders, ServerResponse } from "node:http";
+import { defined } from "../../base/records/defined.ts";
 import { problemBody } from "./endpoint-problem.ts";
 import type { HttpProblem } from "./http-problem.ts";
 
 /** Answers a request with one JSON body. */
 export function sendJson(response: ServerResponse, status: number, body: object): void {
   const text = JSON.stringify(body);
-  response.writeHead(status, {
-    "content-type": "application/json",
-    "content-length": Buffer.byteLength(text),
-    ...(status === 413 ? { connection: "close" } : {}),
-    ...(status === 429 ? { "retry-after": "1" } : {}),
-  });
+  response.writeHead(
+    status,
+    defined<OutgoingHttpHeaders>({
+      "content-type": "application/json",
+      "content-length": Buffer.byteLength(text),
+      connection: status === 413 ? "close" : undefined,
+      "retry-after": status === 429 ? "1" : undefined,
+    }),
+  );
   response.end(text);
 }
 

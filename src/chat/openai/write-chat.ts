@@ -1,19 +1,28 @@
+import { defined } from "../../base/records/defined.ts";
 import { answerIds } from "./answer-ids.ts";
 import type { EndpointCall, ModelAnswer, ModelRequest } from "./model-request.ts";
 import type { ServerEvent } from "./server-event.ts";
+
+interface Message {
+  role: "assistant";
+  content: string;
+  refusal: null;
+  reasoning_content?: string;
+  tool_calls?: ReturnType<typeof shownCall>[];
+}
 
 type Asked = Pick<ModelRequest, "model" | "includeUsage">;
 
 /** The body of an answer to a request for chat completions. Its content is "" where nothing was said, and never null. */
 export function chatBody(answer: ModelAnswer, { model }: Asked) {
   const { text, reasoning, calls, finishReason, usage, created } = answer;
-  const message = {
-    role: "assistant" as const,
+  const message = defined<Message>({
+    role: "assistant",
     content: text,
     refusal: null,
-    ...(reasoning === undefined ? {} : { reasoning_content: reasoning }),
-    ...(calls.length === 0 ? {} : { tool_calls: calls.map(shownCall) }),
-  };
+    reasoning_content: reasoning,
+    tool_calls: calls.length === 0 ? undefined : calls.map(shownCall),
+  });
   return {
     id: answerIds(answer).chat,
     object: "chat.completion" as const,
@@ -28,11 +37,12 @@ export function chatBody(answer: ModelAnswer, { model }: Asked) {
 export function chatEvents(answer: ModelAnswer, { model, includeUsage }: Asked): ServerEvent[] {
   const { text, reasoning, calls, finishReason, usage, created } = answer;
   const common = { id: answerIds(answer).chat, object: "chat.completion.chunk" as const, created, model };
-  const chunk = (delta: object, reason: ModelAnswer["finishReason"] | null = null) => ({
-    ...common,
-    choices: [{ index: 0, delta, logprobs: null, finish_reason: reason }],
-    ...(includeUsage ? { usage: null } : {}),
-  });
+  const chunk = (delta: object, reason: ModelAnswer["finishReason"] | null = null) =>
+    defined<object>({
+      ...common,
+      choices: [{ index: 0, delta, logprobs: null, finish_reason: reason }],
+      usage: includeUsage ? null : undefined,
+    });
   const chunks: object[] = [chunk({ role: "assistant", content: "" })];
   if (reasoning !== undefined) chunks.push(chunk({ reasoning_content: reasoning }));
   if (text !== "") chunks.push(chunk({ content: text }));

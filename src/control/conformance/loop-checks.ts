@@ -1,3 +1,4 @@
+import { defined } from "../../base/records/defined.ts";
 import { isObject, type JsonValue } from "../../contracts/json.ts";
 import type { ResolvedPlugin } from "../../contracts/plan.ts";
 import { workflowBundle } from "../temporal/workflow-bundle.ts";
@@ -86,7 +87,7 @@ export function loopChecks(plugin: ResolvedPlugin, options: PluginCheckOptions):
           const whole = await taken(actions);
           for (const [index, before] of whole.slice(0, -1).entries()) {
             const state = isObject(before) ? before.state : {};
-            const rest = await taken(actions, { turn: index + 2, ...(state !== undefined && { state }) });
+            const rest = await taken(actions, defined({ turn: index + 2, state }));
             differ(
               whole.slice(index + 1),
               rest,

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { EverturnError } from "../../base/errors/everturn-error.ts";
+import { defined } from "../../base/records/defined.ts";
 import type { ResolvedPlugin, ResolvedReward } from "../../contracts/plan.ts";
 import type { Score, ScoreRequest, Unscored } from "../../contracts/reward.ts";
 import { callSettings, plainReward } from "../../plan/pipeline/resolve/call-settings.ts";
@@ -88,15 +89,15 @@ export function rewardChecks(plugin: ResolvedPlugin, options: PluginCheckOptions
   ): ScoreRequest {
     const turn = { action: answer, toolCalls: [] };
     const states = Object.entries(snapshots).map(([tool, state]) => [tool, Buffer.from(state)]);
-    return {
+    return defined({
       task: taskOf(options, groundTruth),
       turns: turns ?? [turn],
       outcome,
       answer,
       config: plugin.config,
-      ...(manifest.reward?.snapshots === true ? { snapshots: Object.fromEntries(states) } : {}),
+      snapshots: manifest.reward?.snapshots === true ? Object.fromEntries(states) : undefined,
       signal,
-    };
+    });
   }
 
   async function heedsSignal(reward: ResolvedReward, list: readonly RewardCase[]): Promise<void> {

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { messageOf } from "../../base/errors/message-of.ts";
 import { handledProcess, killProcess } from "../../base/processes/process-handle.ts";
 import { isRunning } from "../../base/processes/process-identity.ts";
+import { defined } from "../../base/records/defined.ts";
 import type { JsonValue } from "../../contracts/json.ts";
 import type { InstanceState } from "../../plugin/host/plugin-thread.ts";
 import type { Answered, Position } from "../../work/tools/recorded-calls.ts";
@@ -152,7 +153,12 @@ async function recordedRun(subject: ToolSubject, called: RunningTool, snapshots:
     recorded.push({
       turn: index + 1,
       call: 0,
-      recorded: { ...said, attempts: 1, seconds: 0, ...(bytes !== undefined && { snapshot: name }) },
+      recorded: defined({
+        ...said,
+        attempts: 1,
+        seconds: 0,
+        snapshot: bytes !== undefined ? name : undefined,
+      }),
     });
   }
   return { state, recorded, answers };

@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { setImmediate as immediate, setTimeout as sleep } from "node:timers/promises";
 import { EverturnError } from "../../base/errors/everturn-error.ts";
+import { defined } from "../../base/records/defined.ts";
 import type { Task } from "../../contracts/generated/task.ts";
 import type { JsonObject, JsonValue } from "../../contracts/json.ts";
 import type { ResolvedPlugin, ResolvedTool } from "../../contracts/plan.ts";
@@ -91,7 +92,9 @@ export function toolSubject(plugin: ResolvedPlugin, options: PluginCheckOptions,
   const onlyComputes = !Object.values(capabilities).includes(true);
   const each = (values: (schema: JsonObject) => JsonObject[]): ToolCase[] =>
     functions.flatMap(({ name, parameters }) =>
-      values(parameters).map((one) => ({ ...(functions.length > 1 && { function: name }), arguments: one })),
+      values(parameters).map((one) =>
+        defined({ function: functions.length > 1 ? name : undefined, arguments: one }),
+      ),
     );
   const made = each(onlyComputes ? plainValues : exampleValues);
   const cases = own.length > 0 ? own : made;
@@ -219,14 +222,16 @@ export function shortened(text: string): string {
 /** An answer, to be compared. */
 export function answerText({ text, media, error, reward, invalid, done }: CheckedResponse): string {
   const digests = media?.flatMap(({ frames }) => frames.map(({ data }) => hash("sha256", data)));
-  return JSON.stringify({
-    text,
-    ...(digests && { media: digests }),
-    ...(error && { error }),
-    ...(reward && { reward }),
-    ...(invalid !== undefined && { invalid }),
-    ...(done && { done }),
-  });
+  return JSON.stringify(
+    defined({
+      text,
+      media: digests,
+      error: error ? true : undefined,
+      reward: reward ? reward : undefined,
+      invalid,
+      done: done ? true : undefined,
+    }),
+  );
 }
 
 /** Waits until a call that was just asked for is on its way to its thread. */

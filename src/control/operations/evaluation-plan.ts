@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { resolve } from "node:path";
 import { EverturnError } from "../../base/errors/everturn-error.ts";
+import { defined } from "../../base/records/defined.ts";
 import type { EvaluationPlan } from "../../contracts/run.ts";
 import { evaluationStage } from "../../contracts/stages.ts";
 import { readTaskFile } from "../../plan/tasks/task-file.ts";
@@ -45,7 +46,7 @@ export async function evaluationPlan(
   const temperature = options.temperature ?? (samples > 1 ? run.plan.rollout.temperature : 0);
   if (samples > 1 && temperature === 0) throw new EverturnError("EVALUATION_SAMPLES_ALIKE", { samples });
   const prefix = begun === undefined ? queuePrefix : begun.queuePrefix;
-  const plan: EvaluationPlan = {
+  const plan: EvaluationPlan = defined({
     name: name ?? namedByTime(policyVersion, tools),
     step: 0,
     policyVersion,
@@ -53,10 +54,10 @@ export async function evaluationPlan(
     samples,
     temperature,
     ...(tasks === undefined ? {} : { taskFile: resolve(tasks), taskFileSha256: await digestOf(tasks) }),
-    ...(limit === undefined ? {} : { tasks: limit }),
-    ...(recordings === undefined ? {} : { toolRecordings: recordings.run }),
-    ...(prefix === undefined ? {} : { queuePrefix: prefix }),
-  };
+    tasks: limit,
+    toolRecordings: recordings?.run,
+    queuePrefix: prefix,
+  });
   const differences = begun === undefined ? [] : differencesOf(begun, plan);
   if (differences.length === 0) return plan;
   throw new EverturnError("EVALUATION_DIFFERS", {

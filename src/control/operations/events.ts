@@ -1,3 +1,4 @@
+import { defined } from "../../base/records/defined.ts";
 import type { StepRecord } from "../../contracts/generated/step-record.ts";
 import type { EvaluationRecord, RunProgress, StageProgress } from "../../contracts/run.ts";
 import { type Phase, phaseOf } from "./phase.ts";
@@ -28,7 +29,7 @@ export function progressEvent(
 
 /** The event that says where the server of a session is. */
 export function serverEvent({ address, ui }: { address: string; ui: string | undefined }): RunEvent {
-  return { type: "server", address, ...(ui === undefined ? {} : { ui }) };
+  return defined({ type: "server", address, ui });
 }
 
 /** What work on a run is told, and tells. */

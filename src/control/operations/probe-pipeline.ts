@@ -2,6 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { watchPeakMemory } from "../../base/processes/peak-memory.ts";
+import { defined } from "../../base/records/defined.ts";
 import type { StepRecord } from "../../contracts/generated/step-record.ts";
 import type { EvaluationRecord } from "../../contracts/run.ts";
 import type { DerivedNumbers } from "../../plan/pipeline/explain/derived-numbers.ts";
@@ -53,17 +54,20 @@ export async function probePipeline(
     const evaluated: EvaluationRecord[] = [];
     const phases = new Map<string, number>();
     let step: StepRecord["seconds"] | undefined;
-    await trainRun(reference, {
-      temporal,
-      ...(signal === undefined ? {} : { signal }),
-      onEvent: (event) => {
-        if (event.type === "evaluation") evaluated.push(event.record);
-        if (event.type === "step") step = event.record.seconds;
-        if (event.type !== "progress") return;
-        const { phase } = event.progress;
-        if (!phases.has(phase)) phases.set(phase, performance.now());
-      },
-    });
+    await trainRun(
+      reference,
+      defined({
+        temporal,
+        signal,
+        onEvent: (event) => {
+          if (event.type === "evaluation") evaluated.push(event.record);
+          if (event.type === "step") step = event.record.seconds;
+          if (event.type !== "progress") return;
+          const { phase } = event.progress;
+          if (!phases.has(phase)) phases.set(phase, performance.now());
+        },
+      }),
+    );
     if (step === undefined) throw new Error("The probe's step was not told.");
     const tasks = evaluated.reduce((sum, { tasks }) => sum + tasks, 0);
     const evaluationTask = evaluated.reduce((sum, { seconds }) => sum + seconds, 0) / Math.max(1, tasks);
@@ -76,14 +80,14 @@ export async function probePipeline(
       (warmStartStep ?? 0) * allWarm +
       evaluations * evaluationTasks * evaluationTask +
       steps * step.total;
-    return {
+    return defined({
       step,
       evaluationTask,
       start,
       run,
       memory: byProcess(memory.stop()),
-      ...(warmStartStep === undefined ? {} : { warmStartStep }),
-    };
+      warmStartStep,
+    });
   } finally {
     memory.stop();
     await rm(runs, { recursive: true, force: true });

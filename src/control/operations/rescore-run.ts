@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { ahead } from "../../base/async/ahead.ts";
 import { isEverturnError } from "../../base/errors/everturn-error.ts";
+import { defined } from "../../base/records/defined.ts";
 import type { Trajectory } from "../../contracts/generated/trajectory.ts";
 import type { ResolvedReward } from "../../contracts/plan.ts";
 import type { RecordedCall } from "../../contracts/recorded-call.ts";
@@ -114,7 +115,7 @@ async function comparedNow(
     if (record === undefined) return one;
     const { outcome, reward, success, metrics, failure = "" } = withGroupParts(record, parts);
     if (outcome === "left-out") return { ...one, now: { missing: failure } };
-    return { ...one, now: { reward, success, ...(metrics === undefined ? {} : { metrics }) } };
+    return { ...one, now: defined({ reward, success, metrics }) };
   });
 }
 
@@ -132,7 +133,7 @@ async function rescored(
   return {
     id,
     outcome,
-    recorded: { reward, success, ...(metrics === undefined ? {} : { metrics }) },
+    recorded: defined({ reward, success, metrics }),
     now: await scoredNow(reader, run, name, record, rewards, opened),
   };
 }
@@ -163,7 +164,7 @@ async function scoredNow(
     if (parts.length === 0) return { missing: `no reward scores the data source “${task.data_source}”` };
     const { reward, success, metrics } = addedScores(parts);
     const total = made.reduce((sum, call) => sum + call.reward, reward);
-    return { reward: total, success, ...(metrics === undefined ? {} : { metrics }) };
+    return defined({ reward: total, success, metrics });
   } catch (error) {
     if (!isEverturnError(error) || !isMissing.has(error.code)) throw error;
     return { missing: error.message };

@@ -1,3 +1,4 @@
+import { defined } from "../../base/records/defined.ts";
 import { identified } from "../../chat/formats/action-format.ts";
 import { expressionReader } from "../../chat/formats/expression.ts";
 import { parseAction } from "../../chat/formats/parse-action.ts";
@@ -66,5 +67,5 @@ function read(plan: Plan, action: string) {
   const { format, expression } = plan.rollout;
   const tools = toolDefinitions(plan);
   if (expression !== undefined) return identified(expressionReader(expression)(action, tools));
-  return parseAction(action, { tools, ...(format === undefined ? {} : { format }) });
+  return parseAction(action, defined({ tools, format }));
 }

@@ -1,4 +1,5 @@
 import { type Client, isGrpcServiceError, WorkflowNotFoundError } from "@temporalio/client";
+import { defined } from "../../base/records/defined.ts";
 import { isRun } from "../../run/folder/run-file.ts";
 import { runFolder } from "../../run/folder/run-folder.ts";
 import { readSession } from "./session-file.ts";
@@ -19,11 +20,13 @@ export async function deleteDeployments(
   const deleted: string[] = [];
   let nextPageToken: Uint8Array | undefined;
   do {
-    const page = await client.workflowService.listWorkerDeployments({
-      namespace,
-      pageSize: 100,
-      ...(nextPageToken === undefined ? {} : { nextPageToken }),
-    });
+    const page = await client.workflowService.listWorkerDeployments(
+      defined({
+        namespace,
+        pageSize: 100,
+        nextPageToken,
+      }),
+    );
     for (const { name } of page.workerDeployments) {
       if (!name || name === except || !isRun(runs, name)) continue;
       if (!(await isOver(client, name)) || (await readSession(runFolder(runs, name))) !== undefined) continue;

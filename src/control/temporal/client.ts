@@ -3,6 +3,7 @@ import {
   Client,
   type ClientPlugin,
   Connection,
+  type ConnectionOptions,
   defaultGrpcRetryOptions,
   isRetryableError,
   makeGrpcRetryInterceptor,
@@ -10,6 +11,7 @@ import {
 import { type ClientConnectConfig, loadClientConnectConfig } from "@temporalio/envconfig";
 import { untilAborted } from "../../base/async/abort-signals.ts";
 import { EverturnError } from "../../base/errors/everturn-error.ts";
+import { defined } from "../../base/records/defined.ts";
 
 /** Where a run's server is. */
 export interface ServerLocation {
@@ -73,12 +75,12 @@ export async function connectClient(
   // The SDK tries again from a timer: on a closed connection that would throw where nobody catches it.
   const hasSettled = untilAborted(closing).then(() => sleep(retries.pause + 100));
   for (;;) {
-    const options = {
+    const options = defined<ConnectionOptions>({
       ...settings,
       address,
       interceptors: [retry],
-      ...(isWaitedFor ? { connectTimeout } : {}),
-    };
+      connectTimeout: isWaitedFor ? connectTimeout : undefined,
+    });
     const connection = Connection.lazy(options);
     try {
       await connection.ensureConnected();

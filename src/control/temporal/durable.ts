@@ -1,6 +1,7 @@
 import { Context } from "@temporalio/activity";
 import { ApplicationFailure } from "@temporalio/common";
 import { isEverturnError } from "../../base/errors/everturn-error.ts";
+import { defined } from "../../base/records/defined.ts";
 import { instruments } from "../../base/telemetry/instruments.ts";
 
 const heartbeatInterval = 2000;
@@ -45,10 +46,12 @@ export function durable<Input, Result>(
 }
 
 function failureOf(error: { code: string; message: string; retryable: boolean }): ApplicationFailure {
-  return ApplicationFailure.create({
-    type: error.code,
-    message: error.message,
-    nonRetryable: !error.retryable,
-    ...(error instanceof Error ? { cause: error } : {}),
-  });
+  return ApplicationFailure.create(
+    defined({
+      type: error.code,
+      message: error.message,
+      nonRetryable: !error.retryable,
+      cause: error instanceof Error ? error : undefined,
+    }),
+  );
 }

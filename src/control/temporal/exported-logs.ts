@@ -5,6 +5,7 @@ import {
   Runtime,
   type WorkerPlugin,
 } from "@temporalio/worker";
+import { defined } from "../../base/records/defined.ts";
 import { tellLog } from "../../base/telemetry/logs.ts";
 
 /**
@@ -15,7 +16,7 @@ export function exportSdkLogs(): WorkerPlugin {
   const written = new DefaultLogger("INFO");
   const logger = new DefaultLogger("INFO", ({ level, message, meta }) => {
     written.log(level, message, meta);
-    tellLog({ level, message, ...(meta && { attributes: meta }) });
+    tellLog(defined({ level, message, attributes: meta }));
   });
   Runtime.install({ logger });
   return {

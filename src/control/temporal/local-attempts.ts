@@ -2,6 +2,7 @@ import { Context, type Info } from "@temporalio/activity";
 import { ApplicationFailure } from "@temporalio/common";
 import type { ActivityInterceptorsFactory } from "@temporalio/worker";
 import { messageOf } from "../../base/errors/message-of.ts";
+import { defined } from "../../base/records/defined.ts";
 import { grouped, roleOfActivity, shortReason, type Wait } from "./waits.ts";
 
 /** Milliseconds between two reports, and for which a local activity has been under way before it is in one. */
@@ -43,7 +44,7 @@ export function localAttempts(tell: (waits: Wait[]) => void): LocalAttempts {
     const { activityType: what, attempt, workflowExecution } = info;
     const since = open.get(key)?.wait.since ?? Date.now();
     const reason = open.get(key)?.wait.reason;
-    const wait: Wait = {
+    const wait: Wait = defined({
       what,
       role: roleOfActivity(what),
       workflow: workflowExecution?.workflowId ?? "",
@@ -51,8 +52,8 @@ export function localAttempts(tell: (waits: Wait[]) => void): LocalAttempts {
       since,
       attempt,
       isUnclaimed: false,
-      ...(reason === undefined ? {} : { reason }),
-    };
+      reason,
+    });
     open.set(key, { wait });
   }
 

@@ -4,6 +4,7 @@ import { requireMarkToWrite } from "../../base/files/marked-folder.ts";
 import { patiently } from "../../base/files/patiently.ts";
 import { persistently } from "../../base/files/persistently.ts";
 import type { ProcessIdentity } from "../../base/processes/process-identity.ts";
+import { defined } from "../../base/records/defined.ts";
 import type { RunFolder } from "../../run/folder/run-folder.ts";
 import { type DevServer, startDevServer } from "./dev-server.ts";
 import { findServerBinary } from "./server-binary.ts";
@@ -26,12 +27,14 @@ export async function startOwnServer(
   const log = folder.log("temporal");
   await patiently(async () => requireMarkToWrite(log)); // else it would make another database
   await persistently(() => makeFolder(dirname(log)));
-  return startDevServer({
-    binary: await findServerBinary(temporal),
-    database: folder.database,
-    log,
-    onSpawn,
-    ...(stopping === undefined ? {} : { stopping }),
-    ...(before === undefined ? {} : { ports: before.ports }),
-  });
+  return startDevServer(
+    defined({
+      binary: await findServerBinary(temporal),
+      database: folder.database,
+      log,
+      onSpawn,
+      stopping,
+      ports: before?.ports,
+    }),
+  );
 }

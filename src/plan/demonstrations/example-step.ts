@@ -1,4 +1,5 @@
 import { batchesOfIndices } from "../../base/random/batch-indices.ts";
+import { defined } from "../../base/records/defined.ts";
 import type { ExampleMetrics } from "../../contracts/ledger.ts";
 import type { Plan } from "../../contracts/plan.ts";
 import type { MaskedTokens } from "../../contracts/policy.ts";
@@ -42,17 +43,17 @@ export async function exampleStep(
   const mean = (of: (one: UpdateMetrics) => number | undefined) =>
     meanOf(measured.flatMap((one) => of(one) ?? []));
   const [accuracy, margin] = [mean((one) => one.accuracy), mean((one) => one.margin)];
-  return {
+  return defined({
     examples: updates * size,
     epoch: (to * size) / trained.length,
     loss: mean(({ loss }) => (Number.isFinite(loss) ? loss : undefined)) ?? 0, // that of an update that float16 skipped need not be
-    ...(accuracy === undefined ? {} : { accuracy }),
-    ...(margin === undefined ? {} : { margin }),
+    accuracy,
+    margin,
     ...(await heldOutOf(trainer, run, examples, onProgress)),
     gradientNorm: mean(({ gradientNorm }) => gradientNorm) ?? 0,
     learningRate: measured.at(-1)?.learningRate ?? 0,
     tokens,
-  };
+  });
 }
 
 /** An update, and all the tokens that go into it. */

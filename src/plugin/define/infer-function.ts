@@ -1,6 +1,7 @@
 import { createRequire } from "node:module";
 import { basename, dirname, extname } from "node:path";
 import type ts from "typescript";
+import { defined } from "../../base/records/defined.ts";
 import type { JsonObject, JsonValue } from "../../contracts/json.ts";
 import type { PluginSource } from "../../contracts/plan.ts";
 import type { Finding, Inspection } from "./inspection.ts";
@@ -74,12 +75,12 @@ export function inferFunction({ path, name }: FileReference): Inspection["found"
 
 function objectOf(parameters: readonly Parameter[]): JsonObject {
   const required = parameters.flatMap(({ name, isOptional, isRest }) => (isOptional || isRest ? [] : [name]));
-  return {
+  return defined({
     type: "object",
     additionalProperties: false,
-    ...(required.length > 0 && { required }),
+    required: required.length > 0 ? required : undefined,
     properties: Object.fromEntries(parameters.map(({ name, schema }) => [name, schema])),
-  };
+  });
 }
 
 function parameterOf(ts: TypeScript, checker: ts.TypeChecker, symbol: ts.Symbol, node: ts.Node): Parameter {

@@ -1,4 +1,5 @@
 import { basename, extname } from "node:path";
+import { defined } from "../../base/records/defined.ts";
 import type { PluginManifest } from "../../contracts/generated/plugin.ts";
 import { isObject, type JsonObject, type JsonValue } from "../../contracts/json.ts";
 import type { Definition } from "./inspection.ts";
@@ -23,13 +24,14 @@ export function manifestOf(
     engines: { everturn: "*" },
     ...(kind === "loop" ? { workflow: entry } : { entry }),
     ...Object.fromEntries(top),
-    ...blockOf(kind, { ...(name !== undefined && { name }), ...block }, functions),
+    ...blockOf(kind, defined({ name, ...block }), functions),
   };
 }
 
 function blockOf(kind: PluginManifest["kind"], block: JsonObject, functions: string[]): JsonObject {
   const { name: _, ...rest } = block;
-  if (kind === "tool") return { tool: { ...(functions.includes("create") && { stateful: true }), ...block } };
+  if (kind === "tool")
+    return { tool: defined({ stateful: functions.includes("create") ? true : undefined, ...block }) };
   return kind === "reward" ? { reward: rest } : rest;
 }
 

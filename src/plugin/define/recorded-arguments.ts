@@ -1,3 +1,4 @@
+import { defined } from "../../base/records/defined.ts";
 import { isObject, type JsonValue } from "../../contracts/json.ts";
 import type { AgentCall } from "../../contracts/session.ts";
 
@@ -15,10 +16,10 @@ export function callOf(given: unknown[]): Omit<AgentCall, "name"> {
   }
   const [first] = leading;
   const isOne = leading.length === 1 && isObject(first);
-  return {
+  return defined({
     arguments: isOne && first !== undefined ? first : leading,
-    ...(callId === undefined ? {} : { callId }),
-  };
+    callId,
+  });
 }
 
 /** The AI SDK has `toolCallId`, Mastra `agent.toolCallId`, LangChain.js `toolCall.id`, the agents SDK `toolCall.callId`. */

@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from "node:async_hooks";
+import { defined } from "../../base/records/defined.ts";
 import type { AgentCall, KeptOutcome } from "../../contracts/session.ts";
 import { callOf, isPlainJson } from "./recorded-arguments.ts";
 import { withCalls } from "./recorded-tool.ts";
@@ -65,10 +66,13 @@ async function recordedCall(session: Session, call: AgentCall, make: () => unkno
     await session.post("recorded_results", told).catch(() => {}); // what it threw says more
     throw error;
   }
-  const ended: { recorded: KeptOutcome } = await session.post("recorded_results", {
-    id: begun.id,
-    ...(result === undefined ? {} : { result }),
-  });
+  const ended: { recorded: KeptOutcome } = await session.post(
+    "recorded_results",
+    defined({
+      id: begun.id,
+      result,
+    }),
+  );
   return outcomeOf(ended.recorded);
 }
 

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, resolve } from "node:path";
 import { EverturnError } from "../../base/errors/everturn-error.ts";
+import { defined } from "../../base/records/defined.ts";
 import { nearest } from "../../base/validation/nearest.ts";
 import { displayPath, type Place, placeAt } from "../../base/validation/place.ts";
 import { child, type Pointer } from "../../base/validation/pointer.ts";
@@ -53,11 +54,11 @@ export async function resolveFile({ kind, reference, place, base }: FileSlot): P
   if (manifest === undefined) return { problems };
   const digests = files.map((one) => [one, digestOf(one)] as const);
   const { positions } = found.definition;
-  const source: PluginSource = {
+  const source: PluginSource = defined({
     export: reference.name,
-    ...(positions !== undefined && { positions }),
+    positions,
     files: Object.fromEntries(digests),
-  };
+  });
   return { file, manifest, source, problems: [] };
 }
 

@@ -1,4 +1,5 @@
 import type ts from "typescript";
+import { defined } from "../../base/records/defined.ts";
 import type { JsonObject, JsonValue } from "../../contracts/json.ts";
 
 /** A type that no value of JSON has. */
@@ -72,12 +73,12 @@ export function typeSchema(inference: Inference, whole: ts.Type, place: ts.Node)
       if (!(property.flags & ts.SymbolFlags.Optional)) required.push(property.name);
     }
     const open = type.getStringIndexType();
-    return {
+    return defined({
       type: "object",
       additionalProperties: open === undefined ? false : schemaOf(open, inside),
-      ...(required.length > 0 && { required }),
-      ...(Object.keys(properties).length > 0 && { properties }),
-    };
+      required: required.length > 0 ? required : undefined,
+      properties: Object.keys(properties).length > 0 ? properties : undefined,
+    });
   }
 
   function tupleSchema(type: ts.Type, inside: readonly ts.Type[]): JsonObject {

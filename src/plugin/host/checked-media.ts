@@ -1,4 +1,5 @@
 import type { EverturnError } from "../../base/errors/everturn-error.ts";
+import { defined } from "../../base/records/defined.ts";
 import { imageHeader } from "../../chat/images/image-header.ts";
 import type { Frame, Media } from "../../contracts/generated/trajectory.ts";
 import { isNumber } from "./checked-answer.ts";
@@ -18,11 +19,11 @@ type Refuse = (expected: string) => EverturnError;
 /** An image of a tool's answer. Throws what `refuse` says. */
 export function checkedImage(part: Record<string, unknown>, place: string, refuse: Refuse): CheckedMedia {
   const name = checkedName(part, place, refuse);
-  return {
+  return defined({
     type: "image",
-    ...(name === undefined ? {} : { name }),
+    name,
     frames: [frameOf(part.data, declaredType(part, place, refuse), `${place}.data`, refuse)],
-  };
+  });
 }
 
 /** A video of a tool's answer. Throws what `refuse` says. */
@@ -34,12 +35,12 @@ export function checkedVideo(part: Record<string, unknown>, place: string, refus
     throw refuse(`“${place}.framesPerSecond” must be a number above 0`);
   const declared = declaredType(part, place, refuse);
   const name = checkedName(part, place, refuse);
-  return {
+  return defined({
     type: "video",
-    ...(name === undefined ? {} : { name }),
+    name,
     frames: frames.map((data, index) => frameOf(data, declared, `${place}.frames[${index}]`, refuse)),
-    ...(framesPerSecond === undefined ? {} : { framesPerSecond }),
-  };
+    framesPerSecond,
+  });
 }
 
 /** What the model reads where an image or a video stands: the same whenever the same is answered. */

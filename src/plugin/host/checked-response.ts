@@ -1,4 +1,5 @@
 import type { EverturnError } from "../../base/errors/everturn-error.ts";
+import { defined } from "../../base/records/defined.ts";
 import type { ToolResponse } from "../../contracts/tool.ts";
 import { checkedMetrics, invalidAnswer, isNumber, isPlain } from "./checked-answer.ts";
 import { type CheckedMedia, checkedImage, checkedVideo, mediaNote } from "./checked-media.ts";
@@ -38,15 +39,15 @@ export function checkedResponse(plugin: string, given: unknown): CheckedResponse
   const media: CheckedMedia[] = [];
   const parts = content.map((part, index) => partText(part, `content[${index}]`, media, refuse));
   const reason = invalid === undefined ? [] : [`error: ${invalid}`];
-  return {
+  return defined({
     text: [...reason, said, ...parts].filter((part) => part !== "").join("\n"),
-    ...(media.length === 0 ? {} : { media }),
-    ...(error === undefined ? {} : { error }),
-    ...(reward === undefined ? {} : { reward }),
+    media: media.length === 0 ? undefined : media,
+    error,
+    reward,
     ...checkedMetrics(metrics, refuse),
-    ...(invalid === undefined ? {} : { invalid }),
-    ...(done === true ? { done } : {}),
-  };
+    invalid,
+    done: done === true ? true : undefined,
+  });
 }
 
 /** What the model reads of a part; an image or a video is added to `media`. */

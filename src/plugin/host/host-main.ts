@@ -2,6 +2,7 @@ import { EverturnError } from "../../base/errors/everturn-error.ts";
 import { messageOf } from "../../base/errors/message-of.ts";
 import { killMarked } from "../../base/processes/marked-processes.ts";
 import { guardTerminal } from "../../base/processes/terminal.ts";
+import { defined } from "../../base/records/defined.ts";
 import type { FromHost, HostedFailure, ToHost } from "./host-protocol.ts";
 import type { PluginFunctions } from "./protocol.ts";
 import { type RunningThread, startThread, threadVariable } from "./running-thread.ts";
@@ -53,11 +54,13 @@ function start({ thread, kind, plugin, limit, mark }: Extract<ToHost, { type: "s
       errors: {
         timedOut: () => new SaidByWorker({ type: "timed out" }),
         failed: (reason, cause) =>
-          new SaidByWorker({
-            type: "failed",
-            reason,
-            ...(cause === undefined ? {} : { cause: thrownData(cause) }),
-          }),
+          new SaidByWorker(
+            defined({
+              type: "failed",
+              reason,
+              cause: cause === undefined ? undefined : thrownData(cause),
+            }),
+          ),
       },
       log: (text) => say({ type: "log", thread, text }),
     },
@@ -91,19 +94,24 @@ async function ask(
   try {
     const running = await hosted.running;
     if (hosted.hasEnded) throw hasEnded(hosted); // it was asked before its worker knew
-    const answer = await running.ask(name, request as PluginFunctions[typeof name]["request"], {
-      signal: controller.signal,
-      ...(name === "create" || name === "restore"
-        ? {
-            hold: (handle) =>
-              new Promise<void>((resolve, reject) => {
-                held.set(call, (failure) => (failure === undefined ? resolve() : reject(new Error(failure))));
-                say({ type: "hold", thread, call, handle });
-              }),
-          }
-        : {}),
-      ...(tellsOver ? { onOver: () => say({ type: "over", thread, call }) } : {}),
-    });
+    const answer = await running.ask(
+      name,
+      request as PluginFunctions[typeof name]["request"],
+      defined({
+        signal: controller.signal,
+        hold:
+          name === "create" || name === "restore"
+            ? (handle) =>
+                new Promise<void>((resolve, reject) => {
+                  held.set(call, (failure) =>
+                    failure === undefined ? resolve() : reject(new Error(failure)),
+                  );
+                  say({ type: "hold", thread, call, handle });
+                })
+            : undefined,
+        onOver: tellsOver ? () => say({ type: "over", thread, call }) : undefined,
+      }),
+    );
     say({ type: "answered", thread, call, answer });
   } catch (error) {
     const failure: HostedFailure =

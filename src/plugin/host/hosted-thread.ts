@@ -1,5 +1,6 @@
 import { EverturnError } from "../../base/errors/everturn-error.ts";
 import { messageOf } from "../../base/errors/message-of.ts";
+import { defined } from "../../base/records/defined.ts";
 import type { JsonValue } from "../../contracts/json.ts";
 import type { FromHost, HostedFailure, ToHost } from "./host-protocol.ts";
 import type { FunctionName, PluginFunctions } from "./protocol.ts";
@@ -73,7 +74,7 @@ export function hostedThread(
       },
     });
     const tellsOver = hold !== undefined || onOver !== undefined;
-    if (tellsOver) open.set(call, { ...(hold && { hold }), ...(onOver && { onOver }) });
+    if (tellsOver) open.set(call, defined({ hold, onOver }));
     post({ type: "ask", thread, call, name, request, tellsOver });
     return promise;
   }

@@ -1,5 +1,6 @@
 import { everturnMarker, isEverturnError } from "../../base/errors/everturn-error.ts";
 import { messageOf } from "../../base/errors/message-of.ts";
+import { defined } from "../../base/records/defined.ts";
 
 /** Something that was thrown, as it crosses between threads. */
 export interface ThrownData {
@@ -18,13 +19,13 @@ const maximumDepth = 5;
 export function thrownData(thrown: unknown, depth = 0): ThrownData {
   if (!(thrown instanceof Error)) return { name: "Error", message: messageOf(thrown) };
   const { name, message, stack, cause } = thrown;
-  return {
+  return defined({
     name,
     message,
-    ...(stack === undefined ? {} : { stack }),
-    ...(cause === undefined || depth === maximumDepth ? {} : { cause: thrownData(cause, depth + 1) }),
-    ...(isEverturnError(thrown) ? { entry: entryOf(thrown) } : {}),
-  };
+    stack,
+    cause: cause === undefined || depth === maximumDepth ? undefined : thrownData(cause, depth + 1),
+    entry: isEverturnError(thrown) ? entryOf(thrown) : undefined,
+  });
 }
 
 function entryOf({ code, params, retryable, help }: NonNullable<ThrownData["entry"]>) {

@@ -1,6 +1,7 @@
 import { dirname, resolve } from "node:path";
 import { dump } from "js-yaml";
 import { EverturnError } from "../../base/errors/everturn-error.ts";
+import { defined } from "../../base/records/defined.ts";
 import { suggestion } from "../../base/validation/nearest.ts";
 import { child, pathText } from "../../base/validation/pointer.ts";
 import { type Problem, refusal } from "../../base/validation/problem.ts";
@@ -61,7 +62,11 @@ function ownTool({ config: { type: _, ...config }, tool_schema }: VerlTool, plug
   const { name, description, parameters } = tool_schema?.function ?? {};
   const functions = name === undefined ? undefined : [{ function: name, description, parameters }];
   return {
-    use: JSON.parse(JSON.stringify({ plugin, functions, ...(Object.keys(config).length > 0 && { config }) })),
+    use: JSON.parse(
+      JSON.stringify(
+        defined({ plugin, functions, config: Object.keys(config).length > 0 ? config : undefined }),
+      ),
+    ),
     notes: [],
   };
 }

@@ -1,3 +1,4 @@
+import { defined } from "../../base/records/defined.ts";
 import type { JsonObject } from "../../contracts/json.ts";
 import { isObject } from "../../contracts/json.ts";
 import { type PipelineTool, positive } from "./known-classes.ts";
@@ -15,14 +16,14 @@ export function mcpTools({ class_name, config, mcp }: VerlTool, servers: McpServ
     const { notes, ...connection } = connectionOf(name, settings);
     const isOnly = entries.length === 1;
     return {
-      use: {
+      use: defined({
         plugin: "tool-mcp",
         name,
-        ...(selected.length > 0 && isOnly && { functions: selected }),
+        functions: selected.length > 0 && isOnly ? selected : undefined,
         config: { ...connection, shared: true },
-        ...(timeout !== undefined && { timeout: `${timeout}s` }),
-        ...(rate !== undefined && { rate: `${rate}/s` }),
-      },
+        timeout: timeout !== undefined ? `${timeout}s` : undefined,
+        rate: rate !== undefined ? `${rate}/s` : undefined,
+      }),
       notes: [
         ...notes,
         ...(selected.length > 0 && !isOnly
@@ -45,25 +46,25 @@ function connectionOf(name: string, settings: JsonObject): JsonObject & { notes:
       ...(isObject(headers) ? Object.keys(headers) : []),
     ]);
     const secretHeaders = Object.fromEntries([...names].map((header) => [header, variable(header)]));
-    return {
+    return defined({
       url,
-      ...(names.size > 0 && { secretHeaders }),
+      secretHeaders: names.size > 0 ? secretHeaders : undefined,
       notes: Object.entries(secretHeaders).map(
         ([header, one]) =>
           `Set the environment variable ${one} to the header ${header}${header === "Authorization" && auth_token !== undefined ? ": Bearer and the auth_token" : ""}.`,
       ),
-    };
+    });
   }
   if (typeof command !== "string")
     throw new Untranslatable("/mcp", "names a server without url or command", "Give it one.");
   const secrets = isObject(env) ? Object.keys(env) : [];
-  return {
+  return defined({
     command,
-    ...(Array.isArray(args) && { args }),
-    ...(typeof cwd === "string" && { folder: cwd }),
-    ...(secrets.length > 0 && { secrets }),
+    args: Array.isArray(args) ? args : undefined,
+    folder: typeof cwd === "string" ? cwd : undefined,
+    secrets: secrets.length > 0 ? secrets : undefined,
     notes: secrets.length > 0 ? [`Set the environment variables ${secrets.join(", ")}.`] : [],
-  };
+  });
 }
 
 /** A server's name as a tool may have it. */

@@ -1,4 +1,5 @@
 import { ahead } from "../../base/async/ahead.ts";
+import { defined } from "../../base/records/defined.ts";
 import type { Task } from "../../contracts/generated/task.ts";
 import type { Trajectory } from "../../contracts/generated/trajectory.ts";
 import type { EvaluationRecord } from "../../contracts/run.ts";
@@ -29,7 +30,7 @@ export async function readOutcomes(
     if (record === undefined) continue;
     const { taskId: id, task, success, reward, answer } = record;
     const known = outcomes.get(id) ?? { id, task, samples: [] };
-    known.samples.push({ success, reward, ...(answer === undefined ? {} : { answer }) });
+    known.samples.push(defined({ success, reward, answer }));
     outcomes.set(id, known);
   }
   return [...outcomes.values()];

@@ -1,3 +1,4 @@
+import { defined } from "../../base/records/defined.ts";
 import type { LedgerEntry } from "../../contracts/ledger.ts";
 import type { StageFacts } from "./facts.ts";
 import { reservedTrajectories } from "./reservations.ts";
@@ -13,7 +14,7 @@ export function ledgerEntries(run: string, facts: StageFacts): LedgerEntry[] {
   return [...knownTrajectories(run, facts)].sort().map((trajectory) => {
     const { stage } = facts;
     const record = facts.trajectories.get(trajectory);
-    const known = { trajectory, stage, ...(record === undefined ? {} : { reward: record.reward }) };
+    const known = defined<Omit<LedgerEntry, "state">>({ trajectory, stage, reward: record?.reward });
     const disposition = dispositions.get(trajectory);
     if (disposition !== undefined) return { ...known, ...disposition };
     if (record === undefined) {

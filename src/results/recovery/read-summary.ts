@@ -1,3 +1,4 @@
+import { defined } from "../../base/records/defined.ts";
 import type { Earned } from "../../contracts/activities.ts";
 import type { Trajectory } from "../../contracts/generated/trajectory.ts";
 import type { TrajectorySummary } from "../../contracts/rollout.ts";
@@ -37,11 +38,11 @@ export async function summaryOf(
   const calls = turns.flatMap(policyCalls);
   const generationSeconds = await secondsOf(run, trajectoryOf(id), turns.length);
   const comparesTurns = run.plan.trainer.comparesTurns === true && outcome !== "left-out";
-  return {
+  return defined({
     trajectory: id,
     outcome,
     reward,
-    ...(comparesTurns ? { turnRewards: rewardRange(record) } : {}),
+    turnRewards: comparesTurns ? rewardRange(record) : undefined,
     success,
     head,
     tokens,
@@ -51,8 +52,8 @@ export async function summaryOf(
     generationSeconds,
     toolCalls: calls.length,
     validCalls: calls.filter(({ valid }) => valid).length,
-    ...(failure === undefined ? {} : { failure }),
-  };
+    failure,
+  });
 }
 
 /** How long the first `turns` turns took to generate. */

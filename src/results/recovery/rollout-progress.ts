@@ -1,3 +1,4 @@
+import { defined } from "../../base/records/defined.ts";
 import { groupPlaces } from "../../contracts/group-places.ts";
 import type { Reservation } from "../../contracts/ledger.ts";
 import type { CarriedGroup, CarriedRollout, GroupPlace } from "../../contracts/rollout.ts";
@@ -28,14 +29,15 @@ export async function rolloutProgress(
   const open = groups.filter(({ members }) => !members.every((member) => used.has(member)));
   const journal = runJournal(run); // a step that was recorded, and is trained again, may be in a file
   const committed = new Set(next?.trajectories.map(({ trajectory }) => trajectory));
-  return {
+  return defined({
     nextGroup: (groups.at(-1)?.number ?? openFrom - 1) + 1,
     open: await Promise.all(open.map((group) => openGroup(journal, group, policyVersion))),
     leftOut: [],
-    ...(next === undefined
-      ? {}
-      : { committed: open.filter(({ members }) => isAny(members, committed)).map(({ number }) => number) }),
-  };
+    committed:
+      next === undefined
+        ? undefined
+        : open.filter(({ members }) => isAny(members, committed)).map(({ number }) => number),
+  });
 }
 
 /**

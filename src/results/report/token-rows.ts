@@ -1,4 +1,5 @@
 import { isEverturnError } from "../../base/errors/everturn-error.ts";
+import { defined } from "../../base/records/defined.ts";
 import type { Segment } from "../../contracts/generated/segment.ts";
 import { loadTokenizer } from "../../engine/tokens/tokenizer.ts";
 import type { OpenRun } from "../../run/folder/open-runs.ts";
@@ -24,14 +25,16 @@ export function tokenRows(segments: readonly Segment[], textOf?: (token: number)
   for (const { origin, tokens, logprobs } of segments) {
     tokens.forEach((token, index) => {
       const logprob = logprobs?.[index];
-      rows.push({
-        position: rows.length,
-        origin,
-        token,
-        mask: origin === "action" ? 1 : 0,
-        ...(textOf === undefined ? {} : { text: textOf(token) }),
-        ...(logprob === undefined ? {} : { logprob }),
-      });
+      rows.push(
+        defined({
+          position: rows.length,
+          origin,
+          token,
+          mask: origin === "action" ? 1 : 0,
+          text: textOf?.(token),
+          logprob,
+        }),
+      );
     });
   }
   return rows;

@@ -1,3 +1,4 @@
+import { defined } from "../../base/records/defined.ts";
 import type { GenerateTurnResult } from "../../contracts/generate-turn.ts";
 import type { Segment } from "../../contracts/generated/segment.ts";
 import type { Call, Trajectory } from "../../contracts/generated/trajectory.ts";
@@ -64,7 +65,7 @@ function turnUnderWay({ generated, calls }: JournalTurn): TurnDetail {
 function detailsOf(turn: GenerateTurnResult | undefined): Pick<TurnDetail, "agent" | "generated" | "said"> {
   if (turn === undefined) return {};
   const { action: _, agent, said, ...generated } = turn;
-  return { ...(agent === undefined ? {} : { agent }), generated, ...(said === undefined ? {} : { said }) };
+  return defined({ agent, generated, said });
 }
 
 function sumOf(a: TokenCounts, b: TokenCounts): TokenCounts {

@@ -1,5 +1,6 @@
 import { ahead } from "../../base/async/ahead.ts";
 import { collected } from "../../base/async/collected.ts";
+import { defined } from "../../base/records/defined.ts";
 import type { OpenRun } from "../../run/folder/open-runs.ts";
 import { type Swept, sweepRun } from "../../run/folder/sweep.ts";
 import { objectsAtOnce } from "../../run/store/at-once.ts";
@@ -35,7 +36,12 @@ export async function prune(run: OpenRun, { isDry = false } = {}): Promise<Prune
   const folded = await foldAll(run, last, isDry);
   const freed = await freeAll(run, last - plan.retention.singleRecords, isDry);
   const versions = await freeVersions(run, { last, isDry });
-  return { folded, ...freed, versions, ...(isDry ? {} : { swept: await sweepRun(run, { isWhole: true }) }) };
+  return defined({
+    folded,
+    ...freed,
+    versions,
+    swept: isDry ? undefined : await sweepRun(run, { isWhole: true }),
+  });
 }
 
 async function foldAll(run: OpenRun, last: number, isDry: boolean): Promise<number[]> {

@@ -1,3 +1,4 @@
+import { defined } from "../../base/records/defined.ts";
 import { meanEstimate } from "../../base/statistics/estimate.ts";
 import type { EvaluateJob, TrainJob } from "../../contracts/generated/study.ts";
 import type { Estimate } from "../../contracts/measured.ts";
@@ -69,7 +70,7 @@ export async function jobResult(
 }
 
 function result(job: string, { matrix = {} }: TrainJob, rows: StudyRow[]): JobResult {
-  return { job, rows, ...("seed" in matrix ? { overSeeds: overSeeds(rows) } : {}) };
+  return defined({ job, rows, overSeeds: "seed" in matrix ? overSeeds(rows) : undefined });
 }
 
 async function rowsOf(

@@ -6,6 +6,7 @@ import { littlePatience, patiently } from "../../base/files/patiently.ts";
 import { persistently } from "../../base/files/persistently.ts";
 import { storageError } from "../../base/files/storage-errors.ts";
 import { writeAs } from "../../base/files/write-as.ts";
+import { defined } from "../../base/records/defined.ts";
 import { checkFolder, pathError } from "../../base/validation/path-error.ts";
 import type { Plan } from "../../contracts/plan.ts";
 import type { RunFile } from "../../contracts/run.ts";
@@ -36,15 +37,15 @@ export async function createRun(
   await makeRuns(runs);
   const run = id ?? (await newRun(plan.name, runs));
   if (id !== undefined) await patiently(() => makeRoot(runs, id), littlePatience); // or it is there
-  const file: RunFile = {
+  const file: RunFile = defined({
     run,
     createdAt: new Date().toISOString(),
     namespace: server?.namespace ?? "default",
     queues: prefixed(`${run}/`, queuesOf[workers]), // whatever server a worker meets, it serves its run alone
     telemetry,
-    ...(server === undefined ? {} : { address: server.address }),
-    ...(store === undefined ? {} : { store }),
-  };
+    address: server?.address,
+    store,
+  });
   const { root } = runFolder(runs, run);
   const undo = writeAs(root);
   try {

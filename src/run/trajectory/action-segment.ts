@@ -1,3 +1,4 @@
+import { defined } from "../../base/records/defined.ts";
 import type { Segment } from "../../contracts/generated/segment.ts";
 import type { Generation } from "../../contracts/policy.ts";
 import { tiesBetween } from "../../contracts/router-ties.ts";
@@ -16,17 +17,17 @@ export function actionSegment(
   const isRestricted = temperature !== 0 && differ(temperedLogprobs, samplingLogprobs);
   // The last token before was not read as it was sampled.
   const ties = tiesBetween(routerTies, Math.max(0, place.before - 1), Number.POSITIVE_INFINITY);
-  return {
+  return defined({
     previous: place.previous,
     origin: "action",
     text,
     tokens,
     logprobs,
-    ...(hasTemperature ? { temperedLogprobs } : {}),
-    ...(isRestricted ? { samplingLogprobs } : {}),
-    ...(ties.length > 0 ? { routerTies: ties } : {}),
+    temperedLogprobs: hasTemperature ? temperedLogprobs : undefined,
+    samplingLogprobs: isRestricted ? samplingLogprobs : undefined,
+    routerTies: ties.length > 0 ? ties : undefined,
     policyVersion: place.policyVersion,
-  };
+  });
 }
 
 function differ(ones: readonly number[], others: readonly number[]): boolean {

@@ -1,3 +1,4 @@
+import { defined } from "../../base/records/defined.ts";
 import type { EndedTrajectory, LostTrajectory } from "../../contracts/activities.ts";
 import type { Turn } from "../../contracts/generated/trajectory.ts";
 import type { RecordedCall } from "../../contracts/recorded-call.ts";
@@ -63,10 +64,10 @@ function cutMetrics(entries: readonly JournalTurn[]): Metrics {
       return Math.max(ofCharacters, entries[turn + 1]?.generated.cutObservations ?? 0); // one may be cut at both
     }),
   );
-  return {
-    ...(actions === 0 ? {} : { cutActions: actions }),
-    ...(observations === 0 ? {} : { cutObservations: observations }),
-  };
+  return defined({
+    cutActions: actions === 0 ? undefined : actions,
+    cutObservations: observations === 0 ? undefined : observations,
+  });
 }
 
 /** What tools measured, as tool.metric: the mean of the calls that told it; undefined if nothing. */

@@ -1,3 +1,4 @@
+import { defined } from "../../base/records/defined.ts";
 import { parseAction } from "../../chat/formats/parse-action.ts";
 import type { Turn } from "../../contracts/generated/trajectory.ts";
 import type { ToolDefinition } from "../../contracts/message.ts";
@@ -16,8 +17,7 @@ export async function finalAnswer(
   { format, tools }: { format: Plan["rollout"]["format"]; tools: readonly ToolDefinition[] },
 ): Promise<string> {
   const last = turns.findLast(({ agent }) => agent === undefined);
-  if (outcome === "answered")
-    return answerIn(last?.action ?? "", { tools, ...(format === undefined ? {} : { format }) });
+  if (outcome === "answered") return answerIn(last?.action ?? "", defined({ tools, format }));
   const ending = outcome === "done" ? turns.at(-1)?.toolCalls.findLast(({ done }) => done) : undefined;
   const whole = ending?.whole === undefined ? undefined : await store.readBytes(ending.whole);
   return whole === undefined ? (ending?.observation ?? "") : Buffer.from(whole).toString();

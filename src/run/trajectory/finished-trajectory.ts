@@ -1,3 +1,4 @@
+import { defined } from "../../base/records/defined.ts";
 import type { FinishedTrajectory } from "../../contracts/folded-step.ts";
 import type { Trajectory } from "../../contracts/generated/trajectory.ts";
 import { observationBytes } from "./observation-bytes.ts";
@@ -8,7 +9,7 @@ export function finishedTrajectory(record: Trajectory): FinishedTrajectory {
   const { outcome, reward, success, head, tokens, policyVersions, seconds, failure } = record;
   const calls = record.turns.flatMap(policyCalls);
   const bytes = new Set(record.turns.flatMap(({ toolCalls }) => toolCalls.flatMap(observationBytes)));
-  return {
+  return defined({
     outcome,
     reward,
     success,
@@ -16,9 +17,9 @@ export function finishedTrajectory(record: Trajectory): FinishedTrajectory {
     tokens,
     policyVersions,
     seconds,
-    ...(failure === undefined ? {} : { failure }),
+    failure,
     toolCalls: calls.length,
     tools: [...new Set(calls.map(({ tool }) => tool))],
-    ...(bytes.size === 0 ? {} : { bytes: [...bytes] }),
-  };
+    bytes: bytes.size === 0 ? undefined : [...bytes],
+  });
 }

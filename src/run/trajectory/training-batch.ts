@@ -1,4 +1,5 @@
 import { isEverturnError } from "../../base/errors/everturn-error.ts";
+import { defined } from "../../base/records/defined.ts";
 import type { BatchMember, LeftOut } from "../../contracts/ledger.ts";
 import type { TrainingTrajectory } from "../../contracts/trainer.ts";
 import type { Outcome } from "../../contracts/trajectory.ts";
@@ -58,13 +59,13 @@ async function read(store: Pick<Store, "read">, member: BatchMember, temperature
   const record = await store.read(trajectoryKey(place));
   if (record === undefined) return { member, reason: "its record can't be read" };
   const { turnRewards, outcome } = record;
-  const identity = {
+  const identity = defined<Parameters<typeof trainingTrajectory>[0]>({
     id,
     reward,
     group,
-    ...(turnRewards === undefined ? {} : { turnRewards }),
-    ...(limits.has(outcome) ? { truncated: true } : {}),
-  };
+    turnRewards,
+    truncated: limits.has(outcome) ? true : undefined,
+  });
   try {
     const rows = await readRows(store, place, head);
     return { member, trajectory: trainingTrajectory(identity, rows, temperature) };

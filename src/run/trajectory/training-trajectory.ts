@@ -1,3 +1,4 @@
+import { defined } from "../../base/records/defined.ts";
 import type { Segment } from "../../contracts/generated/segment.ts";
 import { tiesBetween } from "../../contracts/router-ties.ts";
 import type { TrainingTrajectory } from "../../contracts/trainer.ts";
@@ -27,16 +28,16 @@ export function trainingTrajectory(
   const isRestricted = all.some(({ samplingLogprobs, logprobs }) => samplingLogprobs !== logprobs);
   const earned = new Map(actions.map((action, turn) => [action, turnRewards?.[turn] ?? 0]));
   const acting = [...trained].filter(({ tokens }) => tokens.length > 0);
-  return {
+  return defined({
     ...identified,
-    ...(turnRewards === undefined ? {} : { turnRewards: acting.map((action) => earned.get(action) ?? 0) }),
+    turnRewards: turnRewards === undefined ? undefined : acting.map((action) => earned.get(action) ?? 0),
     tokens: join(({ tokens }) => tokens),
     mask: join(({ mask }) => mask),
     logprobs: join(({ logprobs }) => logprobs),
-    ...(isRestricted ? { samplingLogprobs: join(({ samplingLogprobs }) => samplingLogprobs) } : {}),
-    ...(routerTies.length > 0 ? { routerTies } : {}),
-    ...(all.length > 1 ? { rows: all.map(({ end }) => end) } : {}),
-  };
+    samplingLogprobs: isRestricted ? join(({ samplingLogprobs }) => samplingLogprobs) : undefined,
+    routerTies: routerTies.length > 0 ? routerTies : undefined,
+    rows: all.length > 1 ? all.map(({ end }) => end) : undefined,
+  });
 }
 
 interface Row {

@@ -1,3 +1,4 @@
+import { defined } from "../../base/records/defined.ts";
 import type { EndedTrajectory } from "../../contracts/activities.ts";
 import type { Trajectory } from "../../contracts/generated/trajectory.ts";
 import type { Ended } from "./ended-trajectory.ts";
@@ -20,7 +21,7 @@ export function trajectoryRecord(
   const { place, task, head, tokens, startedAt, origin } = ended;
   const { id, run, stage, step, sample } = place;
   const metrics = { ...measured, ...ending.metrics };
-  return {
+  return defined({
     id,
     run,
     stage,
@@ -32,11 +33,11 @@ export function trajectoryRecord(
     tokens,
     policyVersions,
     turns,
-    ...(turnRewards === undefined ? {} : { turnRewards }),
+    turnRewards,
     ...ending,
     ...(Object.keys(metrics).length === 0 ? {} : { metrics }),
-    ...(origin === undefined ? {} : { origin }),
+    origin,
     startedAt: new Date(startedAt).toISOString(),
     seconds: (Date.now() - startedAt) / 1000,
-  };
+  });
 }

@@ -1,3 +1,4 @@
+import { defined } from "../../base/records/defined.ts";
 import type { Call, Turn } from "../../contracts/generated/trajectory.ts";
 import type { RecordedCall } from "../../contracts/recorded-call.ts";
 import type { JournalTurn } from "./turn-journal.ts";
@@ -7,13 +8,13 @@ export function turnRecord({ generated, begun, calls }: JournalTurn): Turn {
   const toolCalls = calls.map(callRecord);
   const { agent, action, said } = generated;
   const unanswered = begun - calls.length;
-  return {
-    ...(agent === undefined ? {} : { agent }),
+  return defined({
+    agent,
     action,
     toolCalls,
-    ...(unanswered === 0 ? {} : { unanswered }),
-    ...(said === undefined ? {} : { said }),
-  };
+    unanswered: unanswered === 0 ? undefined : unanswered,
+    said,
+  });
 }
 
 /** A call of the journal as a trajectory's record tells it. */
@@ -31,17 +32,17 @@ export function callRecord(call: RecordedCall): Call {
     done,
     byLoop,
   } = call;
-  return {
+  return defined({
     tool,
     arguments: given,
     observation,
     valid,
     attempts,
-    ...(approval === undefined ? {} : { approval }),
-    ...(invalid === undefined ? {} : { invalid }),
-    ...(media === undefined ? {} : { media }),
-    ...(whole === undefined ? {} : { whole }),
-    ...(done === undefined ? {} : { done }),
-    ...(byLoop === undefined ? {} : { byLoop }),
-  };
+    approval,
+    invalid,
+    media,
+    whole,
+    done,
+    byLoop,
+  });
 }

@@ -1,4 +1,5 @@
 import { isEverturnError } from "../../base/errors/everturn-error.ts";
+import { defined } from "../../base/records/defined.ts";
 import type { Plan } from "../../contracts/plan.ts";
 import type { Store } from "../store/store.ts";
 import { inPart } from "../store/tree-part.ts";
@@ -31,7 +32,10 @@ export async function listVersions(run: VersionedRun): Promise<ListedVersion[]> 
 
 async function listedVersion({ plan, store }: VersionedRun, version: number): Promise<ListedVersion> {
   const step = version - firstVersion(plan);
-  const listed = { version, ...(step > 0 ? { step } : {}) };
+  const listed = defined<Pick<ListedVersion, "version" | "step">>({
+    version,
+    step: step > 0 ? step : undefined,
+  });
   const part = policyPart(plan, version);
   if (await store.isFreed(part.key, part.part)) return { ...listed, state: "removed" };
   try {

@@ -1,4 +1,5 @@
 import { oneAtATime } from "../../base/async/one-at-a-time.ts";
+import { defined } from "../../base/records/defined.ts";
 import { EndpointProblem } from "../../chat/openai/endpoint-problem.ts";
 import { requestKey } from "../../chat/openai/request-key.ts";
 import type { AgentCall, KeptOutcome, KeptResult } from "../../contracts/session.ts";
@@ -72,10 +73,13 @@ export async function openAgentCalls(
   return {
     begin: (call) => {
       const { name, arguments: given, callId } = call;
-      const key = requestKey(`call/${name}`, {
-        arguments: given,
-        ...(callId === undefined ? {} : { callId }),
-      });
+      const key = requestKey(
+        `call/${name}`,
+        defined({
+          arguments: given,
+          callId,
+        }),
+      );
       const occurrence = (counts.get(key) ?? 0) + 1;
       counts.set(key, occurrence);
       const id = `${key}/${occurrence}`;

@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { EverturnError } from "../../base/errors/everturn-error.ts";
 import { messageOf } from "../../base/errors/message-of.ts";
 import { killProcess, processHandle } from "../../base/processes/process-handle.ts";
+import { defined } from "../../base/records/defined.ts";
 import type { HostObserver } from "../../plugin/host/plugin-hosts.ts";
 import type { AgentSettings } from "./agent-settings.ts";
 
@@ -38,12 +39,16 @@ export async function runAgentProcess({
   observer,
 }: Options): Promise<string> {
   signal.throwIfAborted();
-  const child = spawn(settings.command, settings.arguments, {
-    detached: true,
-    env: { ...settings.environment, ...environment },
-    stdio: ["pipe", "pipe", "pipe", "pipe"],
-    ...(settings.folder === undefined ? {} : { cwd: settings.folder }),
-  });
+  const child = spawn(
+    settings.command,
+    settings.arguments,
+    defined({
+      detached: true,
+      env: { ...settings.environment, ...environment },
+      stdio: ["pipe", "pipe", "pipe", "pipe"],
+      cwd: settings.folder,
+    }),
+  );
   const { pid } = child;
   const handle = processHandle(pid);
   const failed = (reason: string) => new EverturnError("AGENT_FAILED", { agent, reason });

@@ -1,5 +1,6 @@
 import { EverturnError } from "../../base/errors/everturn-error.ts";
 import { ownModule } from "../../base/processes/own-module.ts";
+import { defined } from "../../base/records/defined.ts";
 import type { JsonObject, JsonValue } from "../../contracts/json.ts";
 
 /** How a run's agents are started; each trajectory has a process of its own. */
@@ -48,15 +49,15 @@ export function agentSettings(
     const reason = `the worker's environment has no ${missing}, which “secrets” names`;
     throw new EverturnError("AGENT_GAVE_UP", { agent: loop, times: "before it was started", reason });
   }
-  return {
+  return defined({
     command: program,
     arguments: rest,
-    ...(typeof folder === "string" ? { folder } : {}),
+    folder: typeof folder === "string" ? folder : undefined,
     environment: { ...picked(worker, [...usual, ...texts(secrets)]), ...textsByName(environment) },
     timeout: numberOr(limits.timeout, 1800) * 1000,
     attempts: numberOr(limits.attempts, 3),
     concurrency: numberOr(limits.concurrency, 16),
-  };
+  });
 }
 
 function picked(from: Record<string, string | undefined>, names: readonly string[]): Record<string, string> {

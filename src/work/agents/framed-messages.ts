@@ -1,3 +1,4 @@
+import { defined } from "../../base/records/defined.ts";
 import { callArguments } from "../../chat/openai/call-arguments.ts";
 import type { Message } from "../../contracts/message.ts";
 import type { SessionMessage, SessionRequest } from "../../contracts/session.ts";
@@ -16,14 +17,14 @@ export function framedMessages({
   return messages.map((message) => {
     const { role, content, name, callId, calls = [], images } = message;
     const tool = name ?? (callId === undefined ? undefined : names.get(callId));
-    return {
+    return defined({
       role,
       content,
-      ...(images === undefined ? {} : { images }),
-      ...(tool === undefined ? {} : { name: tool }),
-      ...(callId === undefined ? {} : { tool_call_id: callIds[callId] ?? callId }),
-      ...(calls.length === 0 ? {} : { tool_calls: calls.map(callOf) }),
-    };
+      images,
+      name: tool,
+      tool_call_id: callId === undefined ? undefined : (callIds[callId] ?? callId),
+      tool_calls: calls.length === 0 ? undefined : calls.map(callOf),
+    });
   });
 }
 

@@ -1,3 +1,4 @@
+import { defined } from "../../base/records/defined.ts";
 import { EndpointProblem } from "../../chat/openai/endpoint-problem.ts";
 import { fieldOf, isAbsent, nameIn, textIn } from "../../chat/openai/fields.ts";
 import type { JsonObject } from "../../contracts/json.ts";
@@ -14,11 +15,13 @@ export function recordedCallPaths(
   return {
     "/recorded_calls": async (key, body) => {
       const callId = fieldOf(body, "call_id");
-      const { id, idempotencyKey, recorded } = sessionOf(key).begin({
-        name: nameIn(fieldOf(body, "name")),
-        arguments: body.arguments ?? null,
-        ...(isAbsent(callId) ? {} : { callId: textIn(callId) }),
-      });
+      const { id, idempotencyKey, recorded } = sessionOf(key).begin(
+        defined({
+          name: nameIn(fieldOf(body, "name")),
+          arguments: body.arguments ?? null,
+          callId: isAbsent(callId) ? undefined : textIn(callId),
+        }),
+      );
       return { id, idempotency_key: idempotencyKey, recorded: recorded ?? null };
     },
     "/recorded_results": async (key, body) => {

@@ -1,4 +1,5 @@
 import { hash } from "node:crypto";
+import { defined } from "../../base/records/defined.ts";
 import { type ActionText, identified, textOf } from "../../chat/formats/action-format.ts";
 import { expressionReader } from "../../chat/formats/expression.ts";
 import { formatNamed, parseAction } from "../../chat/formats/parse-action.ts";
@@ -47,7 +48,7 @@ export function sessionTurns(id: string, { format, expression }: Plan["rollout"]
   ): ParsedAction {
     if (expression !== undefined) return identified(expressionReader(expression)(action, tools), callsBefore);
     if (read !== undefined) return identified(read, callsBefore);
-    return parseAction(action, { tools, callsBefore, ...(format === undefined ? {} : { format }) });
+    return parseAction(action, defined({ tools, callsBefore, format }));
   }
 
   return (known: Known, parent: SessionTurn | undefined): SessionTurn => {
@@ -97,18 +98,18 @@ export function knownTurn(
   const { key, messages, tools, takesCalls, follows } = request;
   const added = tokens.prompt + tokens.observation;
   return {
-    known: {
+    known: defined({
       turn,
       key,
       messages,
       head,
       action: action.text,
       finishReason,
-      ...(tools === undefined ? {} : { tools }),
-      ...(takesCalls === undefined ? {} : { takesCalls }),
-      ...(read === undefined ? {} : { read }),
+      tools,
+      takesCalls,
+      read,
       tokens: { prompt: added, action: tokens.action },
-    },
+    }),
     follows,
   };
 }

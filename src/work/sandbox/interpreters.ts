@@ -1,5 +1,6 @@
 import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
+import { defined } from "../../base/records/defined.ts";
 
 /** What of this machine runs programs in a sandbox of its kernel's or of gVisor's. */
 export interface Interpreters {
@@ -25,11 +26,11 @@ export function findInterpreters(): Interpreters | { missing: string } {
   const node = [process.execPath, "/usr/bin/node", "/usr/local/bin/node"].find(
     (path) => isProgram(path) && (!isRoot || isForAll(path)),
   );
-  return {
+  return defined({
     python,
-    ...(node === undefined ? {} : { node }),
-    ...(isRoot && setpriv !== undefined ? { setpriv } : {}),
-  };
+    node,
+    setpriv: isRoot && setpriv !== undefined ? setpriv : undefined,
+  });
 }
 
 export function onPath(name: string): string | undefined {

@@ -1,4 +1,5 @@
 import { EverturnError } from "../../base/errors/everturn-error.ts";
+import { defined } from "../../base/records/defined.ts";
 import { isObject, type JsonValue } from "../../contracts/json.ts";
 import type { Backend, SandboxOptions } from "./backend.ts";
 import { bubblewrap } from "./bubblewrap/bubblewrap.ts";
@@ -71,5 +72,5 @@ export function sharedSandbox(wish: JsonValue | undefined, options: SandboxOptio
 function wishOf(wish: JsonValue | undefined): string | RemoteWish {
   if (!isObject(wish)) return String(wish);
   const { kind, url, key } = wish;
-  return { kind: String(kind), url: String(url), ...(typeof key === "string" ? { key } : {}) };
+  return defined({ kind: String(kind), url: String(url), key: typeof key === "string" ? key : undefined });
 }

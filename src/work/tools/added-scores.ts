@@ -1,3 +1,4 @@
+import { defined } from "../../base/records/defined.ts";
 import type { ResolvedReward } from "../../contracts/plan.ts";
 import type { Score, Unscored } from "../../contracts/reward.ts";
 
@@ -16,12 +17,12 @@ export function addedScores(parts: readonly PartScore[]): Score {
   const weighed = had.filter(({ weight }) => weight !== 0);
   const turns = weighed.flatMap(({ weight, score }) => (score.turns ? [scaled(score.turns, weight)] : []));
   const metrics = Object.assign({}, ...had.map(({ part, score }) => namedMetrics(part, score)));
-  return {
+  return defined({
     reward: weighed.reduce((total, { weight, score }) => total + weight * score.reward, 0),
     success: (weighed[0] ?? had[0])?.score.success ?? false,
-    ...(Object.keys(metrics).length === 0 ? {} : { metrics }),
-    ...(turns.length === 0 ? {} : { turns: addedTurns(turns) }),
-  };
+    metrics: Object.keys(metrics).length === 0 ? undefined : metrics,
+    turns: turns.length === 0 ? undefined : addedTurns(turns),
+  });
 }
 
 /** Rewards of turns, added up turn by turn. */

@@ -1,3 +1,4 @@
+import { defined } from "../../base/records/defined.ts";
 import type { Frame, Media } from "../../contracts/generated/trajectory.ts";
 import type { ObservationLimit } from "../../contracts/plan.ts";
 import type { RecordedCall } from "../../contracts/recorded-call.ts";
@@ -24,11 +25,11 @@ export async function keepObservation(
       }),
     ),
   );
-  return {
+  return defined({
     observation,
-    ...(kept.length === 0 ? {} : { media: kept }),
-    ...(observation === text ? {} : { whole: await store.bytes(Buffer.from(text)) }),
-  };
+    media: kept.length === 0 ? undefined : kept,
+    whole: observation === text ? undefined : await store.bytes(Buffer.from(text)),
+  });
 }
 
 async function keepFrame(store: Pick<Store, "bytes">, { data, ...rest }: CheckedFrame): Promise<Frame> {

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { sharedPromises } from "../../base/async/shared-promises.ts";
 import { persistently } from "../../base/files/persistently.ts";
 import { readPatiently } from "../../base/files/read-patiently.ts";
+import { defined } from "../../base/records/defined.ts";
 import type { Trainer, TrainerFolders } from "../../contracts/trainer.ts";
 import {
   type FramedChats,
@@ -96,11 +97,11 @@ export function trainerWorker(openRun: (run: string) => Promise<OpenRun>): Train
       return held.folder;
     };
     try {
-      const folders = {
+      const folders = defined<Omit<TrainerFolders, "policy" | "state">>({
         initial: await keep(policyPart(plan, 0)),
-        ...(start.reference && { reference: await keep(start.reference) }),
+        reference: start.reference && (await keep(start.reference)),
         failures: folder.failures,
-      };
+      });
       const openFrom = (rest: Pick<TrainerFolders, "policy" | "state">) =>
         readPatiently(folder.root, () => plugin.open({ ...folders, ...rest }, config, plan.seed, loss));
       const { state } = start;

@@ -4,6 +4,8 @@ import type { JsonObject, JsonValue } from "everturn/plugin";
 import { expect, test } from "vitest";
 import qa from "../../../plugins/reward-qa/index.ts";
 import { squadScores } from "../../../plugins/reward-qa/squad.ts";
+import { defined } from "../../../src/base/records/defined.ts";
+import type { Task } from "../../../src/contracts/generated/task.ts";
 
 interface Row {
   given: string;
@@ -26,10 +28,10 @@ test("the numbers are those of SQuAD's official script", () => {
 });
 
 function score(answer: string, config: JsonObject = {}, answers?: JsonValue) {
-  const task = {
+  const task: Task = {
     data_source: "qa",
     prompt: [{ role: "user" as const, content: "Who wrote Faust?" }],
-    reward_model: { ground_truth: "Goethe", ...(answers === undefined ? {} : { answers }) },
+    reward_model: defined({ ground_truth: "Goethe", answers }),
   };
   const { signal } = new AbortController();
   return qa.score({ task, turns: [], outcome: "answered", answer, config, signal });

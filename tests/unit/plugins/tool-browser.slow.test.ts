@@ -10,6 +10,8 @@ import { allowedAddress, isPublic } from "../../../plugins/tool-browser/hosts.ts
 import { Session } from "../../../plugins/tool-browser/session.ts";
 import { type Settings, settingsOf } from "../../../plugins/tool-browser/settings.ts";
 import { partsOf, viewOf } from "../../../plugins/tool-browser/view.ts";
+import { defined } from "../../../src/base/records/defined.ts";
+import type { JsonObject } from "../../../src/contracts/json.ts";
 import { chromiumHere } from "../../support/chromium.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 
@@ -27,7 +29,7 @@ afterAll(async () => {
   }
 });
 
-const common = { time: 60, ...(executable === undefined ? {} : { executable }) };
+const common = defined<JsonObject>({ time: 60, executable });
 const archive = join(import.meta.dirname, "..", "..", "fixtures", "browser", "shop.har");
 const recorded = settingsOf({ ...common, archive, characters: 1000 });
 let live: Settings | undefined;

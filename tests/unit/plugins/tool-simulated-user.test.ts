@@ -1,6 +1,7 @@
 import { expect, test, vi } from "vitest";
 import user from "../../../plugins/tool-simulated-user/index.ts";
 import { begun } from "../../../plugins/tool-simulated-user/talk.ts";
+import { defined } from "../../../src/base/records/defined.ts";
 import type { Task } from "../../../src/contracts/generated/task.ts";
 import type { JsonObject } from "../../../src/contracts/json.ts";
 import { jsonServer } from "../../support/json-server.ts";
@@ -10,12 +11,13 @@ const completion = (content: unknown) => ({
   choices: [{ index: 0, finish_reason: "stop", message: { role: "assistant", content } }],
 });
 
-const task = (prompt: Task["prompt"], instruction?: string): Task => ({
-  data_source: "shop",
-  prompt,
-  reward_model: { ground_truth: "" },
-  ...(instruction === undefined ? {} : { extra_info: { interaction_kwargs: { instruction } } }),
-});
+const task = (prompt: Task["prompt"], instruction?: string): Task =>
+  defined({
+    data_source: "shop",
+    prompt,
+    reward_model: { ground_truth: "" },
+    extra_info: instruction === undefined ? undefined : { interaction_kwargs: { instruction } },
+  });
 const system = { role: "system" as const, content: "You help customers." };
 const settings = { model: "user", rules: "You want: {instruction} End by {end}.", end: "###STOP###" };
 

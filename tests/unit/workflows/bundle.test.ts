@@ -11,7 +11,7 @@ function modulesOf(code: string): string[] {
   return sources.map((source: string) => source.replace(/^webpack:\/\/[^/]*\//, ""));
 }
 
-test("the workflow bundle holds workflows, contracts, errors, formats and JSON, and nothing that validates, reads or computes", async () => {
+test("the workflow bundle holds workflows, contracts, errors, formats, JSON and records, and nothing that validates, reads or computes", async () => {
   const workflow = join(root, "plugins", "loop-tool-agent", "workflow.ts");
   const code = await workflowBundle([{ name: "loop-tool-agent", workflow }], false);
   expect(code.length).toBeLessThan(3_300_000);
@@ -37,6 +37,7 @@ test("the workflow bundle holds workflows, contracts, errors, formats and JSON, 
         "plugins/loop-tool-agent",
         "src/base/errors",
         "src/base/json",
+        "src/base/records",
         "src/chat/formats",
         "src/contracts",
         "workflows",

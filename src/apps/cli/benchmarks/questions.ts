@@ -1,3 +1,4 @@
+import { defined } from "../../../base/records/defined.ts";
 import { type Benchmark, kept, textOf, textsOf } from "./benchmark.ts";
 
 export const searchQa: Benchmark = {
@@ -16,7 +17,7 @@ export const searchQa: Benchmark = {
       data_source: textOf(row, "data_source") ?? "search-qa",
       prompt: [{ role: "user", content }],
       ability: "search",
-      reward_model: { ground_truth: first, ...(others.length === 0 ? {} : { answers: others }) },
+      reward_model: defined({ ground_truth: first, answers: others.length === 0 ? undefined : others }),
       extra_info: kept(row, "id", "_id", "type", "level"),
     };
   },
@@ -36,7 +37,7 @@ export const textToSql: Benchmark = {
       prompt: [{ role: "user", content: evidence === "" ? question : `${question}\n${evidence}` }],
       ability: "sql",
       reward_model: { ground_truth: query },
-      extra_info: { database, ...(level === undefined ? {} : { tags: [level] }) },
+      extra_info: defined({ database, tags: level === undefined ? undefined : [level] }),
     };
   },
 };

@@ -53,10 +53,10 @@ async function explain(pipeline: string, { set, plugins, probe, temporal, json }
     ...numbers,
     parts: suppliedParts(plan),
     preflight: preflight.counted,
-    ...(sampling === undefined ? {} : { sampling }),
-    ...(memory.length === 0 ? {} : { memory }),
+    sampling,
+    memory: memory.length === 0 ? undefined : memory,
     notes,
-    ...(measured === undefined ? {} : { probe: measured }),
+    probe: measured,
   };
   const text = [
     explanation(plan, numbers),

@@ -1,4 +1,5 @@
 import { type Command, Option } from "commander";
+import { defined } from "../../../base/records/defined.ts";
 import { displayPath } from "../../../base/validation/place.ts";
 import { versionFolder } from "../../../control/operations/find-version.ts";
 import { openRun } from "../../../run/folder/open-runs.ts";
@@ -41,8 +42,7 @@ async function exportPolicy(named: string, target: string, options: Options): Pr
   await refuseUsedTarget(target);
   const { dtype, merge } = options;
   const { policy, base } = await policyOf(named, options);
-  const wanted = { merge, ...(base && { base }), dtype: dtypes[dtype] };
-  await writeExport(policy, target, wanted);
+  await writeExport(policy, target, defined({ merge, base, dtype: dtypes[dtype] }));
   process.stdout.write(`${policy} is in ${target}\n`);
 }
 

@@ -2,6 +2,7 @@ import { join, resolve } from "node:path";
 import { trajectoryInput } from "../../../../workflows/trajectory-input.ts";
 import { EverturnError } from "../../../base/errors/everturn-error.ts";
 import { isThere } from "../../../base/files/is-there.ts";
+import { defined } from "../../../base/records/defined.ts";
 import { counted } from "../../../base/text/format.ts";
 import type { Trajectory } from "../../../contracts/generated/trajectory.ts";
 import type { Queues, TrajectoryInput, TrajectoryOrigin } from "../../../contracts/trajectory.ts";
@@ -42,13 +43,13 @@ export async function forkPlan(run: OpenRun, record: Trajectory, asked: ForkRequ
   return {
     record,
     policyVersion: version,
-    origin: {
+    origin: defined({
       trajectory: record.id,
       turns: turn,
       temperature: asked.temperature ?? (await originalTemperature(run, record)),
       seed: asked.seed ?? record.origin?.seed ?? run.plan.seed,
-      ...(folder === undefined ? {} : { policyFolder: folder }),
-    },
+      policyFolder: folder,
+    }),
   };
 }
 

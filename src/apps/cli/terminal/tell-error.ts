@@ -2,6 +2,7 @@ import { inspect } from "node:util";
 import { CommanderError } from "commander";
 import { EverturnError } from "../../../base/errors/everturn-error.ts";
 import { messageOf } from "../../../base/errors/message-of.ts";
+import { defined } from "../../../base/records/defined.ts";
 import { knownError } from "../../../control/operations/known-error.ts";
 
 /** What `--json` prints of an error. `problems` are the single ones where it stands for several. */
@@ -25,7 +26,14 @@ export interface ErrorLine {
 export function errorLine({ code, message, help, retryable, params, problems }: EverturnError): ErrorLine {
   const parts = problems.map((problem) => errorLine(problem).error);
   return {
-    error: { code, message, help, retryable, params, ...(parts.length === 0 ? {} : { problems: parts }) },
+    error: defined({
+      code,
+      message,
+      help,
+      retryable,
+      params,
+      problems: parts.length === 0 ? undefined : parts,
+    }),
   };
 }
 

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
+import { defined } from "../../../base/records/defined.ts";
 import { parseAction } from "../../../chat/formats/parse-action.ts";
 import { isObject, type JsonObject, type JsonValue } from "../../../contracts/json.ts";
 import type { Action, LoopContext, Observation } from "../../../contracts/loop.ts";
@@ -110,7 +111,7 @@ function contextOf(
     },
     agent: (name, { prompt, tools }) => {
       const told = prompt.map(({ role, content }) => ({ role, content }));
-      decisions.push({ agent: name, prompt: told, ...(tools && { tools }) });
+      decisions.push(defined({ agent: name, prompt: told, tools }));
       return {
         generate,
         append: (all) => void decisions.push({ appendTo: name, texts: all.map((one) => one.text) }),

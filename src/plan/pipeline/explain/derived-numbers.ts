@@ -1,3 +1,4 @@
+import { defined } from "../../../base/records/defined.ts";
 import type { Plan } from "../../../contracts/plan.ts";
 import type { Preflight } from "../check/preflight.ts";
 
@@ -38,7 +39,7 @@ export function derivedNumbers(
   const rowsOf = (name: string) => counted?.rows.find((row) => row.name === name);
   const train = rowsOf("dataset.train");
   const validation = rowsOf("dataset.validation")?.rows ?? evaluation.tasks;
-  return {
+  return defined({
     steps,
     tasksOfStep,
     groupSize,
@@ -51,7 +52,7 @@ export function derivedNumbers(
           passes: (steps * tasksOfStep) / train.rows,
           longestPrompt: train.longest,
         }),
-    ...(examples === undefined ? {} : { examples: steps * examples.updates * examples.batchSize }),
+    examples: examples === undefined ? undefined : steps * examples.updates * examples.batchSize,
     evaluationTasks: Math.min(evaluation.tasks, validation),
     evaluations: (warmStart === undefined ? 1 : 2) + dueSteps(steps, evaluation.every),
     warmStartSteps: warmStart?.steps ?? 0,
@@ -59,7 +60,7 @@ export function derivedNumbers(
       ? {}
       : { tokensOfTrajectory: counted.room, tokensOfStep: counted.room * batchSize }),
     actionTokens: maxActionTokens,
-  };
+  });
 }
 
 /** Steps that an evaluation follows: each so many, and the last one. */

@@ -1,3 +1,4 @@
+import { defined } from "../../../base/records/defined.ts";
 import type { Plan } from "../../../contracts/plan.ts";
 import type { SamplingForecast } from "../../../contracts/policy.ts";
 import type { UpdateForecast, UpdateSize } from "../../../contracts/trainer.ts";
@@ -29,7 +30,7 @@ export async function forecastMemory(
   if (outline === undefined) return { updates: [] };
   const sampling = sampler.forecast?.(structuredClone(policy.config), outline);
   const updates = learner?.forecast?.(structuredClone(trainer.config), outline, sizes) ?? [];
-  return { ...(sampling && { sampling }), updates };
+  return defined({ sampling, updates });
 }
 
 function updateSizes(

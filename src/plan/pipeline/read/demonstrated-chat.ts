@@ -1,4 +1,5 @@
 import { EverturnError } from "../../../base/errors/everturn-error.ts";
+import { defined } from "../../../base/records/defined.ts";
 import { valueText } from "../../../base/validation/wording.ts";
 import type { DemonstratedCall, Demonstration } from "../../../contracts/generated/demonstration.ts";
 import { isObject, type JsonObject } from "../../../contracts/json.ts";
@@ -26,14 +27,13 @@ export function demonstratedChat(row: Demonstration, at: string): DemonstratedCh
     });
     const name = message.name ?? names.get(message.tool_call_id ?? "");
     const { role, content } = message;
-    return {
+    return defined({
       role: role === "developer" ? "system" : role,
       content: Array.isArray(content) ? content.map(({ text }) => text).join("") : (content ?? ""),
-      ...(calls.length === 0
-        ? {}
-        : { tool_calls: calls.map((call) => ({ type: "function", function: call })) }),
-      ...(name === undefined ? {} : { name }),
-    };
+      tool_calls:
+        calls.length === 0 ? undefined : calls.map((call) => ({ type: "function", function: call })),
+      name,
+    });
   });
   return { messages };
 }

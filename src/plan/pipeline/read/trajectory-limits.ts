@@ -1,3 +1,4 @@
+import { defined } from "../../../base/records/defined.ts";
 import type { Pipeline } from "../../../contracts/generated/pipeline.ts";
 import type { TrajectoryLimits } from "../../../contracts/trajectory.ts";
 import { parseDuration } from "./duration.ts";
@@ -8,9 +9,9 @@ export function trajectoryLimits({
   time,
   ...counts
 }: NonNullable<Pipeline["rollout"]["limits"]> = {}): TrajectoryLimits {
-  return {
+  return defined({
     ...counts,
-    ...(turnTime === undefined ? {} : { turnTime: parseDuration(turnTime) }),
-    ...(time === undefined ? {} : { time: parseDuration(time) }),
-  };
+    turnTime: turnTime === undefined ? undefined : parseDuration(turnTime),
+    time: time === undefined ? undefined : parseDuration(time),
+  });
 }

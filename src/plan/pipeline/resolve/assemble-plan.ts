@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { defined } from "../../../base/records/defined.ts";
 import { child, type Pointer } from "../../../base/validation/pointer.ts";
 import type {
   LoopUse,
@@ -35,38 +36,41 @@ export function assemblePlan(
     checkpoints,
     retention,
   } = pipeline;
-  return structuredClone({
-    pipelineFile,
-    name,
-    seed,
-    steps,
-    policy: at("/policy"),
-    dataset: {
-      ...(pipeline.dataset.train === undefined ? {} : { train: at("/dataset/train") }),
-      validation: at("/dataset/validation"),
-      ...(pipeline.dataset.mix === undefined ? {} : { mix: pipeline.dataset.mix }),
-      ...(pipeline.dataset.images === undefined ? {} : { images: pipeline.dataset.images }),
-    },
-    tools: pipeline.tools.map((use, index) => resolvedTool(at(child("/tools", index)), use)),
-    hosts: Object.fromEntries(Object.entries(hosts).map(([host, limits]) => [host, hostSettings(limits)])),
-    loop: resolvedLoop(at("/loop"), pipeline.loop),
-    ...(pipeline.loops === undefined ? {} : { loops: resolvedLoops(plugins, pipeline.loops) }),
-    rewards: resolvedRewards(plugins, pipeline.reward),
-    trainer: {
-      ...at("/trainer"),
-      ...(pipeline.trainer.loss === undefined ? {} : { loss: at("/trainer/loss") }),
-    },
-    ...(warmStart === undefined ? {} : { warmStart }),
-    ...(sft === undefined ? {} : { sft }),
-    ...(dpo === undefined ? {} : { dpo }),
-    rollout,
-    evaluation,
-    checkpoints,
-    retention,
-    ...(pipeline.trackers.length === 0
-      ? {}
-      : { trackers: pipeline.trackers.map((_, index) => at(child("/trackers", index))) }),
-  });
+  return structuredClone(
+    defined({
+      pipelineFile,
+      name,
+      seed,
+      steps,
+      policy: at("/policy"),
+      dataset: defined({
+        train: pipeline.dataset.train && at("/dataset/train"),
+        validation: at("/dataset/validation"),
+        mix: pipeline.dataset.mix,
+        images: pipeline.dataset.images,
+      }),
+      tools: pipeline.tools.map((use, index) => resolvedTool(at(child("/tools", index)), use)),
+      hosts: Object.fromEntries(Object.entries(hosts).map(([host, limits]) => [host, hostSettings(limits)])),
+      loop: resolvedLoop(at("/loop"), pipeline.loop),
+      loops: pipeline.loops && resolvedLoops(plugins, pipeline.loops),
+      rewards: resolvedRewards(plugins, pipeline.reward),
+      trainer: defined({
+        ...at("/trainer"),
+        loss: pipeline.trainer.loss && at("/trainer/loss"),
+      }),
+      warmStart,
+      sft,
+      dpo,
+      rollout,
+      evaluation,
+      checkpoints,
+      retention,
+      trackers:
+        pipeline.trackers.length === 0
+          ? undefined
+          : pipeline.trackers.map((_, index) => at(child("/trackers", index))),
+    }),
+  );
 }
 
 function pluginAt(plugins: ReadonlyMap<Pointer, ResolvedPlugin>, pointer: Pointer): ResolvedPlugin {
@@ -89,7 +93,7 @@ function resolvedLoops(
 
 function resolvedLoop(plugin: ResolvedPlugin, { tools }: LoopUse): ResolvedLoop {
   const workflow = join(plugin.folder, plugin.manifest.workflow ?? "");
-  return { ...plugin, workflow, ...(tools === undefined ? {} : { tools }) };
+  return defined({ ...plugin, workflow, tools });
 }
 
 /** The rewards of a valid pipeline. */
@@ -106,25 +110,25 @@ export function resolvedRewards(
 
 function resolvedReward(plugin: ResolvedPlugin, use: RewardUse): ResolvedReward {
   const { weight, name, dataSources } = use;
-  return {
+  return defined({
     ...plugin,
     calls: callSettings(plugin.name, plugin.manifest.reward ?? plainReward, use),
     weight,
-    ...(name === undefined ? {} : { part: name }),
-    ...(dataSources === undefined ? {} : { dataSources }),
-  };
+    part: name,
+    dataSources,
+  });
 }
 
 function resolvedTool(plugin: ResolvedPlugin, use: ToolUse): ResolvedTool {
   const { tool } = plugin.manifest;
   if (tool === undefined) throw new Error(`The tool plugin ${plugin.name} has no tool block.`);
   const { observations } = use;
-  return {
+  return defined({
     ...plugin,
     ...callSettings(toolName(plugin), tool, use),
-    ...(observations === undefined ? {} : { observations }),
+    observations,
     ...approvalOf(use, tool.person === true),
-  };
+  });
 }
 
 function approvalOf(
@@ -133,5 +137,5 @@ function approvalOf(
 ): Pick<ResolvedTool, "approval"> {
   if (approval === undefined && !isAnswered) return {};
   const timeout = approvalTimeout === undefined ? {} : { timeout: parseDuration(approvalTimeout) };
-  return { approval: { ...timeout, ...(whom === undefined ? {} : { whom }) } };
+  return { approval: defined({ ...timeout, whom }) };
 }

@@ -1,4 +1,5 @@
 import pluginSchema from "../../../../schemas/plugin.schema.json" with { type: "json" };
+import { defined } from "../../../base/records/defined.ts";
 import type { RewardUse, ToolUse } from "../../../contracts/generated/pipeline.ts";
 import type { RewardManifest, ToolManifest } from "../../../contracts/generated/plugin.ts";
 import type { ExecutionSettings } from "../../../contracts/plan.ts";
@@ -15,7 +16,7 @@ export function callSettings(
   const retry = { ...block.retry, ...use.retry };
   const concurrency = use.concurrency ?? block.concurrency;
   const rate = use.rate ?? block.rate;
-  return {
+  return defined({
     retry: {
       maximumAttempts: retry.maximumAttempts,
       initialInterval: parseDuration(retry.initialInterval),
@@ -23,10 +24,10 @@ export function callSettings(
       maximumInterval: parseDuration(retry.maximumInterval),
     },
     timeout: parseDuration(use.timeout ?? block.timeout),
-    ...(concurrency === undefined ? {} : { concurrency }),
-    ...(rate === undefined ? {} : { rate }),
+    concurrency,
+    rate,
     host: use.host ?? block.host ?? name,
-  };
+  });
 }
 
 const { Retry, RewardManifest: Reward } = pluginSchema.definitions;

@@ -1,4 +1,5 @@
 import pipelineSchema from "../../../../schemas/pipeline.schema.json" with { type: "json" };
+import { defined } from "../../../base/records/defined.ts";
 import type { Host } from "../../../contracts/generated/pipeline.ts";
 import type { HostSettings, Plan } from "../../../contracts/plan.ts";
 import { parseDuration } from "../read/duration.ts";
@@ -7,14 +8,14 @@ const { failures, pause, longestPause, patience } = pipelineSchema.definitions.H
 
 /** A host of the pipeline, times in milliseconds. */
 export function hostSettings({ concurrency, rate, ...host }: Host): HostSettings {
-  return {
-    ...(concurrency === undefined ? {} : { concurrency }),
-    ...(rate === undefined ? {} : { rate }),
+  return defined({
+    concurrency,
+    rate,
     failures: host.failures,
     pause: parseDuration(host.pause),
     longestPause: parseDuration(host.longestPause),
     patience: parseDuration(host.patience),
-  };
+  });
 }
 
 /** What the plan says of a host; the schema's defaults if it says nothing. */

@@ -1,6 +1,7 @@
 import { dirname, join } from "node:path";
 import { EverturnError } from "../../../base/errors/everturn-error.ts";
 import { messageOf } from "../../../base/errors/message-of.ts";
+import { defined } from "../../../base/records/defined.ts";
 import type { Place } from "../../../base/validation/place.ts";
 import { child, type Pointer, pathText } from "../../../base/validation/pointer.ts";
 import type { Problem } from "../../../base/validation/problem.ts";
@@ -56,7 +57,7 @@ export async function resolvePlugins(
     const origin =
       "source" in resolution
         ? { source: resolution.source }
-        : { ...(resolution.package !== undefined && { package: resolution.package }) };
+        : defined<Pick<ResolvedPlugin, "package">>({ package: resolution.package });
     const plugin: ResolvedPlugin = { name, version, folder: home, entry, manifest, config, ...origin };
     if (tool !== undefined) plugin.tool = tool;
     plugins.set(pointer, plugin);

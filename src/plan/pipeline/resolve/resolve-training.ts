@@ -1,3 +1,4 @@
+import { defined } from "../../../base/records/defined.ts";
 import type { Pipeline } from "../../../contracts/generated/pipeline.ts";
 import type { Plan, ResolvedTrainer } from "../../../contracts/plan.ts";
 import type { PolicyPlugin } from "../../../contracts/policy.ts";
@@ -25,13 +26,13 @@ export async function resolveTraining({ warmStart, sft, dpo, ...plan }: Unresolv
   );
   const { config, warmStartLearningRate: supervised, comparesTurns = false } = resolved;
   const { preferenceLearningRate: preferred = usualPreferenceRate } = resolved;
-  return {
+  return defined({
     ...plan,
     trainer: { ...plan.trainer, config, ...(comparesTurns && { comparesTurns }) },
-    ...(warmStart && { warmStart: withRate(warmStart, supervised) }),
-    ...(sft && { sft: withRate(withoutEpochs(sft), supervised) }),
-    ...(dpo && { dpo: withRate(withoutEpochs(dpo), preferred) }),
-  };
+    warmStart: warmStart && withRate(warmStart, supervised),
+    sft: sft && withRate(withoutEpochs(sft), supervised),
+    dpo: dpo && withRate(withoutEpochs(dpo), preferred),
+  });
 }
 
 function withRate<Settings extends { learningRate?: number }>(settings: Settings, usual: number) {

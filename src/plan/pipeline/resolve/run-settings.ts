@@ -1,3 +1,4 @@
+import { defined } from "../../../base/records/defined.ts";
 import type { Plan, ResolvedLoop } from "../../../contracts/plan.ts";
 import type { RunSettings } from "../../../contracts/run-settings.ts";
 import type {
@@ -15,15 +16,15 @@ import { toolDefinition } from "./tool-definitions.ts";
 /** What the workflows need of a plan. */
 export function runSettings(plan: Plan): RunSettings {
   const { rollout, evaluation, loop, loops } = plan;
-  return {
+  return defined({
     seed: plan.seed,
     steps: plan.steps,
     warmStartSteps: plan.warmStart?.steps ?? 0,
-    ...((plan.sft ?? plan.dpo) === undefined ? {} : { trainsOnExamples: true }),
+    trainsOnExamples: (plan.sft ?? plan.dpo) === undefined ? undefined : true,
     batchSize: rollout.batchSize,
     groupSize: rollout.groupSize,
     concurrency: rollout.concurrency,
-    ...(rollout.dynamicSampling === undefined ? {} : { dynamicSampling: rollout.dynamicSampling }),
+    dynamicSampling: rollout.dynamicSampling,
     staleness: rollout.staleness,
     minGroup: rollout.minGroup ?? Math.min(2, rollout.groupSize),
     maxInfrastructureFailures: rollout.maxInfrastructureFailures,
@@ -32,18 +33,19 @@ export function runSettings(plan: Plan): RunSettings {
     evaluationEvery: evaluation.every,
     evaluationTasks: evaluation.tasks,
     loop: loopBinding(loop),
-    ...(loops === undefined
-      ? {}
-      : { loops: Object.fromEntries(Object.entries(loops).map(([name, one]) => [name, loopBinding(one)])) }),
-    ...(rollout.format === undefined ? {} : { format: rollout.format }),
+    loops:
+      loops === undefined
+        ? undefined
+        : Object.fromEntries(Object.entries(loops).map(([name, one]) => [name, loopBinding(one)])),
+    format: rollout.format,
     tools: plan.tools.flatMap((tool) => toolBinding(tool, rollout.toolRecordings)),
-    ...(plan.changes === undefined ? {} : { planChanges: plan.changes.length }),
+    planChanges: plan.changes?.length,
     reward: rewardBindings(plan.rewards),
-  };
+  });
 }
 
 function loopBinding({ name, config, tools }: ResolvedLoop): LoopBinding {
-  return { plugin: name, config, ...(tools === undefined ? {} : { tools }) };
+  return defined({ plugin: name, config, tools });
 }
 
 function rewardBindings(rewards: Plan["rewards"]): RewardBindings {
@@ -73,17 +75,19 @@ function toolBinding(tool: Plan["tools"][number], recordings: string | undefined
   const { stateful = false, recovery = "fail" } = manifest.tool;
   const computes = !stateful && !Object.values(manifest.capabilities).includes(true);
   const name = toolName(tool);
-  return toolFunctions(tool).map((one) => ({
-    definition: toolDefinition(one),
-    ...(one.name === name ? {} : { tool: name }),
-    retry,
-    timeout,
-    stateful,
-    pure: computes || recordings !== undefined,
-    ...(stateful ? { recovery } : {}),
-    ...(recordings === undefined ? {} : { recordings }),
-    ...(approval === undefined ? {} : { approval }),
-    ...(manifest.tool?.person === true ? { person: true } : {}),
-    ...(manifest.tool?.forLoops === true ? { forLoops: true } : {}),
-  }));
+  return toolFunctions(tool).map((one) =>
+    defined({
+      definition: toolDefinition(one),
+      tool: one.name === name ? undefined : name,
+      retry,
+      timeout,
+      stateful,
+      pure: computes || recordings !== undefined,
+      recovery: stateful ? recovery : undefined,
+      recordings,
+      approval,
+      person: manifest.tool?.person === true ? true : undefined,
+      forLoops: manifest.tool?.forLoops === true ? true : undefined,
+    }),
+  );
 }

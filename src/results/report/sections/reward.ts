@@ -1,3 +1,4 @@
+import { defined } from "../../../base/records/defined.ts";
 import { number } from "../../../base/text/format.ts";
 import type { StepRecord } from "../../../contracts/generated/step-record.ts";
 import { firstVersion } from "../../../run/versions/first-version.ts";
@@ -21,16 +22,18 @@ export function rewardPlot({ plan, steps, evaluations }: ReportData): Html {
   if (heldOut.length > 0) {
     series.push({ name: "held-out tasks (greedy)", colour: "orange", dots: true, values: heldOut });
   }
-  return linePlot({
-    title: "Reward",
-    note: "Mean of each step's batch, sampled.",
-    series,
-    format: number,
-    ...(series.every(({ values }) => values.every(([, value]) => value >= 0)) ? { low: 0 } : {}),
-    ...(heldOut.some(([step]) => step === 0) ? { from: 0 } : {}),
-    steps: plan.steps,
-    wide: true,
-  });
+  return linePlot(
+    defined({
+      title: "Reward",
+      note: "Mean of each step's batch, sampled.",
+      series,
+      format: number,
+      low: series.every(({ values }) => values.every(([, value]) => value >= 0)) ? 0 : undefined,
+      from: heldOut.some(([step]) => step === 0) ? 0 : undefined,
+      steps: plan.steps,
+      wide: true,
+    }),
+  );
 }
 
 /** The mean reward where reinforcement learning began and where it is now; undefined for too few steps. */

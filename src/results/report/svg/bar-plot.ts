@@ -1,3 +1,4 @@
+import { defined } from "../../../base/records/defined.ts";
 import { type Html, html } from "../html.ts";
 import { type Area, columnsOf, figure, frame, smallArea } from "./frame.ts";
 import type { Series } from "./line-plot.ts";
@@ -60,11 +61,13 @@ export function barPlot(options: {
     return html`${axes}${drawn}`;
   };
   const legend = parts.length > 1 ? parts : [];
-  return figure({
-    title,
-    ...(note === undefined ? {} : { note }),
-    legend,
-    area: smallArea,
-    draw,
-  });
+  return figure(
+    defined({
+      title,
+      note,
+      legend,
+      area: smallArea,
+      draw,
+    }),
+  );
 }

@@ -1,3 +1,4 @@
+import { defined } from "../../../base/records/defined.ts";
 import { type Html, html, nothing } from "../html.ts";
 import { type Area, type Colour, columnsOf, figure, frame, isNarrow, smallArea, wideArea } from "./frame.ts";
 import { type Scale, stepTicks, ticks } from "./scale.ts";
@@ -48,7 +49,7 @@ export function linePlot(plot: LinePlot): Html {
     return html`${axes}${lines}${hoverStrips(within, { series, x, y, format })}`;
   };
   const legend = series.length > 1 ? series : [];
-  return figure({ title, ...(note === undefined ? {} : { note }), legend, area, draw, wide });
+  return figure(defined({ title, note, legend, area, draw, wide }));
 }
 
 /** The line of a series and a dot on its last value, or its dots. */

@@ -1,3 +1,4 @@
+import { defined } from "../../../base/records/defined.ts";
 import type { Failure } from "../../../contracts/recorded-call.ts";
 import type { Key } from "../../store/key.ts";
 import { failureKey, type TrajectoryName, trajectoryKey, trajectoryPrefix } from "../../store/keys.ts";
@@ -16,12 +17,12 @@ export async function readRecords(
   name: TrajectoryName,
 ): Promise<StoredRecords> {
   const record = await store.read(trajectoryKey(name));
-  const records: StoredRecords = {
-    ...(record === undefined ? {} : { record }),
+  const records: StoredRecords = defined({
+    record,
     leftOut: await leftOutRecords(store, name),
     turns: [],
     scoreFailures: await failuresOf(store, (failure) => failureKey(name, "score", failure)),
-  };
+  });
   const recorded = [];
   for await (const turn of recordedTurns(store, name)) recorded.push(turn);
   for (const [index, turn] of recorded.entries()) {

@@ -1,3 +1,4 @@
+import { defined } from "../../../base/records/defined.ts";
 import type { Segment } from "../../../contracts/generated/segment.ts";
 import type { Trajectory } from "../../../contracts/generated/trajectory.ts";
 import { outcomes } from "../../../contracts/outcomes.ts";
@@ -35,7 +36,7 @@ function keptTurn(before: Row, row: Row, turns: readonly StoredTurn[]): StoredTu
   const action: Segment = { previous: segmentRef(appended), ...segmentOf(row) };
   const counts = { prompt: 0, action: action.tokens.length, observation: 0 };
   if (appended.origin !== "action") counts[appended.origin] = appended.tokens.length;
-  const recorded: RecordedTurn = {
+  const recorded: RecordedTurn = defined({
     callsBefore: turns.at(-1)?.begun ?? 0,
     appended,
     action,
@@ -45,9 +46,9 @@ function keptTurn(before: Row, row: Row, turns: readonly StoredTurn[]): StoredTu
     ...present({ cutObservations: before.cut_observations }),
     seconds: row.turn_seconds ?? 0,
     workSeconds: row.work_seconds ?? 0,
-    ...(before.said === null ? {} : { said: JSON.parse(before.said) }),
-    ...(before.request === null ? {} : { request: JSON.parse(before.request) }),
-  };
+    said: before.said === null ? undefined : JSON.parse(before.said),
+    request: before.request === null ? undefined : JSON.parse(before.request),
+  });
   return { recorded, begun: row.calls_begun ?? 0, calls: (row.calls ?? []).map(keptCall) };
 }
 
@@ -69,34 +70,34 @@ function segmentOf(row: Row): Omit<Segment, "previous"> {
 
 function keptCall(structure: ToolStructure): StoredCall {
   const { call, failures } = structure;
-  return {
+  return defined({
     call: call ?? 0,
-    ...(structure.observation === null ? {} : { recorded: recordedCall(structure, structure.observation) }),
+    recorded: structure.observation === null ? undefined : recordedCall(structure, structure.observation),
     failures: failures === null ? [] : JSON.parse(failures),
-  };
+  });
 }
 
 function recordedCall(structure: ToolStructure, observation: string): RecordedCall {
   const { tool, approval, valid, reward, attempts, seconds, metrics, snapshot } = structure;
   const { invalid, media, whole, done } = structure;
-  return {
+  return defined({
     tool: tool ?? "",
     arguments: JSON.parse(structure.arguments ?? '""'),
-    ...(approval === null ? {} : { approval: oneOf(approvals, approval) }),
+    approval: approval === null ? undefined : oneOf(approvals, approval),
     observation,
     valid: valid === true,
     reward: reward ?? 0,
     attempts: attempts ?? 0,
     seconds: seconds ?? 0,
-    ...(metrics === null ? {} : { metrics: JSON.parse(metrics) }),
-    ...(media === null ? {} : { media: JSON.parse(media) }),
+    metrics: metrics === null ? undefined : JSON.parse(metrics),
+    media: media === null ? undefined : JSON.parse(media),
     ...present({ snapshot, invalid, whole, done }),
-  };
+  });
 }
 
 function trajectoryRecord(row: Row, turns: readonly StoredTurn[]): Trajectory {
   const counted = turns.slice(0, row.turns ?? 0);
-  return {
+  return defined({
     id: row.trajectory ?? "",
     run: row.run ?? "",
     stage: row.stage ?? "",
@@ -121,10 +122,10 @@ function trajectoryRecord(row: Row, turns: readonly StoredTurn[]): Trajectory {
     reward: row.reward ?? 0,
     success: row.success === true,
     ...present({ failure: row.failure }),
-    ...(row.metrics === null ? {} : { metrics: JSON.parse(row.metrics) }),
+    metrics: row.metrics === null ? undefined : JSON.parse(row.metrics),
     ...present({ startedAt: row.started_at?.toISOString() ?? null }),
     seconds: row.trajectory_seconds ?? 0,
-  };
+  });
 }
 
 const origins: Record<Segment["origin"], true> = { prompt: true, action: true, observation: true };

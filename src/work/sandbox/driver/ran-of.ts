@@ -1,3 +1,4 @@
+import { defined } from "../../../base/records/defined.ts";
 import type { JsonObject, JsonValue } from "../../../contracts/json.ts";
 import type { Ran } from "../sandbox.ts";
 
@@ -17,15 +18,15 @@ export function ranOf(answer: JsonObject | undefined, wasKilled: boolean): Ran |
   const { outcome, stdout, stderr, value, code, seconds, lost } = answer ?? {};
   if (!isOutcome(outcome) || typeof stdout !== "string" || typeof stderr !== "string") return undefined;
   const isMemory = wasKilled && (outcome === "failed" || outcome === "ended");
-  return {
+  return defined({
     outcome: isMemory ? "memory-limit" : outcome,
     stdout,
     stderr,
-    ...(typeof value === "string" ? { value } : {}),
-    ...(typeof code === "number" ? { exitCode: code } : {}),
+    value: typeof value === "string" ? value : undefined,
+    exitCode: typeof code === "number" ? code : undefined,
     seconds: Number(seconds),
-    ...(lost === true ? { lost: "variables" } : {}),
-  };
+    lost: lost === true ? "variables" : undefined,
+  });
 }
 
 function isOutcome(value: JsonValue | undefined): value is Ran["outcome"] {

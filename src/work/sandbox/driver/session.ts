@@ -1,6 +1,7 @@
 import { oneAtATime } from "../../../base/async/one-at-a-time.ts";
 import { EverturnError } from "../../../base/errors/everturn-error.ts";
 import { processHandle } from "../../../base/processes/process-handle.ts";
+import { defined } from "../../../base/records/defined.ts";
 import { isObject, type JsonObject } from "../../../contracts/json.ts";
 import { filePath } from "../file-path.ts";
 import type { Program, Ran, RunOptions, SandboxLimits, SandboxSession, SessionOptions } from "../sandbox.ts";
@@ -39,11 +40,14 @@ export async function openSession(
   async function take(signal?: AbortSignal): Promise<RunningSandbox> {
     const ready = await sandboxes.ready(limits);
     if (ready === undefined)
-      return sandboxes.start(limits, {
-        ...(environment && { environment }),
-        ...(hold && { hold }),
-        ...(signal && { signal }),
-      });
+      return sandboxes.start(
+        limits,
+        defined({
+          environment,
+          hold,
+          signal,
+        }),
+      );
     if (signal?.aborted === true) await ready.end();
     signal?.throwIfAborted();
     hold?.(processHandle(ready.channel.child.pid));

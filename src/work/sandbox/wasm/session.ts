@@ -1,6 +1,7 @@
 import { oneAtATime } from "../../../base/async/one-at-a-time.ts";
 import { EverturnError } from "../../../base/errors/everturn-error.ts";
 import { processHandle } from "../../../base/processes/process-handle.ts";
+import { defined } from "../../../base/records/defined.ts";
 import { filePath } from "../file-path.ts";
 import type {
   Language,
@@ -139,12 +140,12 @@ function ranOf(
     return { outcome, stdout: "", stderr: "", seconds };
   }
   const { outcome, stdout, stderr, value, exitCode } = answer;
-  return {
+  return defined({
     outcome,
     stdout,
     stderr,
     seconds: answer.seconds,
-    ...(value === undefined ? {} : { value }),
-    ...(exitCode === undefined ? {} : { exitCode }),
-  };
+    value,
+    exitCode,
+  });
 }

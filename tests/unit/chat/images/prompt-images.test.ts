@@ -3,6 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import sharp from "sharp";
 import { expect, test } from "vitest";
+import { defined } from "../../../../src/base/records/defined.ts";
 import { promptMessages, withImagesOf } from "../../../../src/chat/images/message-images.ts";
 import type { Task } from "../../../../src/contracts/generated/task.ts";
 import type { Message } from "../../../../src/contracts/message.ts";
@@ -113,16 +114,17 @@ test("messages of tools have the images of the calls that they answer", () => {
     width: 6,
     height: 4,
   });
-  const call = (observation: string, ...frames: ReturnType<typeof frame>[]): RecordedCall => ({
-    tool: "zoom",
-    arguments: {},
-    observation,
-    valid: true,
-    reward: 0,
-    attempts: 1,
-    seconds: 0,
-    ...(frames.length === 0 ? {} : { media: [{ type: "image" as const, frames }] }),
-  });
+  const call = (observation: string, ...frames: ReturnType<typeof frame>[]): RecordedCall =>
+    defined({
+      tool: "zoom",
+      arguments: {},
+      observation,
+      valid: true,
+      reward: 0,
+      attempts: 1,
+      seconds: 0,
+      media: frames.length === 0 ? undefined : [{ type: "image" as const, frames }],
+    });
   const said = (content: string, name = "zoom"): Message => ({ role: "tool", name, content });
   const messages = [
     said("same"),

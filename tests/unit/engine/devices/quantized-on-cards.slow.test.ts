@@ -1,7 +1,9 @@
 import { expect, test } from "vitest";
+import { defined } from "../../../../src/base/records/defined.ts";
 import { supervisedObjective } from "../../../../src/engine/learning/supervised-objective.ts";
 import { freshTrainerState } from "../../../../src/engine/learning/trainer-state.ts";
 import { createTrainingEngine } from "../../../../src/engine/learning/training-engine.ts";
+import type { TrainedModel } from "../../../../src/engine/learning/training-graphs.ts";
 import { createPlainDecoder } from "../../../../src/engine/models/decode/cpu/plain-decoder.ts";
 import { createCachedDecoder } from "../../../../src/engine/models/decode/create-cached-decoder.ts";
 import { createWebgpuDecoder } from "../../../../src/engine/models/decode/webgpu/webgpu-decoder.ts";
@@ -34,14 +36,14 @@ test.each([
   "a matrix of %i bits (minimums: %s) that is widened on CUDA is the processor's",
   async (bits, hasMinimums) => {
     const [out, input, block] = [24, 96, 32];
-    const weight: QuantizedMatrix = {
+    const weight: QuantizedMatrix = defined({
       shape: [out, input],
       bits,
       block,
       values: Uint8Array.from({ length: (out * input * bits) / 8 }, (_, at) => (at * 151) & 255),
       scales: noise((out * input) / block, 3),
-      ...(hasMinimums && { minimums: noise((out * input) / block, 4) }),
-    };
+      minimums: hasMinimums ? noise((out * input) / block, 4) : undefined,
+    });
     const graph = createGraph();
     graph.output("y", frozenLinear(graph.input("x", "float32", ["rows", input]), weight));
     const x = { shape: [3, input], data: noise(3 * input, 5) };
@@ -79,11 +81,11 @@ test.each(kinds)(
   "%s: an adapter that is trained on WebGPU ends up where the processor's does",
   async (kind) => {
     const { weights, base } = await readFrozenWeights(await quantizedFolder(config, kind));
-    const model = {
+    const model: TrainedModel = defined({
       config,
       lora: { rank: 4, alpha: 8, targets: ["q_proj", "down_proj"] },
-      ...(base && { base }),
-    };
+      base,
+    });
     const sequences = [30, 9, 21].map((length, row) => ({
       tokens: Array.from({ length }, (_, at) => (at * 13 + row * 29 + 7 * at * at) % config.vocab_size),
       mask: Array.from({ length }, (_, at) => (at === 0 ? 0 : 1)),

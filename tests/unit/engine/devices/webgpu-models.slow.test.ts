@@ -1,11 +1,12 @@
 import { expect, test } from "vitest";
+import { defined } from "../../../../src/base/records/defined.ts";
 import { batchFeeds, batchSequences, type TokenSequence } from "../../../../src/engine/learning/batch.ts";
 import { runGradients } from "../../../../src/engine/learning/run-gradients.ts";
 import { supervisedObjective } from "../../../../src/engine/learning/supervised-objective.ts";
 import { freshTrainerState, type TrainerState } from "../../../../src/engine/learning/trainer-state.ts";
 import { createTrainingEngine } from "../../../../src/engine/learning/training-engine.ts";
 import { gradientName, trainingModel } from "../../../../src/engine/learning/training-graphs.ts";
-import type { CachedDecoder } from "../../../../src/engine/models/decode/cached-decoder.ts";
+import type { CachedDecoder, DecoderOptions } from "../../../../src/engine/models/decode/cached-decoder.ts";
 import { createPlainDecoder } from "../../../../src/engine/models/decode/cpu/plain-decoder.ts";
 import { createCachedDecoder } from "../../../../src/engine/models/decode/create-cached-decoder.ts";
 import { createWebgpuDecoder } from "../../../../src/engine/models/decode/webgpu/webgpu-decoder.ts";
@@ -109,7 +110,7 @@ test.each([
 ])("%s: a decoder on WebGPU says what the processor's does, in any batch", async (name, config) => {
   const adapter = name.endsWith("adapter") ? cardAdapter(config) : undefined;
   const sources = { tensors: randomModelWeights(config, 3) };
-  const options = { threads: 2, ...(adapter && { adapter: adapter.shape }) };
+  const options: DecoderOptions = defined({ threads: 2, adapter: adapter?.shape });
   const processor = await createCachedDecoder(config, sources, options);
   const expected = await decoderTalk(processor, adapter?.tensors, 1);
   await processor.close();

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { defined } from "../../../../src/base/records/defined.ts";
 import type { UpdateForecast } from "../../../../src/contracts/trainer.ts";
 import { algorithmPresets } from "../../../../src/engine/learning/algorithm.ts";
 import { freshCritic } from "../../../../src/engine/learning/critic.ts";
@@ -7,6 +8,7 @@ import { plannedBytes, type StepPlan, splitText } from "../../../../src/engine/l
 import { supervisedObjective } from "../../../../src/engine/learning/supervised-objective.ts";
 import { freshTrainerState } from "../../../../src/engine/learning/trainer-state.ts";
 import { createTrainingEngine } from "../../../../src/engine/learning/training-engine.ts";
+import type { TrainedModel } from "../../../../src/engine/learning/training-graphs.ts";
 import type { TrainingSettings } from "../../../../src/engine/learning/training-settings.ts";
 import { modelConfig } from "../../../../src/engine/models/config/model-config.ts";
 import { randomModelWeights } from "../../../../src/engine/models/weights/random-weights.ts";
@@ -44,7 +46,7 @@ async function planOf({ lora, matrices, settings, optimizerBits }: ForecastOptio
       ? await readFrozenWeights(await quantizedFolder(config, matrices))
       : { weights: randomModelWeights(config, 1) };
   const { weights, base } = { base: undefined, ...read };
-  const model = { config, ...(lora && { lora }), ...(base && { base }) };
+  const model: TrainedModel = defined({ config, lora, base });
   const state = freshTrainerState(model, weights, 1, optimizerBits);
   if (settings.critic === "model") state.critic = freshCritic(model, state);
   const plans: StepPlan[] = [];

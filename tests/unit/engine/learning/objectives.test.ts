@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { defined } from "../../../../src/base/records/defined.ts";
 import type { PreferenceSettings } from "../../../../src/contracts/trainer.ts";
 import { type Aggregation, aggregationWeights } from "../../../../src/engine/learning/aggregation.ts";
 import type { ImportanceCorrection } from "../../../../src/engine/learning/importance-correction.ts";
@@ -10,6 +11,7 @@ import {
   type Objective,
   objectiveFeeds,
   objectiveInputShapes,
+  type PolicyOutputs,
   type TrainingSample,
 } from "../../../../src/engine/learning/objective.ts";
 import {
@@ -124,11 +126,11 @@ async function lossOf(
   const then = new Map(inputs);
   const { logProbabilities, entropies } = tokenDistribution(logits, targets);
   const values = graph.input("values", "float32", ["actions"]);
-  const now = {
+  const now = defined<PolicyOutputs>({
     logProbabilities,
-    ...(objective.wants.entropies && { entropies }),
-    ...(objective.wants.values && { values }),
-  };
+    entropies: objective.wants.entropies ? entropies : undefined,
+    values: objective.wants.values ? values : undefined,
+  });
   const { loss } = objective.build(now, (name) => then.get(name)!);
   graph.output("loss", loss);
   graph.output("gradient", gradients(loss, [logits])[0]!);

@@ -1,6 +1,10 @@
 import { expect, test } from "vitest";
+import { defined } from "../../../../src/base/records/defined.ts";
 import { algorithmPresets } from "../../../../src/engine/learning/algorithm.ts";
-import { trainOnTrajectories } from "../../../../src/engine/learning/policy-gradient-step.ts";
+import {
+  type StepContext,
+  trainOnTrajectories,
+} from "../../../../src/engine/learning/policy-gradient-step.ts";
 import { policyObjective } from "../../../../src/engine/learning/policy-objective.ts";
 import { trainedParameters } from "../../../../src/engine/learning/trainer-state.ts";
 import { createTrainingEngine } from "../../../../src/engine/learning/training-engine.ts";
@@ -35,14 +39,14 @@ async function step(settings: TrainingSettings, isOnPolicy: boolean) {
     return engine.score(sequences, weights, temperature);
   };
   const own = isOnPolicy && onPolicySettings(settings);
-  const context = {
+  const context = defined<StepContext>({
     engine: { ...engine, score },
     settings,
     seed: 1,
     temperature: 0.8,
     objective: policyObjective(objectiveSettings(settings)),
-    ...(own && { onPolicyObjective: policyObjective(own) }),
-  };
+    onPolicyObjective: own ? policyObjective(own) : undefined,
+  });
   const metrics = await trainOnTrajectories(context, state, trajectories);
   await engine.close();
   return { metrics, by, learned: trainedParameters(state) };

@@ -1,4 +1,5 @@
 import { afterAll, expect, test } from "vitest";
+import { defined } from "../../../../src/base/records/defined.ts";
 import type { TrainingTrajectory } from "../../../../src/contracts/trainer.ts";
 import { type Algorithm, algorithmPresets, algorithms } from "../../../../src/engine/learning/algorithm.ts";
 import { createTrainer } from "../../../../src/engine/learning/trainer.ts";
@@ -23,15 +24,19 @@ async function rollOut(sampling: Partial<SampleRequest["sampling"]>, allowed?: I
   const { temperature = 1 } = sampling;
   const make = async (index: number): Promise<TrainingTrajectory> => {
     const tokens = [4, 5 + (index % 4), 6];
-    const sample = await sampler.generate({
-      tokens,
-      version: 0,
-      key: { seed: 1, trajectory: `t${index}`, turn: 1 },
-      sampling: { ...sampling, temperature, maxTokens: 40 },
-      ...(allowed && {
-        constraint: { allowed: async () => allowed, accept: () => undefined, dispose: () => undefined },
+    const sample = await sampler.generate(
+      defined({
+        tokens,
+        version: 0,
+        key: { seed: 1, trajectory: `t${index}`, turn: 1 },
+        sampling: { ...sampling, temperature, maxTokens: 40 },
+        constraint: allowed && {
+          allowed: async () => allowed,
+          accept: () => undefined,
+          dispose: () => undefined,
+        },
       }),
-    });
+    );
     const identity = { id: `t${index}`, group: `task ${index % 4}`, reward: Number(index % 3 === 0) };
     const action = actionSegment(
       { ...sample, text: "" },

@@ -1,5 +1,7 @@
 import { expect, test } from "vitest";
+import { defined } from "../../../../src/base/records/defined.ts";
 import type { ModelConfig } from "../../../../src/engine/models/config/model-config.ts";
+import type { DecoderOptions } from "../../../../src/engine/models/decode/cached-decoder.ts";
 import { createCachedDecoder } from "../../../../src/engine/models/decode/create-cached-decoder.ts";
 import { createCudaDecoder } from "../../../../src/engine/models/decode/cuda/cuda-decoder.ts";
 import { randomModelWeights } from "../../../../src/engine/models/weights/random-weights.ts";
@@ -16,7 +18,7 @@ async function expectAlike(
   sources: WeightSources = { tensors: randomModelWeights(config, 3) },
 ) {
   const card = await processorAsCard();
-  const options = { threads: 1, ...(adapter && { adapter: adapter.shape }) };
+  const options: DecoderOptions = defined({ threads: 1, adapter: adapter?.shape });
   const exact = await createCachedDecoder(config, sources, options);
   const halves = { ...options, precision: "float16" } as const;
   const rounded = await createCudaDecoder(card.runtime, config, sources, halves, card.memory);

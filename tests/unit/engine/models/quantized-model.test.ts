@@ -2,10 +2,12 @@ import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { defined } from "../../../../src/base/records/defined.ts";
 import { freshAdapter } from "../../../../src/engine/learning/lora.ts";
 import { supervisedObjective } from "../../../../src/engine/learning/supervised-objective.ts";
 import { freshTrainerState } from "../../../../src/engine/learning/trainer-state.ts";
 import { createTrainingEngine } from "../../../../src/engine/learning/training-engine.ts";
+import type { TrainedModel } from "../../../../src/engine/learning/training-graphs.ts";
 import { families, isFamily } from "../../../../src/engine/models/config/families.ts";
 import { type ModelConfig, modelConfig } from "../../../../src/engine/models/config/model-config.ts";
 import { createCachedDecoder } from "../../../../src/engine/models/decode/create-cached-decoder.ts";
@@ -49,7 +51,7 @@ function adapterOf(config: ModelConfig) {
 type Frozen = Awaited<ReturnType<typeof readFrozenWeights>>;
 
 async function openEngine(config: ModelConfig, { weights, base }: Frozen) {
-  const model = { config, lora, ...(base && { base }) };
+  const model: TrainedModel = defined({ config, lora, base });
   const state = { ...freshTrainerState(model, weights, 1), adapter: adapterOf(config) };
   return createTrainingEngine({ ...model, state, gradientClip: 1, weightDecay: 0, threads: 1 });
 }

@@ -1,5 +1,7 @@
 import { expect, test } from "vitest";
+import { defined } from "../../../../src/base/records/defined.ts";
 import { type ModelConfig, modelConfig } from "../../../../src/engine/models/config/model-config.ts";
+import type { DecoderOptions } from "../../../../src/engine/models/decode/cached-decoder.ts";
 import { createCachedDecoder } from "../../../../src/engine/models/decode/create-cached-decoder.ts";
 import { firstScales, measureScales } from "../../../../src/engine/models/decode/key-value-scales.ts";
 import { randomModelWeights } from "../../../../src/engine/models/weights/random-weights.ts";
@@ -62,7 +64,7 @@ async function logProbabilities(
   weights: Map<string, Tensor>,
   roundedBy?: readonly number[],
 ) {
-  const options = { threads: 1, ...(roundedBy && { roundedBy }) };
+  const options: DecoderOptions = defined({ threads: 1, roundedBy });
   const model = await createCachedDecoder(config, { tensors: weights }, options);
   const cache = createDecoderCache(model);
   const tokens = tokensOf(90, 3);
@@ -141,17 +143,20 @@ test("attention to keys and values of 8 bits is attention to the numbers that th
     const scale = (name: string) => graph.input(name, "float32", [groups, size]);
     const queries = input("queries", heads * size);
     const fresh = [queries, input("freshKeys", groups * size), input("freshValues", groups * size)] as const;
-    const { attended, keys, values } = groupQueryAttention(fresh, {
-      heads,
-      groups,
-      keys: kept("keys"),
-      values: kept("values"),
-      scale: 0.25,
-      cap: null,
-      lastPositions: graph.input("lastPositions", "int32", [rows]),
-      total: graph.input("total", "int32", [1]),
-      ...(isRounded && { scales: [scale("keyScales"), scale("valueScales")] as const }),
-    });
+    const { attended, keys, values } = groupQueryAttention(
+      fresh,
+      defined({
+        heads,
+        groups,
+        keys: kept("keys"),
+        values: kept("values"),
+        scale: 0.25,
+        cap: null,
+        lastPositions: graph.input("lastPositions", "int32", [rows]),
+        total: graph.input("total", "int32", [1]),
+        scales: isRounded ? ([scale("keyScales"), scale("valueScales")] as const) : undefined,
+      }),
+    );
     graph.output("attended", attended);
     graph.output("newKeys", keys);
     graph.output("newValues", values);

@@ -1,5 +1,7 @@
 import { expect, test } from "vitest";
+import { defined } from "../../../../src/base/records/defined.ts";
 import { modelConfig } from "../../../../src/engine/models/config/model-config.ts";
+import type { DecoderOptions } from "../../../../src/engine/models/decode/cached-decoder.ts";
 import { createCachedDecoder } from "../../../../src/engine/models/decode/create-cached-decoder.ts";
 import { weightSources } from "../../../../src/engine/models/weights/weight-sources.ts";
 import { createDecoderCache } from "../../../../src/engine/sampling/key-value-cache.ts";
@@ -32,7 +34,7 @@ async function logitsAfter(
 ) {
   const sources = await weightSources(await quantizedFolder(config, kind));
   const adapter = hasAdapter ? cardAdapter(config) : undefined;
-  const options = { threads: 2, activations, ...(adapter && { adapter: adapter.shape }) };
+  const options: DecoderOptions = defined({ threads: 2, activations, adapter: adapter?.shape });
   const decoder = await createCachedDecoder(config, sources, options);
   const cache = createDecoderCache(decoder);
   cache.arrange([-1], [192]);

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { defined } from "../../../../src/base/records/defined.ts";
 import { createSession } from "../../../../src/engine/onnx/create-session.ts";
 import { dequantize, gatherQuantized } from "../../../../src/engine/onnx/dequantize.ts";
 import { mul, sub } from "../../../../src/engine/onnx/elementwise.ts";
@@ -24,14 +25,14 @@ function matrix(bits: 4 | 8, block: number, hasMinimums: boolean): Held {
   const blocks = (out * input) / block;
   const values = Uint8Array.from(noise(bytes, 3), (value) => Math.floor((value + 1) * 128) & 255);
   const scales = noise(blocks, 4).map((value) => value / 2 ** bits);
-  return {
+  return defined({
     shape: [out, input],
     bits,
     block,
     values,
     scales,
-    ...(hasMinimums && { minimums: noise(blocks, 5) }),
-  };
+    minimums: hasMinimums ? noise(blocks, 5) : undefined,
+  });
 }
 
 /** The matrix as numbers, by its definition. */

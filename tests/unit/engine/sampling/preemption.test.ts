@@ -1,4 +1,5 @@
 import { afterAll, expect, test } from "vitest";
+import { defined } from "../../../../src/base/records/defined.ts";
 import type { ModelConfig } from "../../../../src/engine/models/config/model-config.ts";
 import type { CachedDecoder, DecoderRun } from "../../../../src/engine/models/decode/cached-decoder.ts";
 import { createCachedDecoder } from "../../../../src/engine/models/decode/create-cached-decoder.ts";
@@ -47,13 +48,13 @@ function noRepeats(): TokenConstraint {
 
 function request(index: number): SampleRequest {
   const length = [10, 70, 130][index % 3]!;
-  return {
+  return defined({
     tokens: Array.from({ length }, (_, at) => (7 * at * at + 13 * at + 29 * index) % 50),
     version: 0,
     sampling: { temperature: index % 2 ? 0.8 : 1, maxTokens: 200 + 20 * (index % 4) },
     key: { seed: 3, trajectory: `t${index}`, turn: 0 },
-    ...(index % 3 === 0 && { constraint: noRepeats() }),
-  };
+    constraint: index % 3 === 0 ? noRepeats() : undefined,
+  });
 }
 
 test.each([

@@ -14,7 +14,7 @@ const good = readFileSync(
 function check(rows: string[], badRows?: string) {
   const path = join(folder, "tasks.jsonl");
   writeFileSync(path, rows.join("\n"));
-  const config = { path, ...(badRows === undefined ? {} : { badRows }) };
+  const config = { path, badRows };
   return checkPipeline(small, { overrides: [`dataset.train.config=${JSON.stringify(config)}`] });
 }
 

@@ -1,17 +1,20 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { defined } from "../../../../src/base/records/defined.ts";
 import { changePlan } from "../../../../src/plan/pipeline/change-plan.ts";
 import { checkPipeline } from "../../../../src/plan/pipeline/load-plan.ts";
 import { offeredTools } from "../../../../src/plan/pipeline/resolve/tool-definitions.ts";
 import { changed, fileOf, refused, workspace } from "./workspace.ts";
 
 const task = (agent_name?: string) =>
-  JSON.stringify({
-    data_source: "test",
-    prompt: [{ role: "user", content: "1 + 1" }],
-    reward_model: { ground_truth: "2" },
-    ...(agent_name === undefined ? {} : { agent_name }),
-  });
+  JSON.stringify(
+    defined({
+      data_source: "test",
+      prompt: [{ role: "user", content: "1 + 1" }],
+      reward_model: { ground_truth: "2" },
+      agent_name,
+    }),
+  );
 const tasks = (...agents: (string | undefined)[]) => ({ "tasks.jsonl": `${agents.map(task).join("\n")}\n` });
 const withLoops = (loops: string, tools = "") =>
   changed(

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { describeExamples } from "../../../../src/apps/cli/commands/data/describe-examples.ts";
 import { inspectionText } from "../../../../src/apps/cli/commands/data/inspection-text.ts";
+import { defined } from "../../../../src/base/records/defined.ts";
 import type { DemonstratedChat } from "../../../../src/plan/pipeline/read/demonstrated-chat.ts";
 import { describeTasks, sharedTasks } from "../../../../src/plan/tasks/describe-tasks.ts";
 import { parseTasks } from "../../../../src/plan/tasks/parse-tasks.ts";
@@ -83,12 +84,14 @@ test("where steps train on pairs, these are told in place of training tasks", ()
     { learned, rejected },
   );
   const tokens = [{ name: "dpo.preferences", rows: 3, counted: 3, longest: 9 }];
-  const text = inspectionText({
-    ...(examples && { examples }),
-    validation: describeTasks(held),
-    shared: [],
-    tokens,
-  });
+  const text = inspectionText(
+    defined({
+      examples,
+      validation: describeTasks(held),
+      shared: [],
+      tokens,
+    }),
+  );
   expect(text.split("\n").slice(0, 6)).toEqual([
     "training: 3 pairs, 1 of them held out",
     "  prompts   6 to 6 characters, median 6",

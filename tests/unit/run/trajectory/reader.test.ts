@@ -1,6 +1,7 @@
 import { mkdtempSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { defined } from "../../../../src/base/records/defined.ts";
 import type { Trajectory } from "../../../../src/contracts/generated/trajectory.ts";
 import { type QueryColumnName, queryColumns } from "../../../../src/results/table/columns.ts";
 import { openTrajectoryTable } from "../../../../src/results/table/open-query.ts";
@@ -56,11 +57,11 @@ function named({ record, leftOut, ...rest }: StoredRecords, { stage, task, sampl
     taskId: task,
     sample,
   });
-  return {
+  return defined<StoredRecords>({
     ...rest,
     leftOut: leftOut.map(renamed),
-    ...(record === undefined ? {} : { record: renamed(record) }),
-  };
+    record: record === undefined ? undefined : renamed(record),
+  });
 }
 
 const readerOf = (store: Store) => trajectoryReader({ store });

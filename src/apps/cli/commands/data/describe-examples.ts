@@ -1,3 +1,4 @@
+import { defined } from "../../../../base/records/defined.ts";
 import type { Message } from "../../../../contracts/message.ts";
 import type { Plan } from "../../../../contracts/plan.ts";
 import type { DemonstratedChat } from "../../../../plan/pipeline/read/demonstrated-chat.ts";
@@ -33,15 +34,15 @@ export function describeExamples(
     seen.add(row);
     return [];
   });
-  return {
+  return defined({
     kind: dpo === undefined ? "demonstration" : "pair",
     rows: learned.length,
     heldOut: settings.heldOut,
     prompts: spreadOf(learned.map((chat) => characters(chat.messages.slice(0, answerOf(chat))))),
     answers: answerSpread(learned),
-    ...(dpo !== undefined && { rejected: answerSpread(rejected) }),
+    rejected: dpo !== undefined ? answerSpread(rejected) : undefined,
     repeated,
-  };
+  });
 }
 
 /** The message with which the answer begins. */

@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { defined } from "../../../../base/records/defined.ts";
 import type { JsonObject } from "../../../../contracts/json.ts";
 import { outcomesOf, type PromiseOutcome } from "../../../../control/conformance/outcomes.ts";
 import { pluginChecks } from "../../../../control/conformance/plugin-checks.ts";
@@ -29,9 +30,10 @@ export function registerCheck(parent: Command): void {
     .option("--json", "print the findings as one line of JSON", false)
     .action(async (plugin: string, { case: given, config, effects, json }: Options) => {
       const cases = (await Promise.all(given.map(readCases))).flat();
-      const options = { cases, ...(config && { config }), ...(effects !== undefined && { effects }) };
       const promises: PromiseOutcome[] = [];
-      for await (const outcome of outcomesOf(await pluginChecks(plugin, options))) {
+      for await (const outcome of outcomesOf(
+        await pluginChecks(plugin, defined({ cases, config, effects })),
+      )) {
         promises.push(outcome);
         if (!json) process.stdout.write(outcomeText(outcome));
       }

@@ -1,5 +1,6 @@
 import { EverturnError } from "../../../../base/errors/everturn-error.ts";
 import { messageOf } from "../../../../base/errors/message-of.ts";
+import { defined } from "../../../../base/records/defined.ts";
 import { suggestion } from "../../../../base/validation/nearest.ts";
 import type { Task } from "../../../../contracts/generated/task.ts";
 import type { JsonObject } from "../../../../contracts/json.ts";
@@ -100,11 +101,11 @@ export async function openTrial(plugin: ResolvedPlugin, columns: JsonObject): Pr
           [mediaType, width && `${width}×${height}`].filter(Boolean).join(" "),
         ),
       );
-      return {
+      return defined({
         ...said,
-        ...(invalid !== undefined && { invalid: true }),
-        ...(seen.length > 0 && { media: seen }),
-      };
+        invalid: invalid !== undefined ? true : undefined,
+        media: seen.length > 0 ? seen : undefined,
+      });
     } catch (error) {
       return { text: "", failed: messageOf(error) };
     }
@@ -119,7 +120,12 @@ export async function openTrial(plugin: ResolvedPlugin, columns: JsonObject): Pr
       const began = performance.now();
       const answer = await answered(given, function_);
       const seconds = Number(((performance.now() - began) / 1000).toPrecision(2));
-      return { ...(functions.length > 1 && { function: function_ }), arguments: given, ...answer, seconds };
+      return defined({
+        function: functions.length > 1 ? function_ : undefined,
+        arguments: given,
+        ...answer,
+        seconds,
+      });
     },
     close: async () => {
       if (instance !== undefined && !opened.isLost(instance.state))

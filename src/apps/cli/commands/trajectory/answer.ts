@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { defined } from "../../../../base/records/defined.ts";
 import { type LiveOptions, liveCommand, order } from "../live-trajectory.ts";
 
 interface Options extends LiveOptions {
@@ -12,6 +13,6 @@ export function registerAnswer(parent: Command): void {
     .option("--call <turn/call>", "the tool call, for example 2/0; optional if only one is waiting")
     .action((trajectory: string, text: string, options: Options) => {
       const { call } = options;
-      return order(trajectory, options, "answer", { text, ...(call === undefined ? {} : { call }) });
+      return order(trajectory, options, "answer", defined({ text, call }));
     });
 }

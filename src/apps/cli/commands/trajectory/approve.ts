@@ -1,5 +1,6 @@
 import type { Client } from "@temporalio/client";
 import type { Command } from "commander";
+import { defined } from "../../../../base/records/defined.ts";
 import type { JsonObject } from "../../../../contracts/json.ts";
 import { checkArguments } from "../../../../control/operations/check-arguments.ts";
 import { askTranscript } from "../../../../control/temporal/live-trajectories.ts";
@@ -23,10 +24,7 @@ export function registerApprove(parent: Command): void {
 
 function approve(trajectory: string, options: Options): Promise<void> {
   const { call, arguments: given } = options;
-  const said = {
-    ...(call === undefined ? {} : { call }),
-    ...(given === undefined ? {} : { arguments: given }),
-  };
+  const said = defined<object>({ call, arguments: given });
   return order(trajectory, options, "approve", said, (client, id, run) => checked(client, id, run, options));
 }
 

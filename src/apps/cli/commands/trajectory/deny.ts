@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { defined } from "../../../../base/records/defined.ts";
 import { type LiveOptions, liveCommand, order } from "../live-trajectory.ts";
 
 interface Options extends LiveOptions {
@@ -13,6 +14,6 @@ export function registerDeny(parent: Command): void {
     .option("--call <turn/call>", "the tool call, for example 2/0; optional if only one is waiting")
     .action((trajectory: string, options: Options) => {
       const { call, reason } = options;
-      return order(trajectory, options, "deny", { reason, ...(call === undefined ? {} : { call }) });
+      return order(trajectory, options, "deny", defined({ reason, call }));
     });
 }
