@@ -695,6 +695,11 @@ export const errorTable = {
     retryable: false,
     help: "`npm install {missing}` in your project; --min-reward, --tool and the like do without.",
   },
+  TELEMETRY_PACKAGES_MISSING: {
+    message: "This run has telemetry, which needs packages that are not installed: {missing}.",
+    retryable: false,
+    help: "Run `npm install {install}` in your project. To start a run without telemetry, set OTEL_SDK_DISABLED=true.",
+  },
   TRAJECTORY_NOT_FOUND: {
     message: "There is no trajectory {trajectory}.",
     retryable: false,

@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { telemetryIsOn } from "../../base/telemetry/telemetry.ts";
+import { checkTelemetry, telemetryIsOn } from "../../base/telemetry/telemetry.ts";
 import type { Plan } from "../../contracts/plan.ts";
 import { createRun as createRunFolder, type workerLayouts } from "../../run/folder/create-run.ts";
 import type { RunReference } from "../../run/folder/run-reference.ts";
@@ -19,15 +19,17 @@ export interface RunPlace {
   workers?: (typeof workerLayouts)[number] | undefined;
 }
 
-/** Makes the folder of a new run, with its plan in it, in the store that EVERTURN_STORE names. */
+/** Makes the folder of a new run, with its plan in it, in the store that EVERTURN_STORE names. Throws TELEMETRY_PACKAGES_MISSING. */
 export async function placeRun(plan: Plan, place: RunPlace): Promise<RunReference> {
   const { EVERTURN_STORE: store } = process.env;
   const runs = resolve(place.runs ?? "runs");
+  const telemetry = telemetryIsOn();
+  checkTelemetry(telemetry);
   const run = await createRunFolder(
     plan,
     runs,
     joinedServer(place),
-    telemetryIsOn(),
+    telemetry,
     place.workers,
     store,
     place.run,

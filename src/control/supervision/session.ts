@@ -4,7 +4,7 @@ import { anyOf } from "../../base/async/abort-signals.ts";
 import { EverturnError } from "../../base/errors/everturn-error.ts";
 import { writeAs } from "../../base/files/write-as.ts";
 import { tellLog } from "../../base/telemetry/logs.ts";
-import { startTelemetry } from "../../base/telemetry/telemetry.ts";
+import { checkTelemetry, startTelemetry } from "../../base/telemetry/telemetry.ts";
 import { loopNames, planLoops } from "../../contracts/plan-loops.ts";
 import type { Queues } from "../../contracts/trajectory.ts";
 import { type OpenRun, openRun } from "../../run/folder/open-runs.ts";
@@ -83,6 +83,7 @@ export async function openSession(options: {
     logged(text);
     tellLog({ level: "WARN", message: text, attributes: { "everturn.run": run } });
   };
+  checkTelemetry(file.telemetry);
   const held = await claimRun(run, folder, { note, ...(stopping && { stopping }) });
   const undo = writeAs(folder.root);
   const release = async () => {
