@@ -3,7 +3,7 @@ import type { RoleActivities, RoleOptions } from "../src/control/temporal/worker
 import { type RunTasks, runTasks } from "../src/plan/tasks/run-tasks.ts";
 import { toolFunctions, toolName } from "../src/plugin/registry/tool-functions.ts";
 import { housekeeping } from "../src/results/retention/housekeeping.ts";
-import { openRun as openOneRun, openRuns } from "../src/run/folder/open-runs.ts";
+import { openRunFolder, openRuns } from "../src/run/folder/open-runs.ts";
 import type { Role } from "../src/run/folder/queues.ts";
 import { policyWorker } from "../src/work/workers/policy-worker.ts";
 import { toolWorker } from "../src/work/workers/tool-worker.ts";
@@ -81,7 +81,7 @@ function policy(runs: string, tasks: RunTasks): RoleActivities {
 async function tools({ runs, run, queue }: RoleOptions, tasks: RunTasks): Promise<RoleActivities> {
   const worker = toolWorker(runs, run, queue);
   await worker.start();
-  const { plan } = await openOneRun(runs, run);
+  const { plan } = await openRunFolder(runs, run);
   const calls = (of: typeof plan.tools) =>
     Object.fromEntries(
       of.flatMap((tool) =>

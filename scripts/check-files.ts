@@ -43,7 +43,7 @@ const others: Record<string, string> = {
   "src/work/workers/free-left-instances.ts": "who holds what on a machine",
   "src/work/workers/tool-worker.ts": "hosts.jsonl: pauses of hosts as a machine saw them, for people",
   "src/run/folder/run-file.ts": "which folders are runs",
-  "src/run/folder/create-run.ts": "makes a run's folder",
+  "src/run/folder/create-run-folder.ts": "makes a run's folder",
   "src/run/folder/metrics-view.ts": "metrics.jsonl, for people",
   "src/results/ledger/facts.ts": "metrics.jsonl, for people",
   "src/results/report/write-report.ts": "report.html, for people",

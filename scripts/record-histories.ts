@@ -11,7 +11,7 @@ import { openSession, type RunSession } from "../src/control/supervision/session
 import { startDevServer } from "../src/control/temporal/dev-server.ts";
 import { findServerBinary } from "../src/control/temporal/server-binary.ts";
 import { loadPlan } from "../src/plan/pipeline/load-plan.ts";
-import { createRun } from "../src/run/folder/create-run.ts";
+import { createRunFolder } from "../src/run/folder/create-run-folder.ts";
 import { continued, type Drive, finished, firstTrajectory, ordered } from "./record-histories/drive.ts";
 
 /** A run of tests/pipelines/scripted.yaml: what differs, what is done, and which workflows show which shapes. */
@@ -91,7 +91,7 @@ try {
   await rm(runs, { recursive: true, force: true });
 }
 
-type Server = NonNullable<Parameters<typeof createRun>[2]>;
+type Server = NonNullable<Parameters<typeof createRunFolder>[2]>;
 
 async function onJoinedServer(work: (server: Server) => Promise<void>): Promise<void> {
   const paths = { database: join(runs, "joined.db"), log: join(runs, "joined.log") };
@@ -105,7 +105,7 @@ async function onJoinedServer(work: (server: Server) => Promise<void>): Promise<
 
 async function record({ overrides, drive, shapes }: Recording, server: Server | undefined): Promise<void> {
   const plan = await loadPlan(join(root, "tests", "pipelines", "scripted.yaml"), { overrides });
-  const run = await createRun(plan, runs, server, false);
+  const run = await createRunFolder(plan, runs, server, false);
   const session = await openSession({ runs, run, temporal: undefined });
   try {
     await Promise.race([drive(session), session.failed]);

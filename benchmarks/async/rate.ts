@@ -5,7 +5,7 @@ import type { StepRecord } from "../../src/contracts/generated/step-record.ts";
 import { openSession } from "../../src/control/supervision/session.ts";
 import { finishTraining, startTraining } from "../../src/control/supervision/training-handle.ts";
 import { loadPlan } from "../../src/plan/pipeline/load-plan.ts";
-import { createRun } from "../../src/run/folder/create-run.ts";
+import { createRunFolder } from "../../src/run/folder/create-run-folder.ts";
 
 /** What rollouts are made of. Times in seconds. */
 export interface Shape {
@@ -51,7 +51,7 @@ export async function measureRate(
       `rollout.staleness=${staleness}`,
     ],
   });
-  const run = await createRun(plan, runs, undefined, false);
+  const run = await createRunFolder(plan, runs, undefined, false);
   const session = await openSession({ runs, run, temporal: undefined });
   try {
     const ended = finishTraining(session, await startTraining(session));

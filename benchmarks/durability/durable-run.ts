@@ -9,8 +9,8 @@ import type { TrajectoryInput, TrajectoryPlace, TrajectoryResult } from "../../s
 import { openSession, type RunSession } from "../../src/control/supervision/session.ts";
 import { loadPlan } from "../../src/plan/pipeline/load-plan.ts";
 import { runSettings } from "../../src/plan/pipeline/resolve/run-settings.ts";
-import { createRun } from "../../src/run/folder/create-run.ts";
-import { openRun } from "../../src/run/folder/open-runs.ts";
+import { createRunFolder } from "../../src/run/folder/create-run-folder.ts";
+import { openRunFolder } from "../../src/run/folder/open-runs.ts";
 import { folderOf, initializeVersion } from "../../tests/support/versions.ts";
 import { trajectoryInput } from "../../workflows/trajectory-input.ts";
 import { takeOneStep } from "../one-step.ts";
@@ -89,8 +89,8 @@ export async function openDurableRun(
       `dataset.validation.config.path=${file}`,
     ],
   });
-  const run = await createRun(plan, folder, undefined, false);
-  const opened = await openRun(folder, run);
+  const run = await createRunFolder(plan, folder, undefined, false);
+  const opened = await openRunFolder(folder, run);
   const paths = opened.folder;
   await initializeVersion(opened, 0);
   const session = await openSession({ runs: folder, run, temporal: undefined });

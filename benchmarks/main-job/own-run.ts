@@ -7,8 +7,8 @@ import type { Plan } from "../../src/contracts/plan.ts";
 import { openSession } from "../../src/control/supervision/session.ts";
 import { finishTraining, startTraining } from "../../src/control/supervision/training-handle.ts";
 import { runTasks, taskRow } from "../../src/plan/tasks/run-tasks.ts";
-import { createRun } from "../../src/run/folder/create-run.ts";
-import { type OpenRun, openRun } from "../../src/run/folder/open-runs.ts";
+import { createRunFolder } from "../../src/run/folder/create-run-folder.ts";
+import { type OpenRun, openRunFolder } from "../../src/run/folder/open-runs.ts";
 import { folderOf } from "../../tests/support/versions.ts";
 import { takeOneStep } from "../one-step.ts";
 
@@ -46,9 +46,9 @@ export interface OwnRun extends OpenRun {
 
 /** Creates a run in `runs` and does its warm start and first step. */
 export async function openOwnRun(plan: Plan, runs: string): Promise<OwnRun> {
-  const run = await createRun(plan, runs, undefined, false);
+  const run = await createRunFolder(plan, runs, undefined, false);
   const session = await openSession({ runs, run, temporal: undefined });
-  const opened = await openRun(runs, run);
+  const opened = await openRunFolder(runs, run);
   const { folder } = opened;
   const training = finishTraining(session, await startTraining(session));
   const { policyVersion: reached } = await Promise.race([training, session.failed]);

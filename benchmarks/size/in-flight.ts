@@ -5,7 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { openSession, type RunSession } from "../../src/control/supervision/session.ts";
 import { finishTraining, startTraining } from "../../src/control/supervision/training-handle.ts";
 import { loadPlan } from "../../src/plan/pipeline/load-plan.ts";
-import { createRun } from "../../src/run/folder/create-run.ts";
+import { createRunFolder } from "../../src/run/folder/create-run-folder.ts";
 import { tasksOf } from "../durability/durable-run.ts";
 import { type CpuSeconds, cpuBetween, cpuSeconds, peakMemory } from "../durability/processes.ts";
 
@@ -61,7 +61,7 @@ async function openGated(folder: string, batchSize: number): Promise<RunSession>
       `dataset.validation.config.path=${file}`,
     ],
   });
-  const run = await createRun(plan, folder, undefined, false);
+  const run = await createRunFolder(plan, folder, undefined, false);
   return openSession({ runs: folder, run, temporal: undefined });
 }
 

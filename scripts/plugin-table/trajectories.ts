@@ -5,7 +5,7 @@ import type { Trajectory } from "../../src/contracts/generated/trajectory.ts";
 import type { JsonObject } from "../../src/contracts/json.ts";
 import type { Plan } from "../../src/contracts/plan.ts";
 import { toolFunctions } from "../../src/plugin/registry/tool-functions.ts";
-import { openRun } from "../../src/run/folder/open-runs.ts";
+import { openRunFolder } from "../../src/run/folder/open-runs.ts";
 import { trajectoryReader } from "../../src/run/trajectory/reader.ts";
 import { readTrajectories } from "../../src/run/trajectory/trajectory-files.ts";
 import { everturn, lastLine } from "../../tests/support/command.ts";
@@ -70,7 +70,7 @@ function functionsOf(calls: readonly Trial["call"][]): string[] {
 
 /** In how many trajectories of a run's store each tool answered a valid call, and each reward told its score. */
 async function counted(runs: string, id: string): Promise<Map<string, number>> {
-  const run = await openRun(runs, id);
+  const run = await openRunFolder(runs, id);
   const reader = trajectoryReader(run);
   const counts = new Map<string, number>();
   for (const record of await readTrajectories(reader, await reader.list()))

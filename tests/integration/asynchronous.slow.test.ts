@@ -6,7 +6,7 @@ import { readLines } from "../../src/base/files/line-file.ts";
 import type { StepRecord } from "../../src/contracts/generated/step-record.ts";
 import { withRunClient } from "../../src/control/supervision/run-client.ts";
 import { readLedger } from "../../src/results/ledger/ledger.ts";
-import { openRun } from "../../src/run/folder/open-runs.ts";
+import { openRunFolder } from "../../src/run/folder/open-runs.ts";
 import { runFolder } from "../../src/run/folder/run-folder.ts";
 import { trainedStepKey, trajectoryKey } from "../../src/run/store/keys.ts";
 import { trajectoryReader } from "../../src/run/trajectory/reader.ts";
@@ -54,7 +54,7 @@ test("an asynchronous run keeps within its staleness, and goes on when everythin
   const crossed = records.filter(({ policyVersions }) => new Set(policyVersions).size > 1);
   expect(crossed.length, "trajectories that crossed an update between turns").toBeGreaterThan(0);
 
-  const opened = await openRun(runs, run);
+  const opened = await openRunFolder(runs, run);
   expect((await readLedger(opened)).findings).toEqual([]);
 
   const left = await everturn("prune", run, "--runs", runs, "--dry-run", "--json");

@@ -5,7 +5,7 @@ import { readLines } from "../../src/base/files/line-file.ts";
 import { readRecord } from "../../src/base/files/whole-files.ts";
 import type { StepRecord } from "../../src/contracts/generated/step-record.ts";
 import { readLedger } from "../../src/results/ledger/ledger.ts";
-import { openRun } from "../../src/run/folder/open-runs.ts";
+import { openRunFolder } from "../../src/run/folder/open-runs.ts";
 import { runFolder } from "../../src/run/folder/run-folder.ts";
 import { trainedStepKey } from "../../src/run/store/keys.ts";
 import { lastLine, type RunningCommand, start } from "../support/command.ts";
@@ -103,7 +103,7 @@ test("a step whose version could not be published after its commit is recorded w
   expect(failed.stderr).toContain("The weights in v0001 can't be read");
   const run = /RUN_FAILED: The run (\S+) failed/.exec(failed.stderr)?.[1] ?? "";
   const opened = runFolder(runs, run);
-  const { store } = await openRun(runs, run);
+  const { store } = await openRunFolder(runs, run);
   const committed = (await store.readTree(trainedStepKey(1)))?.value;
   expect(committed?.trajectories).toHaveLength(5);
   expect(committed?.leftOut).toMatchObject([{ reason: expect.stringContaining("the host is down") }]);
@@ -113,7 +113,7 @@ test("a step whose version could not be published after its commit is recorded w
   const resumed = await train("resume", run, "--json");
   expect(resumed.code, resumed.stderr).toBe(0);
   expect(lastLine(resumed.stdout)).toMatchObject({ steps: 1, trajectories: 5 });
-  expect((await readLedger(await openRun(runs, run))).findings).toEqual([]);
+  expect((await readLedger(await openRunFolder(runs, run))).findings).toEqual([]);
   const [step] = await readLines<StepRecord>(opened.metrics);
   expect(step).toMatchObject({ trajectories: 5, leftOut: 1, turns: 6 / 5, policyVersion: 1 });
   const [[reason = "", count] = []] = Object.entries(step?.leftOutReasons ?? {});

@@ -6,7 +6,7 @@ import { namesIn } from "../../src/base/files/names-in.ts";
 import type { StepRecord } from "../../src/contracts/generated/step-record.ts";
 import type { TrainingResult } from "../../src/contracts/run.ts";
 import { readLedger } from "../../src/results/ledger/ledger.ts";
-import { openRun } from "../../src/run/folder/open-runs.ts";
+import { openRunFolder } from "../../src/run/folder/open-runs.ts";
 import { runFolder } from "../../src/run/folder/run-folder.ts";
 import { everturn, lastLine } from "../support/command.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
@@ -60,7 +60,7 @@ test("a run on preference pairs after a warm start is a run like any other: reco
   expect(await namesIn(join(folder.root, "evaluations"))).toEqual(
     [0, 1, 3, 4].map((version) => `evaluation-v000${version}.json`),
   );
-  expect((await readLedger(await openRun(runs, run))).findings).toEqual([]);
+  expect((await readLedger(await openRunFolder(runs, run))).findings).toEqual([]);
   const report = readFileSync(join(folder.root, "report.html"), "utf8");
   expect(report).toContain("after preference optimization");
 });

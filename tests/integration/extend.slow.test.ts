@@ -6,7 +6,7 @@ import { namesIn, namesInSync } from "../../src/base/files/names-in.ts";
 import type { StepRecord } from "../../src/contracts/generated/step-record.ts";
 import type { TrainingResult } from "../../src/contracts/run.ts";
 import { readLedger } from "../../src/results/ledger/ledger.ts";
-import { openRun } from "../../src/run/folder/open-runs.ts";
+import { openRunFolder } from "../../src/run/folder/open-runs.ts";
 import { everturn, lastLine, start } from "../support/command.ts";
 import { scriptedPolicy, writeScriptedPipeline } from "../support/scripted-pipeline.ts";
 import { stageRecords } from "../support/stage-records.ts";
@@ -80,7 +80,7 @@ test("time in which everything was down counts for no limit, and what a tool tak
 test("resume --set makes a run longer that has ended; the ledger holds", async () => {
   const longer = await resume("steps=3");
   expect(lastLine<TrainingResult>(longer.stdout).steps, longer.stderr).toBe(3);
-  const opened = await openRun(runs, run);
+  const opened = await openRunFolder(runs, run);
   const steps = await readLines<StepRecord>(opened.folder.metrics);
   expect(steps.map(({ step }) => step)).toEqual([1, 2, 3]);
   const evaluated = await namesIn(join(root(), "evaluations"));

@@ -15,7 +15,7 @@ import type { Trajectory } from "../../src/contracts/generated/trajectory.ts";
 import type { Reservation, TrainedStep } from "../../src/contracts/ledger.ts";
 import type { Plan } from "../../src/contracts/plan.ts";
 import { readLedger } from "../../src/results/ledger/ledger.ts";
-import { openRun } from "../../src/run/folder/open-runs.ts";
+import { openRunFolder } from "../../src/run/folder/open-runs.ts";
 import { type RunFolder, runFolder } from "../../src/run/folder/run-folder.ts";
 import { planRow } from "../../src/run/store/keys.ts";
 import type { Tree } from "../../src/run/store/tree.ts";
@@ -85,7 +85,7 @@ async function findingsOfBroken(breakIt: (folder: RunFolder) => void): Promise<s
     for (const path of [file, `${file}.json`]) rmSync(path, { recursive: true, force: true });
   }
   breakIt(folder);
-  const { findings } = await readLedger(await openRun(copies, run));
+  const { findings } = await readLedger(await openRunFolder(copies, run));
   rmSync(copies, { recursive: true, force: true });
   return findings.map(({ check }) => check);
 }

@@ -4,7 +4,7 @@ import { Worker } from "@temporalio/worker";
 import { beforeAll, expect, test } from "vitest";
 import type { Trajectory } from "../../src/contracts/generated/trajectory.ts";
 import { bundleOf, readBuilds } from "../../src/control/temporal/workflow-builds.ts";
-import { type OpenRun, openRun } from "../../src/run/folder/open-runs.ts";
+import { type OpenRun, openRunFolder } from "../../src/run/folder/open-runs.ts";
 import { everturn, lastLine } from "../support/command.ts";
 import { historiesOf, type RecordedHistory } from "../support/histories.ts";
 import { scriptedPolicy, writeScriptedPipeline } from "../support/scripted-pipeline.ts";
@@ -47,7 +47,7 @@ beforeAll(async () => {
   const done = await everturn("run", pipeline, "--runs", runs, "--json");
   expect(done.code, done.stderr).toBe(0);
   ({ run } = lastLine<{ run: string }>(done.stdout));
-  opened = await openRun(runs, run);
+  opened = await openRunFolder(runs, run);
   const listed = await everturn("trajectories", run, "--runs", runs, "--stage", "step-0001", "--json");
   const { trajectories } = lastLine<{ trajectories: { id: string }[] }>(listed.stdout);
   original = trajectories.find(({ id }) => id.endsWith("/1"))?.id ?? "";

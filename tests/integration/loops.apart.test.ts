@@ -4,8 +4,8 @@ import { expect, onTestFinished, test, vi } from "vitest";
 import { defined } from "../../src/base/records/defined.ts";
 import type { Trajectory } from "../../src/contracts/generated/trajectory.ts";
 import { loadPlan } from "../../src/plan/pipeline/load-plan.ts";
-import { createRun } from "../../src/run/folder/create-run.ts";
-import { openRun } from "../../src/run/folder/open-runs.ts";
+import { createRunFolder } from "../../src/run/folder/create-run-folder.ts";
+import { openRunFolder } from "../../src/run/folder/open-runs.ts";
 import { runFolder } from "../../src/run/folder/run-folder.ts";
 import { openRunStore } from "../../src/run/store/open-run-store.ts";
 import { trajectoryReader } from "../../src/run/trajectory/reader.ts";
@@ -27,7 +27,7 @@ async function servedModel(): Promise<string> {
   const small = join(import.meta.dirname, "..", "pipelines", "small.yaml");
   const context = "policy.config.architecture.max_position_embeddings=2048"; // its random words are long when read again
   const plan = await loadPlan(small, { overrides: [context] });
-  const run = await openRun(folder, await createRun(plan, folder, undefined, false));
+  const run = await openRunFolder(folder, await createRunFolder(plan, folder, undefined, false));
   await initializeVersion(run, 0);
   const server = start("serve", await folderOf(run, 0), "--port", "0");
   onTestFinished(() => server.killGroup());

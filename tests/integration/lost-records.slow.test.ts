@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
 import { namesInSync } from "../../src/base/files/names-in.ts";
 import type { TrainingResult } from "../../src/contracts/run.ts";
-import { openRun } from "../../src/run/folder/open-runs.ts";
+import { openRunFolder } from "../../src/run/folder/open-runs.ts";
 import { filesOf } from "../../src/run/store/tree.ts";
 import { versionKey } from "../../src/run/versions/version-parts.ts";
 import { everturn, lastLine } from "../support/command.ts";
@@ -16,7 +16,7 @@ let run = "";
 
 /** The sizes and digests of the policy that a version is committed with. */
 async function policyOf(runs: string, version: number): Promise<object> {
-  const { plan, store } = await openRun(runs, run);
+  const { plan, store } = await openRunFolder(runs, run);
   return filesOf((await store.readTree(versionKey(plan, version)))?.files ?? {}, "policy");
 }
 

@@ -10,7 +10,7 @@ import type { Transcript } from "../../src/contracts/orders.ts";
 import { readSession } from "../../src/control/supervision/session-file.ts";
 import { askTranscript, giveOrder } from "../../src/control/temporal/live-trajectories.ts";
 import { findServerBinary } from "../../src/control/temporal/server-binary.ts";
-import { type OpenRun, openRun } from "../../src/run/folder/open-runs.ts";
+import { type OpenRun, openRunFolder } from "../../src/run/folder/open-runs.ts";
 import { readSegments } from "../../src/run/trajectory/segments.ts";
 import { trainingTrajectory } from "../../src/run/trajectory/training-trajectory.ts";
 import { readTrajectoryRecord } from "../../src/run/trajectory/trajectory-files.ts";
@@ -64,7 +64,7 @@ beforeAll(async () => {
   });
   const temporal = await forgetfulServer(folder, longHistory);
   command = start("run", pipeline, "--runs", runs, "--temporal", temporal, "--json");
-  run = await until(async () => openRun(runs, readdirSync(runs)[0] ?? "none"));
+  run = await until(async () => openRunFolder(runs, readdirSync(runs)[0] ?? "none"));
   const address = await until(async () => (await readSession(run.folder))?.address);
   connection = await until(() => Connection.connect({ address }));
   client = new Client({ connection });

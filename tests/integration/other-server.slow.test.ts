@@ -11,13 +11,13 @@ import { type DevServer, startDevServer } from "../../src/control/temporal/dev-s
 import { freePort } from "../../src/control/temporal/free-port.ts";
 import { findServerBinary } from "../../src/control/temporal/server-binary.ts";
 import { loadPlan } from "../../src/plan/pipeline/load-plan.ts";
-import { createRun } from "../../src/run/folder/create-run.ts";
+import { createRunFolder } from "../../src/run/folder/create-run-folder.ts";
 import { runFolder } from "../../src/run/folder/run-folder.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const runs = temporaryFolder();
 const plan = await loadPlan(join(import.meta.dirname, "..", "pipelines", "scripted.yaml"));
-const run = await createRun(plan, runs, undefined, false);
+const run = await createRunFolder(plan, runs, undefined, false);
 const folder = runFolder(runs, run);
 const ports = { server: await freePort(17_433), ui: await freePort(18_433) };
 const address = `127.0.0.1:${ports.server}`;

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { TrainingResult } from "../../src/contracts/run.ts";
-import { openRun } from "../../src/run/folder/open-runs.ts";
+import { openRunFolder } from "../../src/run/folder/open-runs.ts";
 import { everturn, lastLine } from "../support/command.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { folderOf } from "../support/versions.ts";
@@ -13,7 +13,7 @@ test("a resumed run rebuilds the spoiled weights of its warm start and its newes
   const ended = await everturn("run", pipeline, "--runs", runs, "--set", "steps=1", "--json");
   expect(ended.code, ended.stderr).toBe(0);
   const { run: id } = lastLine<TrainingResult>(ended.stdout);
-  const run = await openRun(runs, id);
+  const run = await openRunFolder(runs, id);
   const weights = async (version: number) => join(await folderOf(run, version), "model.safetensors");
   const made = new Map<number, Buffer>();
   for (const version of [1, 2]) {

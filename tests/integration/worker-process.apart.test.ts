@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { startWorkerProcess } from "../../src/control/supervision/worker-process.ts";
 import { loadPlan } from "../../src/plan/pipeline/load-plan.ts";
-import { createRun } from "../../src/run/folder/create-run.ts";
+import { createRunFolder } from "../../src/run/folder/create-run-folder.ts";
 import { runFolder } from "../../src/run/folder/run-folder.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
@@ -11,7 +11,7 @@ const runs = temporaryFolder();
 
 test("a worker that can't start says so in its log and ends, so that nobody waits for it", async () => {
   const plan = await loadPlan(join(import.meta.dirname, "..", "pipelines", "small.yaml"));
-  const run = await createRun(plan, runs, undefined, false);
+  const run = await createRunFolder(plan, runs, undefined, false);
   const starting = startWorkerProcess("tools", { runs, run, address: "127.0.0.1:1", queuePrefix: "" });
   const log = runFolder(runs, run).log("tools");
   await expect(starting).rejects.toThrow(

@@ -13,7 +13,7 @@ import { taskId } from "../../src/plan/tasks/run-tasks.ts";
 import { stepIndices } from "../../src/plan/tasks/step-indices.ts";
 import { reserve } from "../../src/results/ledger/reservations.ts";
 import { writeMetrics } from "../../src/run/folder/metrics-view.ts";
-import { type OpenRun, openRun } from "../../src/run/folder/open-runs.ts";
+import { type OpenRun, openRunFolder } from "../../src/run/folder/open-runs.ts";
 import { runFolder } from "../../src/run/folder/run-folder.ts";
 import {
   callKey,
@@ -64,7 +64,7 @@ export async function makeRun(runs: string, options: MadeRunOptions): Promise<Op
   const file = { run: id, createdAt, namespace: "default", queues, telemetry: false };
   const named = options.store === undefined ? {} : { store: options.store };
   await openFolderStore(root).record(runFileKey, { ...file, ...named });
-  const run = await openRun(runs, id);
+  const run = await openRunFolder(runs, id);
   await writeVersion(run, 0);
   for (let step = 1; step <= steps; step++) await makeStep(run, step, options);
   await writeMetrics(run, steps);

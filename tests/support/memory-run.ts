@@ -5,8 +5,8 @@ import type { Task } from "../../src/contracts/generated/task.ts";
 import type { JsonObject } from "../../src/contracts/json.ts";
 import type { ResolvedTool } from "../../src/contracts/plan.ts";
 import type { TrajectoryPlace } from "../../src/contracts/trajectory.ts";
-import { createRun } from "../../src/run/folder/create-run.ts";
-import { openRun } from "../../src/run/folder/open-runs.ts";
+import { createRunFolder } from "../../src/run/folder/create-run-folder.ts";
+import { openRunFolder } from "../../src/run/folder/open-runs.ts";
 import { callKey } from "../../src/run/store/keys.ts";
 import type { ToolWorker } from "../../src/work/workers/tool-worker.ts";
 import { samplePlan } from "./sample-plan.ts";
@@ -50,7 +50,7 @@ export async function createMemoryRun(runs: string) {
     return { ...calculator, entry, manifest, timeout: 60_000 };
   };
   const tools = (["fail", "replay", "snapshot"] as const).map((recovery) => toolOf(recovery, recovery));
-  const run = await createRun({ ...plan, tools }, runs, undefined, false);
+  const run = await createRunFolder({ ...plan, tools }, runs, undefined, false);
   return {
     run,
     plan,
@@ -92,7 +92,7 @@ export async function callMemory(
   const tool = await worker.tool(toolName);
   const parameters: JsonObject = { expression: `turn ${turn}` };
   const place = placeOf(run, name);
-  const { store } = await openRun(runs, run);
+  const { store } = await openRunFolder(runs, run);
   await writeTurn(store, place, turn, [asked, said], { callsBefore: turn === 1 ? 0 : 1 });
   const silent = queue === undefined ? undefined : { queue, ms: 10_000 };
   const needed = { place, task: memoryTask, tool, turn, call: 0, continues: turn > 1, silent, signal };

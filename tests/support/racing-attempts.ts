@@ -3,14 +3,14 @@ import { basename, dirname, join } from "node:path";
 import { recordStep } from "../../activities/record-step.ts";
 import { isEverturnError } from "../../src/base/errors/everturn-error.ts";
 import type { StepRecord } from "../../src/contracts/generated/step-record.ts";
-import { openRun } from "../../src/run/folder/open-runs.ts";
+import { openRunFolder } from "../../src/run/folder/open-runs.ts";
 import { commitTree } from "../../src/run/store/commit-tree.ts";
 import { treeKeyOf } from "../../src/run/store/key.ts";
 import { trainedStepKey } from "../../src/run/store/keys.ts";
 
 /** Trains and records the steps of a run as if it were the only worker: `<run folder> <name> <steps>`. */
 const [root = "", name = "", steps = ""] = process.argv.slice(2);
-const { store } = await openRun(dirname(root), basename(root));
+const { store } = await openRunFolder(dirname(root), basename(root));
 const template: StepRecord = JSON.parse(process.env.EVERTURN_TEMPLATE ?? "");
 
 async function train(step: number): Promise<void> {
@@ -31,7 +31,7 @@ async function train(step: number): Promise<void> {
   }
 }
 
-const record = recordStep(() => openRun(dirname(root), basename(root)), { add: () => {} });
+const record = recordStep(() => openRunFolder(dirname(root), basename(root)), { add: () => {} });
 for (let step = 1; step <= Number(steps); step++) {
   await train(step);
   await record({

@@ -8,7 +8,7 @@ import type { TrajectoryResult } from "../../src/contracts/trajectory.ts";
 import { createFraming } from "../../src/engine/tokens/framing.ts";
 import { loadTokenizer } from "../../src/engine/tokens/tokenizer.ts";
 import { writeMetrics } from "../../src/run/folder/metrics-view.ts";
-import { type OpenRun, openRun } from "../../src/run/folder/open-runs.ts";
+import { type OpenRun, openRunFolder } from "../../src/run/folder/open-runs.ts";
 import { runFolder } from "../../src/run/folder/run-folder.ts";
 import { evaluationKey, planRow, recordedStepKey, runFileKey } from "../../src/run/store/keys.ts";
 import { openRunStore } from "../../src/run/store/open-run-store.ts";
@@ -53,7 +53,7 @@ export async function writeSampleRun(
   const store = openRunStore(folder.root);
   await store.record(planRow(1), samplePlan(settings));
   await store.record(runFileKey, file);
-  const run = await openRun(root, id);
+  const run = await openRunFolder(root, id);
   await writeVersion(run, 0, (policy) => cp(tokenizerFolder, policy, { recursive: true }));
   const tokenizer = await loadTokenizer(tokenizerFolder);
   const kit = { tokenizer, framing: createFraming(tokenizer) };

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { freePort } from "../../src/control/temporal/free-port.ts";
-import { openRun } from "../../src/run/folder/open-runs.ts";
+import { openRunFolder } from "../../src/run/folder/open-runs.ts";
 import { trajectoryReader } from "../../src/run/trajectory/reader.ts";
 import { readTrajectories } from "../../src/run/trajectory/trajectory-files.ts";
 import { lastLine, start } from "../support/command.ts";
@@ -93,7 +93,7 @@ function end(child: ChildProcess, signal: NodeJS.Signals): void {
 
 /** What the store says of the run's trajectories: those that took all of their turns, and observations that are not their calls'. */
 async function counted(id: string) {
-  const reader = trajectoryReader(await openRun(runs, id));
+  const reader = trajectoryReader(await openRunFolder(runs, id));
   const records = await readTrajectories(reader, await reader.list());
   const rollouts = records.filter(({ turns }) => turns.length > 1);
   const observed = rollouts.map(({ turns }) => turns.flatMap(({ toolCalls }) => toolCalls));

@@ -1,7 +1,7 @@
 import { defined } from "../../base/records/defined.ts";
 import type { RunFile } from "../../contracts/run.ts";
 import { liveSession } from "../../control/supervision/session-file.ts";
-import { type OpenRun, openRun } from "../../run/folder/open-runs.ts";
+import { type OpenRun, openRunFolder } from "../../run/folder/open-runs.ts";
 import { readRunFile, runNotFound } from "../../run/folder/run-file.ts";
 import type { Jobs } from "./jobs.ts";
 import type { Tables } from "./open-tables.ts";
@@ -29,7 +29,7 @@ export interface ShownRun extends OpenRun {
 export async function shownRun({ runs }: UiContext, name: string): Promise<ShownRun> {
   if (name.startsWith(".") || /[/\\\0]/.test(name)) throw await runNotFound(runs, name);
   const unreadable = new Set<string>();
-  const run = await openRun(runs, name, ({ notice }) => unreadable.add(notice));
+  const run = await openRunFolder(runs, name, ({ notice }) => unreadable.add(notice));
   const file = await readRunFile(runs, name, () => {});
   const session = await liveSession(run.folder);
   const temporalUi = session?.ui;

@@ -13,7 +13,7 @@ import {
 import { readOutcomes } from "../../results/evaluations/outcomes.ts";
 import { evaluationReference } from "../../run/folder/evaluation-reference.ts";
 import { otherEvaluations, ownEvaluations } from "../../run/folder/evaluations.ts";
-import { type OpenRun, openRun } from "../../run/folder/open-runs.ts";
+import { type OpenRun, openRunFolder } from "../../run/folder/open-runs.ts";
 import { lastRecordedStep } from "../../run/folder/recorded-steps.ts";
 import { firstVersion } from "../../run/versions/first-version.ts";
 import { known } from "./known-error.ts";
@@ -71,7 +71,7 @@ export async function openEvaluation(
 ): Promise<{ run: OpenRun; record: EvaluationRecord }> {
   const reference = evaluationReference(named, runs);
   const tell = onNotice === undefined ? undefined : ({ notice }: Notice) => onNotice(notice);
-  const run = await openRun(reference.runs, reference.run, tell);
+  const run = await openRunFolder(reference.runs, reference.run, tell);
   return { run, record: await findEvaluation(run, reference.evaluation) };
 }
 

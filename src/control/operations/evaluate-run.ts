@@ -9,7 +9,7 @@ import { policyFraming, preflight } from "../../plan/pipeline/check/preflight.ts
 import { refusedTaskProblems } from "../../plan/pipeline/check/refused-tasks.ts";
 import { runSettings } from "../../plan/pipeline/resolve/run-settings.ts";
 import { readTaskFile } from "../../plan/tasks/task-file.ts";
-import { type OpenRun, openRun } from "../../run/folder/open-runs.ts";
+import { type OpenRun, openRunFolder } from "../../run/folder/open-runs.ts";
 import type { RunReference } from "../../run/folder/run-reference.ts";
 import { evaluationKey, evaluationPlanKey } from "../../run/store/keys.ts";
 import { inPart } from "../../run/store/tree-part.ts";
@@ -50,7 +50,7 @@ export function evaluateRun(
   const { temporal, isGuest = false, onRecord = () => {} } = options;
   return telling(options, async ({ tell, signal }) => {
     const note = (text: string) => tell({ type: "note", text });
-    const opened = await openRun(runs, run, ({ notice }) => note(notice));
+    const opened = await openRunFolder(runs, run, ({ notice }) => note(notice));
     const { store } = opened;
     const records: EvaluationRecord[] = [];
     const end = (record: EvaluationRecord) => {
@@ -137,6 +137,6 @@ async function withRecordings(
   note: (text: string) => void,
 ): Promise<Plan> {
   if (recordings === undefined) return plan;
-  const { folder } = await openRun(recordings.runs, recordings.run, ({ notice }) => note(notice));
+  const { folder } = await openRunFolder(recordings.runs, recordings.run, ({ notice }) => note(notice));
   return { ...plan, rollout: { ...plan.rollout, toolRecordings: folder.root } };
 }

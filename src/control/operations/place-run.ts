@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { checkTelemetry, telemetryIsOn } from "../../base/telemetry/telemetry.ts";
 import type { Plan } from "../../contracts/plan.ts";
-import { createRun as createRunFolder, type workerLayouts } from "../../run/folder/create-run.ts";
+import { createRunFolder, type workerLayouts } from "../../run/folder/create-run-folder.ts";
 import type { RunReference } from "../../run/folder/run-reference.ts";
 import { locationFromEnvironment } from "../temporal/client.ts";
 

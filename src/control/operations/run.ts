@@ -7,7 +7,7 @@ import { stepStage } from "../../contracts/stages.ts";
 import { type Ledger, readLedger } from "../../results/ledger/ledger.ts";
 import { readTrajectory, type TrajectoryDetail } from "../../results/report/trajectory-detail.ts";
 import { otherEvaluations, ownEvaluations } from "../../run/folder/evaluations.ts";
-import { type OpenRun, openRun as openRunFolder } from "../../run/folder/open-runs.ts";
+import { type OpenRun, openRunFolder } from "../../run/folder/open-runs.ts";
 import { recordedSteps } from "../../run/folder/recorded-steps.ts";
 import { runFolder } from "../../run/folder/run-folder.ts";
 import { type RunReference, runReference } from "../../run/folder/run-reference.ts";

@@ -7,7 +7,7 @@ import { tellLog } from "../../base/telemetry/logs.ts";
 import { checkTelemetry, startTelemetry } from "../../base/telemetry/telemetry.ts";
 import { loopNames, planLoops } from "../../contracts/plan-loops.ts";
 import type { Queues } from "../../contracts/trajectory.ts";
-import { type OpenRun, openRun } from "../../run/folder/open-runs.ts";
+import { type OpenRun, openRunFolder } from "../../run/folder/open-runs.ts";
 import { prefixed } from "../../run/folder/queues.ts";
 import { readRunFile } from "../../run/folder/run-file.ts";
 import { type RunFolder, runFolder } from "../../run/folder/run-folder.ts";
@@ -90,7 +90,7 @@ export async function openSession(options: {
     await held.release();
     undo();
   };
-  const found = await openRun(runs, run, ({ notice }) => note(notice)).catch(async (error) => {
+  const found = await openRunFolder(runs, run, ({ notice }) => note(notice)).catch(async (error) => {
     await release();
     throw error;
   });

@@ -13,7 +13,7 @@ import { endAnyway } from "../../base/processes/end-anyway.ts";
 import { tellNotice } from "../../base/processes/notice.ts";
 import { loopNames } from "../../contracts/plan-loops.ts";
 import type { Queues } from "../../contracts/trajectory.ts";
-import { openRun } from "../../run/folder/open-runs.ts";
+import { openRunFolder } from "../../run/folder/open-runs.ts";
 import { type Role, rolesBeside } from "../../run/folder/queues.ts";
 import { connectionSettings, reasonOf, type ServerLocation, unreachable } from "./client.ts";
 import { workflowOptions } from "./deployment.ts";
@@ -72,7 +72,7 @@ export async function runWorker(options: {
   onWaits: (waits: Wait[]) => void;
 }): Promise<void> {
   const { role, runs, run, location, queues } = options;
-  const { folder, plan } = await openRun(runs, run);
+  const { folder, plan } = await openRunFolder(runs, run);
   const served = rolesBeside(role, queues);
   const connection = await connectWorker(location);
   let made: RoleActivities[] = [];

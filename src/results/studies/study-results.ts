@@ -4,7 +4,7 @@ import type { EvaluateJob, TrainJob } from "../../contracts/generated/study.ts";
 import type { Estimate } from "../../contracts/measured.ts";
 import type { EvaluationRecord } from "../../contracts/run.ts";
 import { ownEvaluations } from "../../run/folder/evaluations.ts";
-import { type OpenRun, openRun } from "../../run/folder/open-runs.ts";
+import { type OpenRun, openRunFolder } from "../../run/folder/open-runs.ts";
 import { lastRecordedStep } from "../../run/folder/recorded-steps.ts";
 import { isRun } from "../../run/folder/run-file.ts";
 import { evaluationKey } from "../../run/store/keys.ts";
@@ -84,7 +84,7 @@ async function rowsOf(
   for (const { number, values } of runsOf(train)) {
     const id = runId(name, job, train, number);
     if (!isRun(runs, id)) continue;
-    const run = await openRun(runs, id, () => {}); // told when it was trained
+    const run = await openRunFolder(runs, id, () => {}); // told when it was trained
     for (const record of await evaluationsOf(run)) {
       const { measures } = record.numbers ?? numbersOf(await readOutcomes(run, record));
       const { name: evaluation, policyVersion, tasks } = record;

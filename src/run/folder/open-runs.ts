@@ -37,7 +37,11 @@ export function openRuns(runs: string): (run: string) => Promise<OpenRun> {
  * Opens one run. What can't be read of it and counts as absent is told, by default on standard error. Throws
  * RUN_NOT_FOUND, RUN_PLAN_LOST, RECORD_CORRUPT.
  */
-export async function openRun(runs: string, run: string, tell?: (notice: Notice) => void): Promise<OpenRun> {
+export async function openRunFolder(
+  runs: string,
+  run: string,
+  tell?: (notice: Notice) => void,
+): Promise<OpenRun> {
   return (await openCounted(runs, run, tell)).run;
 }
 

@@ -11,8 +11,8 @@ import type { ToolPlugin } from "../../../src/contracts/tool.ts";
 import { settingsOfHost } from "../../../src/plan/pipeline/resolve/host-settings.ts";
 import type { CheckedResponse } from "../../../src/plugin/host/checked-response.ts";
 import type { InstanceState } from "../../../src/plugin/host/plugin-thread.ts";
-import { createRun } from "../../../src/run/folder/create-run.ts";
-import { openRun } from "../../../src/run/folder/open-runs.ts";
+import { createRunFolder } from "../../../src/run/folder/create-run-folder.ts";
+import { openRunFolder } from "../../../src/run/folder/open-runs.ts";
 import { callKey } from "../../../src/run/store/keys.ts";
 import { createHost } from "../../../src/work/tools/host.ts";
 import { type OpenTool, openTool } from "../../../src/work/tools/open-tool.ts";
@@ -25,7 +25,7 @@ import { threadOf } from "../../support/thread-of.ts";
 
 const runs = temporaryFolder();
 const plan = samplePlan({ steps: 1, batchSize: 8, tasks: 2, warmStart: false, evaluationEvery: 1 });
-const run = await createRun(plan, runs, undefined, false);
+const run = await createRunFolder(plan, runs, undefined, false);
 const [tool] = plan.tools;
 const block = tool?.manifest.tool;
 if (tool === undefined || block === undefined) throw new Error("the sample plan has no tool");
@@ -121,7 +121,7 @@ test("an answer without end is cut, and says so", async () => {
 });
 
 test("an observation's images and its whole text are kept by content, and the record names them", async () => {
-  const { store } = await openRun(runs, run);
+  const { store } = await openRunFolder(runs, run);
   const bytes = [...png(640, 480)].join();
   const execute = `() => ({ text: "x".repeat(20) + "y", content: [{ type: "image", data: new Uint8Array([${bytes}]) }], done: true })`;
   const observations = { characters: 4, cut: "start" } as const;

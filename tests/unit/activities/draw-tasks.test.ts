@@ -5,8 +5,8 @@ import { drawTasks } from "../../../activities/draw-tasks.ts";
 import { loadTask } from "../../../activities/load-task.ts";
 import { loadPlan } from "../../../src/plan/pipeline/load-plan.ts";
 import { runTasks } from "../../../src/plan/tasks/run-tasks.ts";
-import { createRun } from "../../../src/run/folder/create-run.ts";
-import { openRun } from "../../../src/run/folder/open-runs.ts";
+import { createRunFolder } from "../../../src/run/folder/create-run-folder.ts";
+import { openRunFolder } from "../../../src/run/folder/open-runs.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 
 const runs = temporaryFolder();
@@ -14,8 +14,8 @@ const pipeline = join(import.meta.dirname, "..", "..", "pipelines", "small.yaml"
 const plan = await loadPlan(pipeline, {
   overrides: ["dataset.train.config.limit=10", "dataset.validation.config.limit=6", "rollout.groupSize=2"],
 });
-const run = await createRun(plan, runs, undefined, false);
-const open = (id: string) => openRun(runs, id);
+const run = await createRunFolder(plan, runs, undefined, false);
+const open = (id: string) => openRunFolder(runs, id);
 const draw = drawTasks(open, runTasks());
 const load = loadTask(open, runTasks());
 const evaluation = { source: "validation" } as const;

@@ -6,8 +6,8 @@ import type { FirstTurnInput, NextTurnInput } from "../../../src/contracts/gener
 import type { ReadAction } from "../../../src/contracts/parsed-action.ts";
 import { loadPlan } from "../../../src/plan/pipeline/load-plan.ts";
 import { runTasks } from "../../../src/plan/tasks/run-tasks.ts";
-import { createRun } from "../../../src/run/folder/create-run.ts";
-import { openRun, openRuns } from "../../../src/run/folder/open-runs.ts";
+import { createRunFolder } from "../../../src/run/folder/create-run-folder.ts";
+import { openRunFolder, openRuns } from "../../../src/run/folder/open-runs.ts";
 import { readSegments } from "../../../src/run/trajectory/segments.ts";
 import { readTurns } from "../../../src/run/trajectory/turn-journal.ts";
 import { type PolicyWorker, policyWorker } from "../../../src/work/workers/policy-worker.ts";
@@ -16,8 +16,8 @@ import { initializeVersion, writeVersion } from "../../support/versions.ts";
 
 const runs = temporaryFolder();
 const plan = await loadPlan(join(import.meta.dirname, "../../pipelines/scripted.yaml"));
-const run = await createRun(plan, runs, undefined, false);
-const opened = await openRun(runs, run);
+const run = await createRunFolder(plan, runs, undefined, false);
+const opened = await openRunFolder(runs, run);
 const { folder, store } = opened;
 await initializeVersion(opened, 0);
 const tasks = runTasks();
@@ -92,8 +92,8 @@ test("a turn that 0.4.0 scheduled numbers the answers by the trajectory's calls"
 test("what a tool answered is read within its tokens, and the turn says that it was cut", async () => {
   const limit = "rollout.observations={ tokens: 40, cut: middle }";
   const pipeline = join(import.meta.dirname, "../../pipelines/scripted.yaml");
-  const own = await createRun(await loadPlan(pipeline, { overrides: [limit] }), runs, undefined, false);
-  const cutting = await openRun(runs, own);
+  const own = await createRunFolder(await loadPlan(pipeline, { overrides: [limit] }), runs, undefined, false);
+  const cutting = await openRunFolder(runs, own);
   await initializeVersion(cutting, 0);
   const place = { ...input("cut").place, id: `${own}/step-0001/cut/0`, run: own };
   const one = await first?.({ ...input("cut"), place }, signal, report);
@@ -126,8 +126,13 @@ test("a first turn that is told where its task stands reads the prompt, which go
 test("calls that a run's expression finds in the action are in the result", async () => {
   const expression = `rollout.expression={ pattern: '"name":"(?<function>\\w+)"', example: a name }`;
   const pipeline = join(import.meta.dirname, "../../pipelines/scripted.yaml");
-  const own = await createRun(await loadPlan(pipeline, { overrides: [expression] }), runs, undefined, false);
-  await initializeVersion(await openRun(runs, own), 0);
+  const own = await createRunFolder(
+    await loadPlan(pipeline, { overrides: [expression] }),
+    runs,
+    undefined,
+    false,
+  );
+  await initializeVersion(await openRunFolder(runs, own), 0);
   const { place, ...rest } = input("expressed");
   const result = await first?.(
     { ...rest, place: { ...place, id: `${own}/step-0001/expressed/0`, run: own } },

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { initializePolicy } from "../../../activities/initialize-policy.ts";
 import { loadPlan } from "../../../src/plan/pipeline/load-plan.ts";
-import { createRun } from "../../../src/run/folder/create-run.ts";
+import { createRunFolder } from "../../../src/run/folder/create-run-folder.ts";
 import { openRuns } from "../../../src/run/folder/open-runs.ts";
 import { initialKey } from "../../../src/run/store/keys.ts";
 import { policyWorker } from "../../../src/work/workers/policy-worker.ts";
@@ -11,7 +11,7 @@ import { temporaryFolder } from "../../support/temporary-folder.ts";
 test("a second attempt at version 0, while the first is at it still, waits for it and makes nothing; after one that failed it makes it", async () => {
   const runs = temporaryFolder();
   const plan = await loadPlan(join(import.meta.dirname, "..", "..", "pipelines", "small.yaml"));
-  const run = await createRun(plan, runs, undefined, false);
+  const run = await createRunFolder(plan, runs, undefined, false);
   const worker = policyWorker(openRuns(runs));
   const plugin = await worker.plugin(run);
   let begun = 0;

@@ -5,8 +5,8 @@ import { openRunActivity } from "../../../activities/open-run.ts";
 import type { TrainedStep } from "../../../src/contracts/ledger.ts";
 import type { EvaluationRecord } from "../../../src/contracts/run.ts";
 import { runTasks } from "../../../src/plan/tasks/run-tasks.ts";
-import { createRun } from "../../../src/run/folder/create-run.ts";
-import { openRun } from "../../../src/run/folder/open-runs.ts";
+import { createRunFolder } from "../../../src/run/folder/create-run-folder.ts";
+import { openRunFolder } from "../../../src/run/folder/open-runs.ts";
 import { evaluationKey, recordedStepKey, trainedStepKey } from "../../../src/run/store/keys.ts";
 import { trajectoryReader } from "../../../src/run/trajectory/reader.ts";
 import { readTrajectories } from "../../../src/run/trajectory/trajectory-files.ts";
@@ -24,8 +24,8 @@ const options = { steps: 6, batchSize: 8, tasks: 4, evaluationEvery: 2 };
 
 /** A run on disk after these steps and evaluations; what the training workflow would be told of it. */
 async function progressAfter(steps: number, evaluated: number[], warmStart = true) {
-  const run = await createRun(samplePlan({ ...options, warmStart }), runs, undefined, false);
-  const opened = await openRun(runs, run);
+  const run = await createRunFolder(samplePlan({ ...options, warmStart }), runs, undefined, false);
+  const opened = await openRunFolder(runs, run);
   const { folder, store } = opened;
   const first = warmStart ? 1 : 0;
   if (steps > 0)
@@ -39,7 +39,7 @@ async function progressAfter(steps: number, evaluated: number[], warmStart = tru
     const name = `evaluation-v${String(version).padStart(4, "0")}`;
     await store.record(evaluationKey(name), evaluation(name, version));
   }
-  const open = openRunActivity((id) => openRun(runs, id), runTasks());
+  const open = openRunActivity((id) => openRunFolder(runs, id), runTasks());
   return {
     folder,
     store,
@@ -133,7 +133,7 @@ test("a step that was committed and not recorded is told with its groups, as the
     async () => {},
     () => record,
   );
-  const open = openRunActivity((run) => openRun(folders, run), runTasks());
+  const open = openRunActivity((run) => openRunFolder(folders, run), runTasks());
   const { progress } = await open({ run: id, knowsProgress: false });
   const groups = progress?.committed ?? [];
   expect(groups.map(({ group, leftOut }) => [group, leftOut])).toEqual([
@@ -150,7 +150,7 @@ test("a step that was committed and not recorded is told with its groups, as the
 
 test("a recorded step whose version broke is told to be done again, with the groups that it was committed with", async () => {
   const { id, runs: folders, store, folder } = await writeSampleRun({ steps: 2, batchSize: 4 });
-  for (const version of [0, 1, 2]) await writeVersion(await openRun(folders, id), version);
+  for (const version of [0, 1, 2]) await writeVersion(await openRunFolder(folders, id), version);
   const files = await trajectoryReader({ store }).list({ stage: "step-0002" });
   const trajectories = (await readTrajectories(store, files)).flatMap(
     ({ id, outcome, head, reward, taskId }) =>
@@ -174,7 +174,7 @@ test("a recorded step whose version broke is told to be done again, with the gro
     },
     () => record,
   );
-  const open = openRunActivity((run) => openRun(folders, run), runTasks());
+  const open = openRunActivity((run) => openRunFolder(folders, run), runTasks());
   const progress = async () => (await open({ run: id, knowsProgress: false })).progress;
   expect(await progress()).toMatchObject({ nextStep: 3, policyVersion: 3 });
   expect(await progress()).not.toHaveProperty("committed");

@@ -7,7 +7,7 @@ import { recordStep } from "../../../activities/record-step.ts";
 import { readLines } from "../../../src/base/files/line-file.ts";
 import type { StepRecord } from "../../../src/contracts/generated/step-record.ts";
 import type { Trajectory } from "../../../src/contracts/generated/trajectory.ts";
-import { openRun } from "../../../src/run/folder/open-runs.ts";
+import { openRunFolder } from "../../../src/run/folder/open-runs.ts";
 import { readRunFile } from "../../../src/run/folder/run-file.ts";
 import { runFolder } from "../../../src/run/folder/run-folder.ts";
 import { planRow, runFileKey, trainedStepKey, trajectoryKey } from "../../../src/run/store/keys.ts";
@@ -22,7 +22,7 @@ import { folderOf, writeVersion } from "../../support/versions.ts";
 const { runs, id: run, folder, plan, store: ownStore } = await writeSampleRun({}, temporaryFolder());
 const opened = { plan, store: ownStore };
 const open = async (id: string) => ({
-  ...(await openRun(runs, id)),
+  ...(await openRunFolder(runs, id)),
   plan: { ...plan, checkpoints: { every: 4 } },
 });
 const keeping = { add: () => {} }; // these steps have no trajectories that could be put into files

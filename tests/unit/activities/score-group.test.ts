@@ -9,7 +9,7 @@ import type { ResolvedReward } from "../../../src/contracts/plan.ts";
 import { plainReward } from "../../../src/plan/pipeline/resolve/call-settings.ts";
 import { runTasks } from "../../../src/plan/tasks/run-tasks.ts";
 import { checkedGroupScores } from "../../../src/plugin/host/checked-answer.ts";
-import { createRun } from "../../../src/run/folder/create-run.ts";
+import { createRunFolder } from "../../../src/run/folder/create-run-folder.ts";
 import { trajectoryKey } from "../../../src/run/store/keys.ts";
 import { leftOutRecords, readTrajectoryRecord } from "../../../src/run/trajectory/trajectory-files.ts";
 import { type ToolWorker, toolWorker } from "../../../src/work/workers/tool-worker.ts";
@@ -47,7 +47,7 @@ function reward(
 
 /** A run with these rewards, whose group is the samples 4 to 7 of a task. */
 async function groupOf(rewards: ResolvedReward[], stage = "step-0001") {
-  const run = await createRun({ ...plan, name: "group", rewards }, runs, undefined, false);
+  const run = await createRunFolder({ ...plan, name: "group", rewards }, runs, undefined, false);
   const worker = toolWorker(runs, run);
   onTestFinished(worker.close);
   const opened = await worker.openRun(run);

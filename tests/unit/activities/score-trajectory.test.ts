@@ -9,8 +9,8 @@ import type { ResolvedReward } from "../../../src/contracts/plan.ts";
 import type { Score } from "../../../src/contracts/reward.ts";
 import { plainReward } from "../../../src/plan/pipeline/resolve/call-settings.ts";
 import { runTasks } from "../../../src/plan/tasks/run-tasks.ts";
-import { createRun } from "../../../src/run/folder/create-run.ts";
-import { openRun } from "../../../src/run/folder/open-runs.ts";
+import { createRunFolder } from "../../../src/run/folder/create-run-folder.ts";
+import { openRunFolder } from "../../../src/run/folder/open-runs.ts";
 import { callKey, failureKey, trajectoryKey } from "../../../src/run/store/keys.ts";
 import { finalAnswer } from "../../../src/run/trajectory/final-answer.ts";
 import { leftOutRecords, readTrajectoryRecord } from "../../../src/run/trajectory/trajectory-files.ts";
@@ -22,14 +22,14 @@ import { writeTurn } from "../../support/written-turn.ts";
 
 const runs = temporaryFolder();
 const plan = samplePlan({ steps: 1, batchSize: 8, tasks: 2, warmStart: false, evaluationEvery: 1 });
-const run = await createRun(plan, runs, undefined, false);
-const { folder, store } = await openRun(runs, run);
+const run = await createRunFolder(plan, runs, undefined, false);
+const { folder, store } = await openRunFolder(runs, run);
 
 /** A trajectory with so many turns in its journal, the last of which made a call that a tool rewarded with 0.25. */
 async function finished(task: string, { turns = 1, of = run } = {}): Promise<ScoreTrajectoryInput> {
   const stage = "step-0001";
   const place = { id: `${of}/${stage}/${task}/0`, run: of, stage, step: 1, task, sample: 0 };
-  const { store: journal } = await openRun(runs, of);
+  const { store: journal } = await openRunFolder(runs, of);
   let head = "";
   for (let turn = 1; turn <= turns; turn++) {
     head = await writeTurn(journal, place, turn, [
@@ -79,7 +79,7 @@ async function scored(
       calls: { retry, timeout, host: "reward" },
     })),
   );
-  const other = await createRun({ ...plan, rewards }, runs, undefined, false);
+  const other = await createRunFolder({ ...plan, rewards }, runs, undefined, false);
   const worker = toolWorker(runs, other);
   onTestFinished(worker.close);
   const openRun = async (id: string) => {
@@ -123,7 +123,7 @@ test("what the reward and the tools measured is in the trajectory's record: of a
 test("a trajectory that was left out is scored when its step is tried again, and nothing of it is removed", async () => {
   const input = await finished("task-00001");
   const named = { ...input, task: undefined };
-  const leaveOut = recordLeftOut((id) => openRun(runs, id), runTasks());
+  const leaveOut = recordLeftOut((id) => openRunFolder(runs, id), runTasks());
   const fail = (startedAt: number, failure: string) =>
     leaveOut({ ...named, startedAt, source: "training", failure });
   await fail(1000, "calculator: the host is down");
@@ -155,7 +155,7 @@ test("a record that was cut is told, and the trajectory is scored again", async 
 
 test("where the trainer compares turns, the score says what the least and the most of a turn was", async () => {
   const comparing = { ...plan, name: "comparing", trainer: { ...plan.trainer, comparesTurns: true } };
-  const other = await createRun(comparing, runs, undefined, false);
+  const other = await createRunFolder(comparing, runs, undefined, false);
   const scoreOf = async (turns: number) =>
     scored(await finished(`task-0000${turns}`, { turns, of: other }), "() => ({ reward: 1, success: true })");
   expect(await scoreOf(1)).toEqual({ reward: 1.25, success: true, turnRewards: { least: 1.25, most: 1.25 } });

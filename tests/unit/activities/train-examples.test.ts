@@ -6,8 +6,8 @@ import type { ExampleMetrics, TrainStepResult } from "../../../src/contracts/led
 import type { Report } from "../../../src/control/temporal/durable.ts";
 import { exampleRows } from "../../../src/plan/demonstrations/example-rows.ts";
 import { loadPlan } from "../../../src/plan/pipeline/load-plan.ts";
-import { createRun } from "../../../src/run/folder/create-run.ts";
-import { openRun, openRuns } from "../../../src/run/folder/open-runs.ts";
+import { createRunFolder } from "../../../src/run/folder/create-run-folder.ts";
+import { openRunFolder, openRuns } from "../../../src/run/folder/open-runs.ts";
 import { referenceScoresKey } from "../../../src/run/store/keys.ts";
 import { trainerWorker } from "../../../src/work/workers/trainer-worker.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
@@ -29,7 +29,7 @@ writeFileSync(preferences, pairs.map((row) => `${JSON.stringify(row)}\n`).join("
 /** A run of a plan with these overrides, and its steps, each by a worker of its own. */
 async function fresh(...overrides: string[]) {
   const plan = await loadPlan(pipeline, { overrides: [...common, ...overrides] });
-  const run = await openRun(runs, await createRun(plan, runs, undefined, false));
+  const run = await openRunFolder(runs, await createRunFolder(plan, runs, undefined, false));
   await initializeVersion(run, 0);
   const step = async (
     number: number,

@@ -10,8 +10,8 @@ import type { Report } from "../../../src/control/temporal/durable.ts";
 import { loadPlan } from "../../../src/plan/pipeline/load-plan.ts";
 import { reserve } from "../../../src/results/ledger/reservations.ts";
 import { trainedSteps } from "../../../src/results/ledger/trained-steps.ts";
-import { createRun } from "../../../src/run/folder/create-run.ts";
-import { type OpenRun, openRun, openRuns } from "../../../src/run/folder/open-runs.ts";
+import { createRunFolder } from "../../../src/run/folder/create-run-folder.ts";
+import { type OpenRun, openRunFolder, openRuns } from "../../../src/run/folder/open-runs.ts";
 import { sweepRun } from "../../../src/run/folder/sweep.ts";
 import { recordedStepKey, trainedStepKey, trajectoryKey, turnKey } from "../../../src/run/store/keys.ts";
 import { segmentRef } from "../../../src/run/trajectory/segments.ts";
@@ -29,8 +29,8 @@ const plan = await loadPlan(pipeline, { overrides: ["trainer.config.minibatchSiz
 
 /** A run whose warm start is done, and a batch for its first step. */
 async function fresh() {
-  const run = await createRun(plan, runs, undefined, false);
-  const opened = await openRun(runs, run);
+  const run = await createRunFolder(plan, runs, undefined, false);
+  const opened = await openRunFolder(runs, run);
   const { folder, store } = opened;
   for (const version of [0, 1]) await initializeVersion(opened, version);
   const batch: BatchMember[] = [];

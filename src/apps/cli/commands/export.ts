@@ -2,7 +2,7 @@ import { type Command, Option } from "commander";
 import { defined } from "../../../base/records/defined.ts";
 import { displayPath } from "../../../base/validation/place.ts";
 import { versionFolder } from "../../../control/operations/find-version.ts";
-import { openRun } from "../../../run/folder/open-runs.ts";
+import { openRunFolder } from "../../../run/folder/open-runs.ts";
 import { isRun } from "../../../run/folder/run-file.ts";
 import { runReference } from "../../../run/folder/run-reference.ts";
 import { refuseUsedTarget } from "./used-target.ts";
@@ -52,7 +52,7 @@ async function policyOf(named: string, options: Options): Promise<{ policy: stri
   const given = base === undefined ? {} : { base };
   const { runs, run } = runReference(named, options.runs);
   if (policyVersion === undefined && !isRun(runs, run)) return { policy: named, ...given };
-  const opened = await openRun(runs, run);
+  const opened = await openRunFolder(runs, run);
   const folderOf = async (version: string) => displayPath(await versionFolder(opened, version));
   return { policy: await folderOf(policyVersion ?? "newest"), base: await folderOf("0"), ...given };
 }

@@ -8,7 +8,7 @@ import { terminate } from "../../../control/supervision/terminate.ts";
 import { withSession } from "../../../control/supervision/with-session.ts";
 import { workflowResult } from "../../../control/supervision/workflow-result.ts";
 import { takeForkStage } from "../../../run/folder/fork-stage.ts";
-import { openRun } from "../../../run/folder/open-runs.ts";
+import { openRunFolder } from "../../../run/folder/open-runs.ts";
 import { trajectoryReference } from "../../../run/folder/run-reference.ts";
 import { copyTurns } from "../../../run/trajectory/copy-turns.ts";
 import { findTrajectory } from "../../../run/trajectory/find-trajectory.ts";
@@ -49,7 +49,7 @@ export function registerFork(program: Command): void {
 async function fork(named: string, options: Options): Promise<void> {
   const { runs, trajectory } = trajectoryReference(named, options.runs);
   const found = await findTrajectory(runs, trajectory);
-  const opened = await openRun(runs, found.run);
+  const opened = await openRunFolder(runs, found.run);
   const reader = trajectoryReader(opened);
   const record = await readTrajectoryRecord(reader, found);
   if (record === undefined) throw new EverturnError("TRAJECTORY_UNDER_WAY", { trajectory: found.id });

@@ -4,7 +4,7 @@ import { visible } from "../../../base/processes/terminal.ts";
 import type { LedgerEntry } from "../../../contracts/ledger.ts";
 import { stepStage } from "../../../contracts/stages.ts";
 import { type Ledger, readLedger } from "../../../results/ledger/ledger.ts";
-import { openRun } from "../../../run/folder/open-runs.ts";
+import { openRunFolder } from "../../../run/folder/open-runs.ts";
 import { runReference } from "../../../run/folder/run-reference.ts";
 import { positiveCount } from "../terminal/option-values.ts";
 import { errorLine, tellError } from "../terminal/tell-error.ts";
@@ -31,7 +31,7 @@ export function registerLedger(program: Command): void {
 
 async function ledger(named: string, { step, json, ...options }: Options): Promise<void> {
   const { runs, run } = runReference(named, options.runs);
-  const opened = await openRun(runs, run);
+  const opened = await openRunFolder(runs, run);
   const stage = step === undefined ? undefined : stepStage(step);
   if (json) {
     const written = writtenJson("entries");

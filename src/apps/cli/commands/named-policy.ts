@@ -6,7 +6,7 @@ import type { JsonObject } from "../../../contracts/json.ts";
 import type { Plan, ResolvedPlugin } from "../../../contracts/plan.ts";
 import { openSubject } from "../../../control/conformance/open-subject.ts";
 import { versionFolder } from "../../../control/operations/find-version.ts";
-import { openRun } from "../../../run/folder/open-runs.ts";
+import { openRunFolder } from "../../../run/folder/open-runs.ts";
 import { isRun } from "../../../run/folder/run-file.ts";
 import { runReference } from "../../../run/folder/run-reference.ts";
 import { newestVersion } from "../../../run/versions/newest-version.ts";
@@ -41,7 +41,7 @@ export async function namedPolicy(
 ): Promise<NamedPolicy> {
   const { runs, run } = runReference(named, folder);
   if (policyVersion === undefined && !isRun(runs, run)) return policyIn(named, config);
-  const opened = await openRun(runs, run);
+  const opened = await openRunFolder(runs, run);
   const { policy, rollout } = opened.plan;
   const version = policyVersion === undefined ? await newestVersion(opened) : Number(policyVersion);
   const path = await versionFolder(opened, version ?? "newest");

@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { counted, grouped } from "../../../base/text/format.ts";
 import { type Pruned, prune } from "../../../results/retention/prune.ts";
-import { openRun } from "../../../run/folder/open-runs.ts";
+import { openRunFolder } from "../../../run/folder/open-runs.ts";
 import { runReference } from "../../../run/folder/run-reference.ts";
 import { sweptLine } from "../../../run/folder/sweep.ts";
 
@@ -25,7 +25,7 @@ export function registerPrune(program: Command): void {
 
 async function pruneRun(named: string, { runs: folder, dryRun, json }: Options): Promise<void> {
   const { runs, run } = runReference(named, folder);
-  const pruned = await prune(await openRun(runs, run), { isDry: dryRun });
+  const pruned = await prune(await openRunFolder(runs, run), { isDry: dryRun });
   process.stdout.write(json ? `${JSON.stringify({ run, dryRun, ...pruned })}\n` : text(pruned, dryRun));
 }
 

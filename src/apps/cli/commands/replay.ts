@@ -4,7 +4,7 @@ import { counted } from "../../../base/text/format.ts";
 import { planLoops } from "../../../contracts/plan-loops.ts";
 import { withRunClient } from "../../../control/supervision/run-client.ts";
 import { historiesOf, replayHistories } from "../../../control/temporal/replay.ts";
-import { openRun } from "../../../run/folder/open-runs.ts";
+import { openRunFolder } from "../../../run/folder/open-runs.ts";
 import { trajectoryReference } from "../../../run/folder/run-reference.ts";
 import { findTrajectory } from "../../../run/trajectory/find-trajectory.ts";
 import { errorLine, tellError } from "../terminal/tell-error.ts";
@@ -29,7 +29,7 @@ async function replay(
 ): Promise<void> {
   const { runs, trajectory } = trajectoryReference(named, options.runs);
   const { id, run } = await findTrajectory(runs, trajectory);
-  const { plan } = await openRun(runs, run);
+  const { plan } = await openRunFolder(runs, run);
   const histories = await withRunClient({ runs, run, temporal: options.temporal }, (client) =>
     historiesOf(client, id),
   );

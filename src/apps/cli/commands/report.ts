@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import { writeReport } from "../../../results/report/write-report.ts";
-import { openRun } from "../../../run/folder/open-runs.ts";
+import { openRunFolder } from "../../../run/folder/open-runs.ts";
 import { runReference } from "../../../run/folder/run-reference.ts";
 
 /** `everturn report <run>`: writes a run's report.html, also while it works. */
@@ -13,7 +13,7 @@ export function registerReport(program: Command): void {
     .option("--json", "print one line of JSON", false)
     .action(async (named: string, options: { runs: string; json: boolean }) => {
       const { runs, run } = runReference(named, options.runs);
-      const opened = await openRun(runs, run);
+      const opened = await openRunFolder(runs, run);
       await writeReport(opened);
       const { report } = opened.folder;
       process.stdout.write(`${options.json ? JSON.stringify({ run, report }) : report}\n`);

@@ -3,7 +3,7 @@ import { visible } from "../../../base/processes/terminal.ts";
 import { number, percent } from "../../../base/text/format.ts";
 import { type RescoredTrajectory, rescoreRun } from "../../../control/operations/rescore-run.ts";
 import { wantedRewards } from "../../../control/operations/wanted-rewards.ts";
-import { openRun } from "../../../run/folder/open-runs.ts";
+import { openRunFolder } from "../../../run/folder/open-runs.ts";
 import { runReference } from "../../../run/folder/run-reference.ts";
 import { collect, count } from "../terminal/option-values.ts";
 import { writeOut, writtenJson } from "../terminal/written-json.ts";
@@ -47,7 +47,7 @@ export function registerRescore(program: Command): void {
 
 async function rescore(named: string, options: Options): Promise<void> {
   const { runs, run } = runReference(named, options.runs);
-  const opened = await openRun(runs, run);
+  const opened = await openRunFolder(runs, run);
   const rewards = await wantedRewards(opened, options);
   const { stage, task, limit } = options;
   const sums = { trajectories: 0, scored: 0, missing: 0, changed: 0, recorded: [0, 0], now: [0, 0] };

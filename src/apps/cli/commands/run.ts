@@ -2,7 +2,7 @@ import { type Command, Option } from "commander";
 import { placeRun, type RunPlace } from "../../../control/operations/place-run.ts";
 import { memoryNotes } from "../../../plan/pipeline/explain/memory-notes.ts";
 import { checkPipeline } from "../../../plan/pipeline/load-plan.ts";
-import { workerLayouts } from "../../../run/folder/create-run.ts";
+import { workerLayouts } from "../../../run/folder/create-run-folder.ts";
 import { collect } from "../terminal/option-values.ts";
 import { train } from "./train.ts";
 

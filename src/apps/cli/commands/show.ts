@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { tokenRows, tokenTexts } from "../../../results/report/token-rows.ts";
 import { readTrajectory } from "../../../results/report/trajectory-detail.ts";
-import { openRun } from "../../../run/folder/open-runs.ts";
+import { openRunFolder } from "../../../run/folder/open-runs.ts";
 import { trajectoryReference } from "../../../run/folder/run-reference.ts";
 import { findTrajectory } from "../../../run/trajectory/find-trajectory.ts";
 import { trajectoryReader } from "../../../run/trajectory/reader.ts";
@@ -34,7 +34,7 @@ export function registerShow(program: Command): void {
 async function show(named: string, options: Options): Promise<void> {
   const { runs, trajectory } = trajectoryReference(named, options.runs);
   const found = await findTrajectory(runs, trajectory);
-  const run = await openRun(runs, found.run);
+  const run = await openRunFolder(runs, found.run);
   const read = await readTrajectory(trajectoryReader(run), found);
   const detail = options.whole ? await withWholeObservations(run.store, read) : read;
   const written = options.media === undefined ? [] : await writeMedia(run.store, detail, options.media);

@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import { EverturnError } from "../../../base/errors/everturn-error.ts";
 import { counted } from "../../../base/text/format.ts";
 import { runTrackers } from "../../../control/tracking/run-trackers.ts";
-import { openRun } from "../../../run/folder/open-runs.ts";
+import { openRunFolder } from "../../../run/folder/open-runs.ts";
 import { lastRecordedStep } from "../../../run/folder/recorded-steps.ts";
 import { runReference } from "../../../run/folder/run-reference.ts";
 
@@ -18,7 +18,7 @@ export function registerTrack(program: Command): void {
 
 async function track(named: string, options: { runs: string }): Promise<void> {
   const { runs, run } = runReference(named, options.runs);
-  const opened = await openRun(runs, run);
+  const opened = await openRunFolder(runs, run);
   const { plan, store } = opened;
   if (plan.trackers === undefined) throw new EverturnError("RUN_WITHOUT_TRACKERS", { run });
   const trackers = await runTrackers(opened, (text) => void process.stderr.write(`${text}\n`));

@@ -12,7 +12,7 @@ import {
   type TrajectoryFilter,
 } from "../../../control/operations/list-trajectories.ts";
 import { queryTrajectories } from "../../../control/operations/query-trajectories.ts";
-import { type OpenRun, openRun } from "../../../run/folder/open-runs.ts";
+import { type OpenRun, openRunFolder } from "../../../run/folder/open-runs.ts";
 import { runReference } from "../../../run/folder/run-reference.ts";
 import { count, decimal } from "../terminal/option-values.ts";
 import { writeOut, writtenJson } from "../terminal/written-json.ts";
@@ -65,7 +65,7 @@ export function registerTrajectories(program: Command): void {
 
 async function trajectories(named: string, given: Options): Promise<void> {
   const { runs, run: id } = runReference(named, given.runs);
-  const run = await openRun(runs, id);
+  const run = await openRunFolder(runs, id);
   const options = { ...given, limit: given.limit ?? (given.as === undefined ? 50 : 0) };
   if (given.as !== undefined) {
     for await (const line of exportLines(run, given.as, matching(run, options)))

@@ -2,7 +2,7 @@ import { isAbsolute } from "node:path";
 import type { Command } from "commander";
 import { displayPath } from "../../../base/validation/place.ts";
 import { findVersion } from "../../../control/operations/find-version.ts";
-import { openRun } from "../../../run/folder/open-runs.ts";
+import { openRunFolder } from "../../../run/folder/open-runs.ts";
 import { runReference } from "../../../run/folder/run-reference.ts";
 import { type ListedVersion, listVersions } from "../../../run/versions/list-versions.ts";
 import { tableLines } from "../views/table.ts";
@@ -26,7 +26,7 @@ export function registerVersions(program: Command): void {
 
 async function versions(named: string, asked: string | undefined, options: Options): Promise<void> {
   const { runs, run } = runReference(named, options.runs);
-  const opened = await openRun(runs, run);
+  const opened = await openRunFolder(runs, run);
   const all = await listVersions(opened);
   const found = (asked === undefined ? all : [await findVersion(opened, all, asked)]).map(shown);
   if (options.json) process.stdout.write(`${JSON.stringify({ run, versions: found })}\n`);

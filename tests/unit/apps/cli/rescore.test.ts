@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { registerRescore } from "../../../../src/apps/cli/commands/rescore.ts";
 import { foldSteps } from "../../../../src/results/retention/fold-steps.ts";
 import { freeRecords } from "../../../../src/results/retention/free-records.ts";
-import { openRun } from "../../../../src/run/folder/open-runs.ts";
+import { openRunFolder } from "../../../../src/run/folder/open-runs.ts";
 import { planRow, trajectoryKey } from "../../../../src/run/store/keys.ts";
 import { readTrajectoryRecord } from "../../../../src/run/trajectory/trajectory-files.ts";
 import { trajectoryOf } from "../../../../src/run/trajectory/trajectory-of.ts";
@@ -119,7 +119,7 @@ test("rewards of groups compare the trajectories of each group again, and have n
     JSON.parse(await rescore("--reward", list, "--stage", stage, "--json"));
   const { trajectories, total, missing } = await scored("step-0002"); // each of its tasks was tried once
   expect([missing, trajectories[0].now]).toEqual([total, { missing: reason }]);
-  const { store, plan } = await openRun(runs, id);
+  const { store, plan } = await openRunFolder(runs, id);
   const { task, sample, ...first } = trajectoryOf(trajectories[0].id);
   const record = await readTrajectoryRecord(store, { task, sample, ...first });
   if (record === undefined) throw new Error("it has no record");

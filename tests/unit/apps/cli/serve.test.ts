@@ -3,15 +3,15 @@ import { join } from "node:path";
 import OpenAI from "openai";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { loadPlan } from "../../../../src/plan/pipeline/load-plan.ts";
-import { createRun } from "../../../../src/run/folder/create-run.ts";
-import { openRun } from "../../../../src/run/folder/open-runs.ts";
+import { createRunFolder } from "../../../../src/run/folder/create-run-folder.ts";
+import { openRunFolder } from "../../../../src/run/folder/open-runs.ts";
 import { everturn, startWith } from "../../../support/command.ts";
 import { temporaryFolder } from "../../../support/temporary-folder.ts";
 import { folderOf, initializeVersion } from "../../../support/versions.ts";
 
 const runs = temporaryFolder();
 const plan = await loadPlan(join(import.meta.dirname, "..", "..", "..", "pipelines", "small.yaml"));
-const run = await openRun(runs, await createRun(plan, runs, undefined, false));
+const run = await openRunFolder(runs, await createRunFolder(plan, runs, undefined, false));
 await initializeVersion(run, 0);
 const patience = 120_000;
 const input = "1 + 2?";

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { registerShow } from "../../../../src/apps/cli/commands/show.ts";
 import type { Trajectory } from "../../../../src/contracts/generated/trajectory.ts";
-import { openRun } from "../../../../src/run/folder/open-runs.ts";
+import { openRunFolder } from "../../../../src/run/folder/open-runs.ts";
 import { trajectoryKey } from "../../../../src/run/store/keys.ts";
 import { trajectoryOf } from "../../../../src/run/trajectory/trajectory-of.ts";
 import { png } from "../../../support/images.ts";
@@ -80,7 +80,7 @@ test("prints one line of JSON with the whole record and its segments", async () 
 });
 
 test("names an observation's images, writes them where it is told to, and prints what was cut whole", async () => {
-  const { store, folder } = await openRun(runs, "calculator-sample");
+  const { store, folder } = await openRunFolder(runs, "calculator-sample");
   const image = png(640, 480);
   const text = "a long page";
   const frame = {
@@ -136,7 +136,7 @@ test("names ids like the one that is not there, and those that an ending fits", 
 });
 
 test("tells what the reward and the tools measured", async () => {
-  const { folder } = await openRun(runs, "calculator-sample");
+  const { folder } = await openRunFolder(runs, "calculator-sample");
   const place = trajectoryOf("calculator-sample/step-0001/task-01009/0");
   const metrics = { length: 2, "calculator.digits": 1.5 };
   const file = join(folder.root, trajectoryKey(place).path);

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { registerTrajectories } from "../../../../src/apps/cli/commands/trajectories.ts";
 import { readChatRequest } from "../../../../src/chat/openai/read-chat.ts";
-import { openRun } from "../../../../src/run/folder/open-runs.ts";
+import { openRunFolder } from "../../../../src/run/folder/open-runs.ts";
 import { trajectoryKey } from "../../../../src/run/store/keys.ts";
 import { trajectoryReader } from "../../../../src/run/trajectory/reader.ts";
 import { readTrajectoryRecord } from "../../../../src/run/trajectory/trajectory-files.ts";
@@ -90,7 +90,7 @@ test("as messages of OpenAI's form, which the endpoint reads again", async () =>
 
 test("as preferences: the best and the worst of a group that differs", async () => {
   const other = await writeSampleRun();
-  const run = await openRun(other.runs, other.id);
+  const run = await openRunFolder(other.runs, other.id);
   const place = { stage: "step-0001", task: "task-01009" };
   const first = await readTrajectoryRecord(trajectoryReader(run), { ...place, sample: 0 });
   for (const [sample, reward] of [

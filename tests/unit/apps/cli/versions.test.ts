@@ -2,8 +2,8 @@ import { readFileSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { loadPlan } from "../../../../src/plan/pipeline/load-plan.ts";
-import { createRun } from "../../../../src/run/folder/create-run.ts";
-import { openRun } from "../../../../src/run/folder/open-runs.ts";
+import { createRunFolder } from "../../../../src/run/folder/create-run-folder.ts";
+import { openRunFolder } from "../../../../src/run/folder/open-runs.ts";
 import { policyPart } from "../../../../src/run/versions/version-parts.ts";
 import { everturn } from "../../../support/command.ts";
 import { temporaryFolder } from "../../../support/temporary-folder.ts";
@@ -11,7 +11,7 @@ import { folderOf, initializeVersion, writeVersion } from "../../../support/vers
 
 const runs = temporaryFolder();
 const plan = await loadPlan(join(import.meta.dirname, "..", "..", "..", "pipelines", "small.yaml"));
-const run = await openRun(runs, await createRun(plan, runs, undefined, false));
+const run = await openRunFolder(runs, await createRunFolder(plan, runs, undefined, false));
 for (const version of [0, 1]) await initializeVersion(run, version);
 for (const version of [2, 3]) await writeVersion(run, version);
 const removed = policyPart(plan, 2);
@@ -53,8 +53,8 @@ test("`everturn export RUN` takes the version asked for, the newest if none is, 
 test.each(["model.safetensors", "tokenizer.json", "config.json"])(
   "`everturn export` and `everturn versions` refuse a version in whose %s a bit has flipped, and name the file",
   async (name) => {
-    const id = await createRun(plan, runs, undefined, false);
-    const flipped = await openRun(runs, id);
+    const id = await createRunFolder(plan, runs, undefined, false);
+    const flipped = await openRunFolder(runs, id);
     await initializeVersion(flipped, 0);
     const file = join(await folderOf(flipped, 0), name);
     const content = readFileSync(file);

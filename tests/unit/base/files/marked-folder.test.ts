@@ -17,7 +17,7 @@ import { makeFolder } from "../../../../src/base/files/make-folder.ts";
 import { heedMark, markFile, markFolder, readMark } from "../../../../src/base/files/marked-folder.ts";
 import { namesIn } from "../../../../src/base/files/names-in.ts";
 import { readRecord, writeOnce, writeWhole } from "../../../../src/base/files/whole-files.ts";
-import { createRun } from "../../../../src/run/folder/create-run.ts";
+import { createRunFolder } from "../../../../src/run/folder/create-run-folder.ts";
 import { folderBackend } from "../../../../src/run/store/folder-backend.ts";
 import { failOnce } from "../../../support/failing-calls.ts";
 import { mayMount, mount } from "../../../support/mount.ts";
@@ -37,7 +37,7 @@ function marked(root = mkdtempSync(join(folder, "run-"))): string {
 test("a new run has a mark with an identity of its own, which stays, and which a copy shares", async () => {
   const runs = await Promise.all(
     ["a", "b"].map((name) =>
-      createRun(samplePlan(small), folder, undefined, false, "shared", undefined, name),
+      createRunFolder(samplePlan(small), folder, undefined, false, "shared", undefined, name),
     ),
   );
   const [one = "", other = ""] = runs.map((run) => join(folder, run));

@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { writeNewFolder } from "../../../../src/apps/cli/commands/used-target.ts";
 import { readRecord, writeOnce, writeWhole } from "../../../../src/base/files/whole-files.ts";
-import { createRun } from "../../../../src/run/folder/create-run.ts";
+import { createRunFolder } from "../../../../src/run/folder/create-run-folder.ts";
 import { mayMount, onReadOnlyDisk } from "../../../support/mount.ts";
 import { samplePlan } from "../../../support/sample-plan.ts";
 import { temporaryFolder } from "../../../support/temporary-folder.ts";
@@ -43,9 +43,9 @@ test.skipIf(!mayMount)(
       await expect(writeOnce(join(disk, "a", "b", "record.json"), "{}")).rejects.toMatchObject(expected);
       await expect(writeWhole(join(disk, "a", "record.json"), "{}")).rejects.toMatchObject(expected);
       await expect(writeNewFolder(join(disk, "a", "v1"), async () => {})).rejects.toMatchObject(expected);
-      await expect(createRun(samplePlan(small), join(disk, "runs"), undefined, false)).rejects.toMatchObject(
-        expected,
-      );
+      await expect(
+        createRunFolder(samplePlan(small), join(disk, "runs"), undefined, false),
+      ).rejects.toMatchObject(expected);
     });
   },
 );

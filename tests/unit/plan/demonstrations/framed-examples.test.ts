@@ -7,8 +7,8 @@ import { framedChats } from "../../../../src/plan/demonstrations/framed-examples
 import { loadPlan } from "../../../../src/plan/pipeline/load-plan.ts";
 import { readDemonstrations } from "../../../../src/plan/pipeline/read/demonstrations.ts";
 import { toolDefinitions } from "../../../../src/plan/pipeline/resolve/tool-definitions.ts";
-import { createRun } from "../../../../src/run/folder/create-run.ts";
-import { openRun } from "../../../../src/run/folder/open-runs.ts";
+import { createRunFolder } from "../../../../src/run/folder/create-run-folder.ts";
+import { openRunFolder } from "../../../../src/run/folder/open-runs.ts";
 import { temporaryFolder } from "../../../support/temporary-folder.ts";
 import { folderOf, initializeVersion } from "../../../support/versions.ts";
 
@@ -29,7 +29,7 @@ test("demonstrations become tokens when they are asked for, as the policy frames
   write(rows.toSpliced(1, 1));
   const pipeline = join(import.meta.dirname, "..", "..", "..", "pipelines", "small.yaml");
   const plan = await loadPlan(pipeline, { overrides: [`warmStart.demonstrations=${demonstrations}`] });
-  const run = await openRun(folder, await createRun(plan, folder, undefined, false));
+  const run = await openRunFolder(folder, await createRunFolder(plan, folder, undefined, false));
   await initializeVersion(run, 0);
   write(rows); // the row between them would be refused before a run
   const framing = createFraming(await loadTokenizer(await folderOf(run, 0)));

@@ -4,7 +4,7 @@ import { isEverturnError } from "../../../../src/base/errors/everturn-error.ts";
 import { changeRun } from "../../../../src/control/supervision/change-run.ts";
 import { changePlan } from "../../../../src/plan/pipeline/change-plan.ts";
 import { loadPlan } from "../../../../src/plan/pipeline/load-plan.ts";
-import { createRun } from "../../../../src/run/folder/create-run.ts";
+import { createRunFolder } from "../../../../src/run/folder/create-run-folder.ts";
 import { openRuns } from "../../../../src/run/folder/open-runs.ts";
 import { isKept } from "../../../../src/run/versions/kept-versions.ts";
 import { temporaryFolder } from "../../../support/temporary-folder.ts";
@@ -66,7 +66,7 @@ test.each([
 
 test("a change is recorded in the plan, and seen by who has the run open", async () => {
   const runs = temporaryFolder();
-  const run = await createRun(plan, runs, undefined, false);
+  const run = await createRunFolder(plan, runs, undefined, false);
   const open = openRuns(runs);
   const before = await open(run);
   expect(await changeRun(before, ["steps=3"])).toBeUndefined();

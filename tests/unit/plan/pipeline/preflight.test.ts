@@ -9,7 +9,7 @@ import { checkPipeline, loadPlan } from "../../../../src/plan/pipeline/load-plan
 import { countRows } from "../../../../src/plan/pipeline/read/count-rows.ts";
 import { readDemonstrations } from "../../../../src/plan/pipeline/read/demonstrations.ts";
 import { readTaskFile } from "../../../../src/plan/tasks/task-file.ts";
-import { createRun } from "../../../../src/run/folder/create-run.ts";
+import { createRunFolder } from "../../../../src/run/folder/create-run-folder.ts";
 import { openRuns } from "../../../../src/run/folder/open-runs.ts";
 import { policyWorker } from "../../../../src/work/workers/policy-worker.ts";
 import { temporaryFolder } from "../../../support/temporary-folder.ts";
@@ -312,7 +312,7 @@ test("a policy that must be built first is asked then, before anything trains", 
   const overrides = [`policy.plugin=${plugin}`, `dataset.train.config.path=${path}`];
   const plan = await loadPlan(small, { overrides });
   const runs = join(folder, "runs");
-  const run = await createRun(plan, runs, undefined, false);
+  const run = await createRunFolder(plan, runs, undefined, false);
   const initialize = initializePolicy(policyWorker(openRuns(runs)));
   for (const attempt of ["first", "second"]) {
     await expect(initialize({ run }), attempt).rejects.toMatchObject({

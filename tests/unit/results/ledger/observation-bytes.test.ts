@@ -6,7 +6,7 @@ import type { RecordedCall } from "../../../../src/contracts/recorded-call.ts";
 import { readLedger } from "../../../../src/results/ledger/ledger.ts";
 import { readTrajectory } from "../../../../src/results/report/trajectory-detail.ts";
 import { prune } from "../../../../src/results/retention/prune.ts";
-import { openRun } from "../../../../src/run/folder/open-runs.ts";
+import { openRunFolder } from "../../../../src/run/folder/open-runs.ts";
 import { callKey, trajectoryKey } from "../../../../src/run/store/keys.ts";
 import { openRunStore } from "../../../../src/run/store/open-run-store.ts";
 import { trajectoryReader } from "../../../../src/run/trajectory/reader.ts";
@@ -39,15 +39,15 @@ for (const stage of ["step-0001", "step-0002"]) {
 }
 
 const findings = async () => {
-  const ledger = await readLedger(await openRun(runs, made.id));
+  const ledger = await readLedger(await openRunFolder(runs, made.id));
   return ledger.findings.map(({ check, problem }) => `${check}: ${problem}`);
 };
 
 test("images and whole texts of observations outlast folding and pruning, and are read from a step's file", async () => {
   expect(await findings()).toEqual([]);
-  const pruned = await prune(await openRun(runs, made.id));
+  const pruned = await prune(await openRunFolder(runs, made.id));
   expect(pruned, "the single records of step 1 are gone").toMatchObject({ folded: [1, 2], trajectories: 2 });
-  const run = await openRun(runs, made.id);
+  const run = await openRunFolder(runs, made.id);
   const reader = trajectoryReader(run);
   const [name] = await reader.list({ stage: "step-0001" });
   if (name === undefined) throw new Error("it is in the file of its step");

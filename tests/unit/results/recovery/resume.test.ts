@@ -12,8 +12,8 @@ import { evaluationStage, stepStage } from "../../../../src/contracts/stages.ts"
 import { loadPlan } from "../../../../src/plan/pipeline/load-plan.ts";
 import { runTasks } from "../../../../src/plan/tasks/run-tasks.ts";
 import { reserve } from "../../../../src/results/ledger/reservations.ts";
-import { createRun } from "../../../../src/run/folder/create-run.ts";
-import { type OpenRun, openRun } from "../../../../src/run/folder/open-runs.ts";
+import { createRunFolder } from "../../../../src/run/folder/create-run-folder.ts";
+import { type OpenRun, openRunFolder } from "../../../../src/run/folder/open-runs.ts";
 import { lastRecordedStep, recordedSteps } from "../../../../src/run/folder/recorded-steps.ts";
 import { sweepRun } from "../../../../src/run/folder/sweep.ts";
 import type { Backend } from "../../../../src/run/store/backend.ts";
@@ -55,7 +55,7 @@ async function asynchronousRun(staleness: number): Promise<OpenRun> {
     evaluationEvery: 10,
   });
   const rollout = { ...plan.rollout, staleness };
-  return openRun(runs, await createRun({ ...plan, rollout }, runs, undefined, false));
+  return openRunFolder(runs, await createRunFolder({ ...plan, rollout }, runs, undefined, false));
 }
 
 function idOf({ id }: OpenRun, number: number): string {
@@ -231,7 +231,7 @@ test("a group whose shard reserved nothing while a later one's did is admitted, 
   const pipeline = join(import.meta.dirname, "..", "..", "..", "pipelines", "small.yaml");
   const overrides = ["rollout.batchSize=16", "rollout.groupSize=4", "rollout.staleness=1"];
   const plan = await loadPlan(pipeline, { overrides: [...overrides, "trainer.config.minibatchSize=16"] });
-  const run = await openRun(runs, await createRun(plan, runs, undefined, false));
+  const run = await openRunFolder(runs, await createRunFolder(plan, runs, undefined, false));
   const open = async () => run;
   const admitted: (GroupPlace & { number: number })[] = [];
   for (const step of [1, 2]) {

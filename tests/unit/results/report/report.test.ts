@@ -7,7 +7,7 @@ import type { StepRecord } from "../../../../src/contracts/generated/step-record
 import type { Media, Trajectory } from "../../../../src/contracts/generated/trajectory.ts";
 import type { EvaluationRecord } from "../../../../src/contracts/run.ts";
 import { writeReport } from "../../../../src/results/report/write-report.ts";
-import { openRun } from "../../../../src/run/folder/open-runs.ts";
+import { openRunFolder } from "../../../../src/run/folder/open-runs.ts";
 import { evaluationKey, recordedStepKey, trajectoryKey } from "../../../../src/run/store/keys.ts";
 import { trajectoryReader } from "../../../../src/run/trajectory/reader.ts";
 import { png } from "../../../support/images.ts";
@@ -16,7 +16,7 @@ import { changeRecord } from "../../../support/stored-record.ts";
 import { runCommand } from "../../apps/cli/run-command.ts";
 
 async function reportOf({ runs, id, folder }: SampleRun): Promise<string> {
-  await writeReport(await openRun(runs, id));
+  await writeReport(await openRunFolder(runs, id));
   return readFile(folder.report, "utf8");
 }
 

@@ -2,8 +2,8 @@ import { chmodSync, mkdirSync, readdirSync, statSync, writeFileSync } from "node
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { writeAs } from "../../../../src/base/files/write-as.ts";
-import { createRun } from "../../../../src/run/folder/create-run.ts";
-import { openRun } from "../../../../src/run/folder/open-runs.ts";
+import { createRunFolder } from "../../../../src/run/folder/create-run-folder.ts";
+import { openRunFolder } from "../../../../src/run/folder/open-runs.ts";
 import { isRun, readRunFile } from "../../../../src/run/folder/run-file.ts";
 import { forkKey } from "../../../../src/run/store/keys.ts";
 import { openRunStore } from "../../../../src/run/store/open-run-store.ts";
@@ -16,22 +16,22 @@ const runs = temporaryFolder();
 const plan = samplePlan({ steps: 1, batchSize: 8, tasks: 2, warmStart: true, evaluationEvery: 1 });
 
 test("runs that begin in the same second get folders of their own, with the plan as it was", async () => {
-  const ids = await Promise.all([1, 2, 3].map(() => createRun(plan, runs, undefined, false)));
+  const ids = await Promise.all([1, 2, 3].map(() => createRunFolder(plan, runs, undefined, false)));
   expect(new Set(ids).size).toBe(3);
   expect(readdirSync(runs).sort()).toEqual([...ids].sort());
   expect(ids[0]).toMatch(/^calculator-\d{8}-\d{6}(-[23])?$/);
-  expect((await openRun(runs, ids[0] ?? "")).plan).toEqual(plan);
+  expect((await openRunFolder(runs, ids[0] ?? "")).plan).toEqual(plan);
 });
 
 test("a run has queues of its own, on its own server too: another run's workers may meet it", async () => {
-  const own = await readRunFile(runs, await createRun(plan, runs, undefined, false));
+  const own = await readRunFile(runs, await createRunFolder(plan, runs, undefined, false));
   expect(own).toMatchObject({
     namespace: "default",
     queues: { policy: `${own.run}/rollout`, tools: `${own.run}/rollout`, trainer: `${own.run}/trainer` },
   });
   expect(own.address).toBeUndefined();
   const server = { address: "temporal.example:7233", namespace: "training" };
-  const run = await createRun(plan, runs, server, true);
+  const run = await createRunFolder(plan, runs, server, true);
   expect(await readRunFile(runs, run)).toMatchObject({
     ...server,
     telemetry: true,
@@ -41,7 +41,7 @@ test("a run has queues of its own, on its own server too: another run's workers 
 
 test("a run that is not there is refused with those that are", async () => {
   mkdirSync(join(runs, "unfinished"));
-  await expect(openRun(runs, "calculator-1")).rejects.toThrow(
+  await expect(openRunFolder(runs, "calculator-1")).rejects.toThrow(
     /There is no run calculator-1 in .*Runs there: (?!.*unfinished)/,
   );
 });
@@ -50,23 +50,23 @@ test("a run may name another store: whoever opens the run opens that, and its fo
   const place = await startObjects(temporaryFolder(), { lag: 60_000 });
   if (!("port" in place)) throw new Error("an object store has a port");
   const store = objectsUrl(place.port);
-  const run = await createRun(plan, runs, undefined, false, "shared", store);
+  const run = await createRunFolder(plan, runs, undefined, false, "shared", store);
   expect(readdirSync(join(runs, run)).filter((name) => name !== "writing")).toEqual([
     "identity.json",
     "run.json",
   ]);
-  const one = await openRun(runs, run);
+  const one = await openRunFolder(runs, run);
   expect(one.plan).toEqual(plan);
   await one.store.record(forkKey(1), { by: "one" });
   const elsewhere = openRunStore(join(runs, run));
   expect(await elsewhere.read(forkKey(1))).toEqual({ by: "one" });
-  const other = await createRun(plan, runs, undefined, false, "shared", store);
-  expect(await (await openRun(runs, other)).store.read(forkKey(1)), "runs are apart").toBeUndefined();
+  const other = await createRunFolder(plan, runs, undefined, false, "shared", store);
+  expect(await (await openRunFolder(runs, other)).store.read(forkKey(1)), "runs are apart").toBeUndefined();
 });
 
 test("a store that can't be opened is refused by its name, and its run is none", async () => {
   const before = readdirSync(runs);
-  const creating = createRun(
+  const creating = createRunFolder(
     plan,
     runs,
     undefined,
@@ -87,7 +87,7 @@ test("a run is the user's alone, and what is written in it as open as its folder
   const before = process.umask(0o022);
   try {
     const parent = join(runs, "private");
-    const run = await createRun(plan, parent, undefined, false);
+    const run = await createRunFolder(plan, parent, undefined, false);
     const root = join(parent, run);
     expect([root, join(root, "plan"), join(root, "plan", "1.json"), join(root, "run.json")].map(of)).toEqual([
       "700",
@@ -97,7 +97,7 @@ test("a run is the user's alone, and what is written in it as open as its folder
     ]);
     expect(of(parent)).toBe("755");
     expect(process.umask(0o022)).toBe(0o022);
-    const named = await createRun(plan, parent, undefined, false, "shared", undefined, "named");
+    const named = await createRunFolder(plan, parent, undefined, false, "shared", undefined, "named");
     expect([of(join(parent, named)), of(join(parent, named, "run.json"))]).toEqual(["700", "600"]);
     chmodSync(root, 0o750);
     const undo = writeAs(root);

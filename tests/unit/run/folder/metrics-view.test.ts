@@ -2,9 +2,9 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { readLines } from "../../../../src/base/files/line-file.ts";
 import type { StepRecord } from "../../../../src/contracts/generated/step-record.ts";
-import { createRun } from "../../../../src/run/folder/create-run.ts";
+import { createRunFolder } from "../../../../src/run/folder/create-run-folder.ts";
 import { writeMetrics } from "../../../../src/run/folder/metrics-view.ts";
-import { openRun } from "../../../../src/run/folder/open-runs.ts";
+import { openRunFolder } from "../../../../src/run/folder/open-runs.ts";
 import { recordedStepKey } from "../../../../src/run/store/keys.ts";
 import { samplePlan } from "../../../support/sample-plan.ts";
 import { temporaryFolder } from "../../../support/temporary-folder.ts";
@@ -18,7 +18,7 @@ const bytesRead = () => Number(/^rchar: (\d+)$/m.exec(readFileSync("/proc/self/i
 test.skipIf(process.platform !== "linux")(
   "a step's line is written without reading those before it",
   async () => {
-    const run = await openRun(runs, await createRun(samplePlan(small), runs, undefined, false));
+    const run = await openRunFolder(runs, await createRunFolder(samplePlan(small), runs, undefined, false));
     const lineOf = (step: number) => ({ step, text: "long ".repeat(1000) }) as unknown as StepRecord;
     const steps = 600;
     const before = Array.from({ length: steps - 1 }, (_, index) => `${JSON.stringify(lineOf(index + 1))}\n`);
@@ -34,7 +34,7 @@ test.skipIf(process.platform !== "linux")(
 );
 
 test("where a step is recorded again, its line and those after it are written anew", async () => {
-  const run = await openRun(runs, await createRun(samplePlan(small), runs, undefined, false));
+  const run = await openRunFolder(runs, await createRunFolder(samplePlan(small), runs, undefined, false));
   const lineOf = (step: number, seconds: number) => ({ step, seconds }) as unknown as StepRecord;
   for (const step of [1, 2, 3]) await run.store.record(recordedStepKey(step), lineOf(step, 1));
   await writeMetrics(run, 3);

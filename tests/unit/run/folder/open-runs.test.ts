@@ -2,7 +2,7 @@ import { mkdirSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { changeRun } from "../../../../src/control/supervision/change-run.ts";
-import { createRun } from "../../../../src/run/folder/create-run.ts";
+import { createRunFolder } from "../../../../src/run/folder/create-run-folder.ts";
 import { openRuns } from "../../../../src/run/folder/open-runs.ts";
 import { planRow } from "../../../../src/run/store/keys.ts";
 import { samplePlan } from "../../../support/sample-plan.ts";
@@ -12,7 +12,7 @@ const runs = temporaryFolder();
 const plan = samplePlan({ steps: 3, batchSize: 8, tasks: 2, warmStart: true, evaluationEvery: 1 });
 
 test("who has a run open has its newest plan, and the same store: no file's time is asked", async () => {
-  const run = await createRun(plan, runs, undefined, false);
+  const run = await createRunFolder(plan, runs, undefined, false);
   const open = openRuns(runs);
   const first = await open(run);
   expect(first.plan.steps).toBe(3);
@@ -40,7 +40,7 @@ test("a run that 0.3 began is refused as such, and not for a broken file", async
 });
 
 test("a plan that can't be read is refused by its name: no earlier one says what it said", async () => {
-  const run = await createRun(plan, runs, undefined, false);
+  const run = await createRunFolder(plan, runs, undefined, false);
   const opened = await openRuns(runs)(run);
   await changeRun(opened, ["steps=5"]);
   truncateSync(join(opened.folder.root, planRow(2).path), 50);
@@ -51,7 +51,7 @@ test("a plan that can't be read is refused by its name: no earlier one says what
 });
 
 test("a run whose plan is missing says so, and not that there is no such run", async () => {
-  const run = await createRun(plan, runs, undefined, false);
+  const run = await createRunFolder(plan, runs, undefined, false);
   rmSync(join(runs, run, planRow(1).path));
   await expect(openRuns(runs)(run)).rejects.toMatchObject({
     code: "RUN_PLAN_LOST",

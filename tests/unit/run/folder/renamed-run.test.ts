@@ -2,7 +2,7 @@ import { cpSync, mkdirSync, renameSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { readLedger } from "../../../../src/results/ledger/ledger.ts";
-import { openRun, openRuns } from "../../../../src/run/folder/open-runs.ts";
+import { openRunFolder, openRuns } from "../../../../src/run/folder/open-runs.ts";
 import { runFolder } from "../../../../src/run/folder/run-folder.ts";
 import { runReference, trajectoryReference } from "../../../../src/run/folder/run-reference.ts";
 import { writeSampleRun } from "../../../support/sample-run.ts";
@@ -12,7 +12,7 @@ import { temporaryFolder } from "../../../support/temporary-folder.ts";
 async function sample() {
   const runs = temporaryFolder();
   const { id, folder } = await writeSampleRun({ steps: 2 }, runs);
-  const findings = async (name: string) => (await readLedger(await openRun(runs, name))).findings;
+  const findings = async (name: string) => (await readLedger(await openRunFolder(runs, name))).findings;
   return { runs, id, root: folder.root, findings, before: await findings(id) };
 }
 
@@ -24,10 +24,10 @@ test("a renamed run is the run that run.json names, by its folder, by its id and
     expect(runFolder(runs, id).root).toBe(join(runs, "best"));
   }
   renameSync(join(runs, "best"), join(runs, "better"));
-  expect((await openRun(runs, "better")).id).toBe(id); // as a page does that lists folders, whose links have the id
-  expect((await openRun(runs, id)).folder.root).toBe(join(runs, "better"));
+  expect((await openRunFolder(runs, "better")).id).toBe(id); // as a page does that lists folders, whose links have the id
+  expect((await openRunFolder(runs, id)).folder.root).toBe(join(runs, "better"));
   renameSync(join(runs, "better"), join(runs, "best"));
-  const opened = await openRun(runs, "best");
+  const opened = await openRunFolder(runs, "best");
   expect(opened).toMatchObject({ id, folder: { root: join(runs, "best") } });
   expect(await findings("best")).toEqual(before);
   expect((await openRuns(runs)(id)).folder.root).toBe(join(runs, "best"));
@@ -55,8 +55,8 @@ test("a copy beside its run is refused, by its name; in another folder it is the
   );
   expect(() => runReference(join(runs, "copy"), "elsewhere")).toThrow("is a copy of the run");
   expect(runReference(id, runs)).toEqual({ runs, run: id });
-  expect((await openRun(runs, "copy")).folder.root).toBe(join(runs, "copy"));
-  expect((await openRun(runs, id)).folder.root).toBe(root);
+  expect((await openRunFolder(runs, "copy")).folder.root).toBe(join(runs, "copy"));
+  expect((await openRunFolder(runs, id)).folder.root).toBe(root);
   const other = join(dirname(runs), `${basename(runs)}-other`);
   mkdirSync(other);
   renameSync(join(runs, "copy"), join(other, "copy"));

@@ -4,8 +4,8 @@ import { expect, test } from "vitest";
 import { newAttempt } from "../../../../src/base/files/temporary-name.ts";
 import type { StepRecord } from "../../../../src/contracts/generated/step-record.ts";
 import type { TrainedStep } from "../../../../src/contracts/ledger.ts";
-import { createRun } from "../../../../src/run/folder/create-run.ts";
-import { openRun } from "../../../../src/run/folder/open-runs.ts";
+import { createRunFolder } from "../../../../src/run/folder/create-run-folder.ts";
+import { openRunFolder } from "../../../../src/run/folder/open-runs.ts";
 import { sweepRun } from "../../../../src/run/folder/sweep.ts";
 import { foldedKey, recordedStepKey, trainedStepKey } from "../../../../src/run/store/keys.ts";
 import { treeRecordKey } from "../../../../src/run/store/tree-paths.ts";
@@ -14,7 +14,7 @@ import { temporaryFolder } from "../../../support/temporary-folder.ts";
 
 const runs = temporaryFolder();
 const small = { steps: 1, batchSize: 8, tasks: 2, warmStart: false, evaluationEvery: 1 };
-const opened = await openRun(runs, await createRun(samplePlan(small), runs, undefined, false));
+const opened = await openRunFolder(runs, await createRunFolder(samplePlan(small), runs, undefined, false));
 
 const dead = newAttempt().replace(/\.\d+\./, ".4194000."); // no such process
 const foreign = dead.replace(/^[0-9a-f]+/, "00000000"); // of another machine

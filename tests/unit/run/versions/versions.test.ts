@@ -1,8 +1,8 @@
 import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { createRun } from "../../../../src/run/folder/create-run.ts";
-import { openRun } from "../../../../src/run/folder/open-runs.ts";
+import { createRunFolder } from "../../../../src/run/folder/create-run-folder.ts";
+import { openRunFolder } from "../../../../src/run/folder/open-runs.ts";
 import { trainedStepKey } from "../../../../src/run/store/keys.ts";
 import { listVersions } from "../../../../src/run/versions/list-versions.ts";
 import { hasVersion, newestVersion } from "../../../../src/run/versions/newest-version.ts";
@@ -15,8 +15,8 @@ const runs = temporaryFolder();
 const settings = { steps: 9, batchSize: 8, tasks: 2, evaluationEvery: 1 };
 
 async function fresh({ warmStart }: { warmStart: boolean }) {
-  const run = await createRun(samplePlan({ ...settings, warmStart }), runs, undefined, false);
-  return openRun(runs, run);
+  const run = await createRunFolder(samplePlan({ ...settings, warmStart }), runs, undefined, false);
+  return openRunFolder(runs, run);
 }
 
 test("a version is in the tree of what made it: the beginning, the warm start's end, a step", async () => {

@@ -9,8 +9,8 @@ import { warmStart } from "../../../../activities/warm-start.ts";
 import type { GenerateTurnInput } from "../../../../src/contracts/generate-turn.ts";
 import { loadPlan } from "../../../../src/plan/pipeline/load-plan.ts";
 import { runTasks } from "../../../../src/plan/tasks/run-tasks.ts";
-import { createRun } from "../../../../src/run/folder/create-run.ts";
-import { openRun } from "../../../../src/run/folder/open-runs.ts";
+import { createRunFolder } from "../../../../src/run/folder/create-run-folder.ts";
+import { openRunFolder } from "../../../../src/run/folder/open-runs.ts";
 import { openStore } from "../../../../src/run/store/open-store.ts";
 import { policyWorker } from "../../../../src/work/workers/policy-worker.ts";
 import { trainerWorker } from "../../../../src/work/workers/trainer-worker.ts";
@@ -32,8 +32,8 @@ async function roundTrip(place: BackendPlace | undefined) {
       'trainer.config.lora={"rank":2,"alpha":4}',
     ],
   });
-  const run = await createRun(plan, runs, undefined, false);
-  const opened = await openRun(runs, run);
+  const run = await createRunFolder(plan, runs, undefined, false);
+  const opened = await openRunFolder(runs, run);
   /** A worker's own view: another process has copies of its own. */
   const view = () => {
     const store = place === undefined ? opened.store : openStore(openBackend(place), () => {});

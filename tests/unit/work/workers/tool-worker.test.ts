@@ -2,8 +2,8 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { machineFolder } from "../../../../src/base/processes/machine-folder.ts";
-import { createRun } from "../../../../src/run/folder/create-run.ts";
-import { openRun } from "../../../../src/run/folder/open-runs.ts";
+import { createRunFolder } from "../../../../src/run/folder/create-run-folder.ts";
+import { openRunFolder } from "../../../../src/run/folder/open-runs.ts";
 import { runFolder } from "../../../../src/run/folder/run-folder.ts";
 import { callKey, leftOutKey, trajectoryKey } from "../../../../src/run/store/keys.ts";
 import { removeRecords } from "../../../../src/run/trajectory/folded/remove-records.ts";
@@ -151,7 +151,7 @@ test("recovery snapshot: another worker restores the state after the last record
 test("recovery snapshot: one that was changed on the disk is no state, and the call fails visibly", async () => {
   const other = toolWorker(runs, run);
   await far.call({ name: "f2", tool: "snapshot", turn: 1 });
-  const { store } = await openRun(runs, run);
+  const { store } = await openRunFolder(runs, run);
   const { snapshot = "" } = (await store.read(callKey(place("f2"), 1, 0))) ?? {};
   writeFileSync(join(folder.root, "bytes", snapshot.slice(0, 2), `${snapshot}.bin`), '["forged"]');
   const restoring = far.whileStopped(() => call(other, "f2", "snapshot", 2, far.queue));
@@ -226,7 +226,7 @@ test("what a finished trajectory left is let go, also when nobody asks for its r
   await call(worker, "g", "replay", 1);
   await worker.instances.renew();
   expect(released("g")).toEqual([]);
-  const { store } = await openRun(runs, run);
+  const { store } = await openRunFolder(runs, run);
   await store.record<unknown>(trajectoryKey(place("g")), {});
   await worker.instances.renew();
   expect(released("g")).toEqual([["created for g", "turn 1"]]);
@@ -235,7 +235,7 @@ test("what a finished trajectory left is let go, also when nobody asks for its r
 test("what a finished trajectory left is let go, also when its single records went before anyone looked", async () => {
   const worker = toolWorker(runs, run);
   await call(worker, "g2", "replay", 1);
-  const { store } = await openRun(runs, run);
+  const { store } = await openRunFolder(runs, run);
   await store.record<unknown>(trajectoryKey(place("g2")), {});
   await removeRecords(store, [place("g2")]); // as with retention.singleRecords: 0, once its step is in a file
   await worker.instances.renew();
@@ -244,7 +244,7 @@ test("what a finished trajectory left is let go, also when its single records we
 });
 
 test("an instance is kept while its trajectory, which was left out before, is under way again", async () => {
-  const { store } = await openRun(runs, run);
+  const { store } = await openRunFolder(runs, run);
   const worker = toolWorker(runs, run);
   await store.record<unknown>(leftOutKey(place("k"), 1), {});
   await call(worker, "k", "replay", 1);
@@ -279,7 +279,10 @@ export default {
 };`,
   );
   const slowTools = [{ ...toolOf("slow", "fail"), entry: slow, timeout: 50 }];
-  const worker = toolWorker(runs, await createRun({ ...plan, tools: slowTools }, runs, undefined, false));
+  const worker = toolWorker(
+    runs,
+    await createRunFolder({ ...plan, tools: slowTools }, runs, undefined, false),
+  );
   await expect(held(worker, "j", "slow")).rejects.toMatchObject({ code: "TOOL_TIMED_OUT" });
   await vi.waitUntil(() => existsSync(reaped), { timeout: 100_000 });
   expect(readFileSync(reaped, "utf8")).toBe("sandbox 1");

@@ -11,7 +11,7 @@ import { planDocument } from "../../../../plan/pipeline/read/plan-document.ts";
 import { runId, runsOf } from "../../../../results/studies/job-runs.ts";
 import { type CheckedStudy, isTrainJob } from "../../../../results/studies/read-study.ts";
 import { evaluationNames, jobResult } from "../../../../results/studies/study-results.ts";
-import { openRun } from "../../../../run/folder/open-runs.ts";
+import { openRunFolder } from "../../../../run/folder/open-runs.ts";
 import { lastRecordedStep } from "../../../../run/folder/recorded-steps.ts";
 import { isRun } from "../../../../run/folder/run-file.ts";
 import { planRow } from "../../../../run/store/keys.ts";
@@ -79,14 +79,14 @@ async function exportNewest(
   target: string,
   options: { dtype: FloatType; merge: boolean },
 ): Promise<void> {
-  const opened = await openRun(runs, run);
+  const opened = await openRunFolder(runs, run);
   const policy = await versionFolder(opened, "newest");
   await writeExport(policy, target, { ...options, base: await versionFolder(opened, 0) });
 }
 
 /** Throws STUDY_RUN_DIFFERS where a run of this name was made of something else. */
 async function refuseOther(runs: string, run: string, plan: Plan): Promise<void> {
-  const { store } = await openRun(runs, run);
+  const { store } = await openRunFolder(runs, run);
   const begun = await store.read(planRow(1));
   if (begun === undefined) return;
   const settings = (one: Plan) => JSON.stringify(planDocument(one).value);
@@ -95,7 +95,7 @@ async function refuseOther(runs: string, run: string, plan: Plan): Promise<void>
 
 /** Whether all of its steps are recorded, and the evaluation at its end. */
 async function hasEnded(runs: string, run: string): Promise<boolean> {
-  const { plan, store, folder } = await openRun(runs, run);
+  const { plan, store, folder } = await openRunFolder(runs, run);
   const last = await lastRecordedStep(store);
   return (last?.step ?? 0) === plan.steps && isThere(folder.report);
 }

@@ -4,7 +4,7 @@ import { defined } from "../../../../base/records/defined.ts";
 import type { JsonObject } from "../../../../contracts/json.ts";
 import { checkArguments } from "../../../../control/operations/check-arguments.ts";
 import { askTranscript } from "../../../../control/temporal/live-trajectories.ts";
-import { openRun } from "../../../../run/folder/open-runs.ts";
+import { openRunFolder } from "../../../../run/folder/open-runs.ts";
 import type { RunReference } from "../../../../run/folder/run-reference.ts";
 import { jsonObject } from "../../terminal/option-values.ts";
 import { type LiveOptions, liveCommand, order } from "../live-trajectory.ts";
@@ -38,6 +38,6 @@ async function checked(
   const given = options.arguments;
   if (given === undefined) return;
   const { waiting } = await askTranscript(client, id);
-  const { plan } = await openRun(runs, run);
+  const { plan } = await openRunFolder(runs, run);
   checkArguments(plan, id, waiting, { ...options, arguments: given });
 }

@@ -25,7 +25,7 @@ export const workerLayouts = ["shared", "separate"] as const;
  * not its folder. `id`: the run's id, where it is given; what a killed command has made of such a run is taken up. Throws
  * STORE_UNUSABLE.
  */
-export async function createRun(
+export async function createRunFolder(
   plan: Plan,
   runs: string,
   server: { address: string; namespace: string } | undefined,
