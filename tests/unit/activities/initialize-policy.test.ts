@@ -8,7 +8,7 @@ import { initialKey } from "../../../src/run/store/keys.ts";
 import { policyWorker } from "../../../src/work/workers/policy-worker.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 
-test("a second attempt at version 0, while the first is at it still, waits for it and makes nothing; after one that failed it makes it", async () => {
+test("of several attempts at version 0 one makes it, after those that failed", async () => {
   const runs = temporaryFolder();
   const plan = await loadPlan(join(import.meta.dirname, "..", "..", "pipelines", "small.yaml"));
   const run = await createRunFolder(plan, runs, undefined, false);

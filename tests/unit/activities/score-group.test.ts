@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { MockActivityEnvironment } from "@temporalio/testing";
-import { expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { scoreGroup } from "../../../activities/score-group.ts";
 import { scoreTrajectory } from "../../../activities/score-trajectory.ts";
 import type { MemberScore } from "../../../src/contracts/activities.ts";
@@ -174,40 +174,49 @@ test("a worker that dies between what was said of a group and its trajectories' 
   expect(await leftOutRecords((await worker.openRun(run)).store, nameOf(6)), "once").toHaveLength(1);
 });
 
-test("what can't be had of a group leaves its trajectories out; with weight 0 it is no metric, and nothing else", async () => {
+describe("a missing score of a group", () => {
   const missing =
     "({ members }) => members.map(({ answer }) => answer === '3' ? { missing: 'tired' } : { reward: 1 })";
   const throwing = '() => { throw new Error("away") }';
-  const strict = await groupOf([
-    ...reward("number", { score: number }),
-    ...reward("judge", { scoreGroup: missing }),
-  ]);
-  await strict.end(4, "1");
-  await strict.end(5, "3");
-  expect(await strict.compare([4, 5])).toEqual([
-    { sample: 4, reward: 2, success: false },
-    { sample: 5, failure: "judge: tired" },
-  ]);
-  const lax = await groupOf([
-    ...reward("number", { score: number }),
-    ...reward("judge", { scoreGroup: missing }, 0),
-    ...reward("away", { scoreGroup: throwing }, 0),
-  ]);
-  await lax.end(5, "3");
-  await expect(lax.compare([5])).rejects.toMatchObject({ code: "REWARD_FAILED", retryable: true });
-  expect(await lax.compare([5])).toEqual([{ sample: 5, reward: 3, success: true }]);
-  expect((await lax.recordOf(5))?.metrics).toEqual({ number: 3 });
-  const lost = await groupOf([
-    ...reward("number", { score: number }, 0),
-    ...reward("away", { scoreGroup: throwing }),
-  ]);
-  await lost.end(4, "3");
-  await expect(lost.compare([4])).rejects.toMatchObject({ code: "REWARD_FAILED" });
-  const [one] = await lost.compare([4]);
-  expect(one).toMatchObject({ sample: 4, failure: expect.stringContaining("away") });
-  expect(await lost.end(4, "3"), "solved is what the only reward of its own says").toEqual({
-    reward: 0,
-    success: true,
+
+  test("leaves its trajectory out", async () => {
+    const strict = await groupOf([
+      ...reward("number", { score: number }),
+      ...reward("judge", { scoreGroup: missing }),
+    ]);
+    await strict.end(4, "1");
+    await strict.end(5, "3");
+    expect(await strict.compare([4, 5])).toEqual([
+      { sample: 4, reward: 2, success: false },
+      { sample: 5, failure: "judge: tired" },
+    ]);
+  });
+
+  test("of a reward of weight 0 leaves out only its metric", async () => {
+    const lax = await groupOf([
+      ...reward("number", { score: number }),
+      ...reward("judge", { scoreGroup: missing }, 0),
+      ...reward("away", { scoreGroup: throwing }, 0),
+    ]);
+    await lax.end(5, "3");
+    await expect(lax.compare([5])).rejects.toMatchObject({ code: "REWARD_FAILED", retryable: true });
+    expect(await lax.compare([5])).toEqual([{ sample: 5, reward: 3, success: true }]);
+    expect((await lax.recordOf(5))?.metrics).toEqual({ number: 3 });
+  });
+
+  test("leaves the trajectory out once the reward has failed as often as it may", async () => {
+    const lost = await groupOf([
+      ...reward("number", { score: number }, 0),
+      ...reward("away", { scoreGroup: throwing }),
+    ]);
+    await lost.end(4, "3");
+    await expect(lost.compare([4])).rejects.toMatchObject({ code: "REWARD_FAILED" });
+    const [one] = await lost.compare([4]);
+    expect(one).toMatchObject({ sample: 4, failure: expect.stringContaining("away") });
+    expect(await lost.end(4, "3"), "solved is what the only reward of its own says").toEqual({
+      reward: 0,
+      success: true,
+    });
   });
 });
 

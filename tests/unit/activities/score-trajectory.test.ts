@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, truncateSync } from "node:fs";
 import { join } from "node:path";
 import { MockActivityEnvironment } from "@temporalio/testing";
-import { expect, onTestFinished, test, vi } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { recordLeftOut } from "../../../activities/record-left-out.ts";
 import { scoreTrajectory } from "../../../activities/score-trajectory.ts";
 import type { ScoreTrajectoryInput } from "../../../src/contracts/activities.ts";
@@ -216,21 +216,35 @@ test("a reward that asks for them is given the states that the tools ended with"
   expect(record?.metrics).toEqual({ asks: 1, "does-not": 0 });
 });
 
-test("a score that is missing leaves the trajectory out; of weight 0 it is no metric, and nothing else", async () => {
-  const input = await finished("task-00008");
-  const missing = '() => ({ missing: "the tests did not build." })';
-  const one = scored(input, missing);
+describe("a score that is missing", () => {
   const reason = "the tests did not build";
-  await expect(one).rejects.toMatchObject({ code: "REWARD_MISSING", retryable: false, params: { reason } });
-  const right = { part: "right", weight: 1, score: "() => ({ reward: 1, success: true })" };
-  const parts = (weight: number, score = missing) => [right, { part: "tests", weight, score }];
-  await expect(scored(input, parts(1))).rejects.toMatchObject({ params: { reward: "tests", reason } });
-  expect(await readTrajectoryRecord(store, input.place)).toBeUndefined();
-  const throwing = '() => { throw new Error("away") }';
-  await expect(scored(input, parts(0, throwing))).rejects.toMatchObject({ code: "REWARD_FAILED" });
-  expect(await scored(input, parts(0, throwing))).toEqual({ reward: 1.25, success: true });
-  const record = await readTrajectoryRecord(store, input.place);
-  expect(record?.metrics).toEqual({ right: 1 });
+  const missing = `() => ({ missing: "${reason}." })`;
+  const parts = (weight: number, score: string) => [
+    { part: "right", weight: 1, score: "() => ({ reward: 1, success: true })" },
+    { part: "tests", weight, score },
+  ];
+
+  test("leaves the trajectory out", async () => {
+    const input = await finished("task-00008");
+    await expect(scored(input, missing)).rejects.toMatchObject({
+      code: "REWARD_MISSING",
+      retryable: false,
+      params: { reason },
+    });
+    await expect(scored(input, parts(1, missing))).rejects.toMatchObject({
+      params: { reward: "tests", reason },
+    });
+    expect(await readTrajectoryRecord(store, input.place)).toBeUndefined();
+  });
+
+  test("of a reward of weight 0 leaves out only its metric", async () => {
+    const input = await finished("task-00011");
+    const throwing = '() => { throw new Error("away") }';
+    await expect(scored(input, parts(0, throwing))).rejects.toMatchObject({ code: "REWARD_FAILED" });
+    expect(await scored(input, parts(0, throwing))).toEqual({ reward: 1.25, success: true });
+    const record = await readTrajectoryRecord(store, input.place);
+    expect(record?.metrics).toEqual({ right: 1 });
+  });
 });
 
 test("rewards of turns are a number for each turn", async () => {

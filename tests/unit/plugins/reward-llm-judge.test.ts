@@ -95,20 +95,31 @@ test("what the policy writes is material: it can neither end the message nor be 
   }
 });
 
-test("a judge that refuses gives no score; one that fails or is cut is asked again, and nothing of it is kept", async () => {
+test("a judge whose answer fails or is cut is asked again", async () => {
   const answers = [
     { status: 500, value: "out of memory" },
     { value: completion(says(10), "length") },
     { value: completion(says(10)) },
   ];
-  const { url, asked } = await jsonServer(() => answers.shift() ?? { value: completion({ refusal: "No." }) });
+  const { url, asked } = await jsonServer(() => answers.shift() ?? { value: {} });
   const config = { url, cache: join(folder, "failing") };
   await expect(score(config)).rejects.toThrow("the judge answered 500: out of memory");
   await expect(score(config)).rejects.toThrow("was cut");
   expect(await score(config)).toMatchObject({ reward: 1, success: true });
-  expect(await score(config, "")).toEqual({ missing: "the judge refused: No." });
-  expect(asked).toHaveLength(4);
-  await expect(score({ ...config, key: "EVERTURN_TEST_NONE" })).rejects.toThrow("EVERTURN_TEST_NONE");
+  expect(asked).toHaveLength(3);
+});
+
+test("a judge that refuses gives no score", async () => {
+  const { url } = await jsonServer(() => ({ value: completion({ refusal: "No." }) }));
+  const config = { url, cache: join(folder, "refusing") };
+  expect(await score(config)).toEqual({ missing: "the judge refused: No." });
+});
+
+test("a judge whose key is not in the environment is not asked", async () => {
+  const { url, asked } = await jsonServer(() => ({ value: {} }));
+  const config = { url, cache: join(folder, "keyless"), key: "EVERTURN_TEST_NONE" };
+  await expect(score(config)).rejects.toThrow("EVERTURN_TEST_NONE");
+  expect(asked).toEqual([]);
 });
 
 test("it keeps its promises", async () => {

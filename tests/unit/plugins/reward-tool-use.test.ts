@@ -38,8 +38,11 @@ test("what a turn's calls earn is earned in the turn", () => {
   });
 });
 
-test("a trajectory that called, and never wrongly, is solved; one without a call has a mark of its own", () => {
+test("a trajectory whose calls are all valid is solved", () => {
   expect(score({}, [call("search", {})], [])).toMatchObject({ reward: 1, success: true, turns: [1, 0] });
+});
+
+test("a trajectory without a call earns `none`", () => {
   expect(score({ none: -1 }, [], [])).toMatchObject({ reward: -1, success: false, turns: [0, 0] });
 });
 

@@ -8,7 +8,7 @@ import {
   type TrainerSurroundings,
   type TrainingTrajectory,
 } from "everturn/engine";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import policy from "../../../plugins/policy-onnx/index.ts";
 import { defaults } from "../../../plugins/trainer-onnx/config.ts";
 import manifest from "../../../plugins/trainer-onnx/everturn.plugin.json" with { type: "json" };
@@ -219,14 +219,23 @@ test("a sampler that draws from another distribution is corrected for, if the pi
   expect(correction({ importanceCorrection: "none" }, {}, restricted)).toBe("none");
 });
 
-test("the manifest knows the algorithms, and every setting of theirs; what it fills in is what they say", () => {
+describe("the manifest", () => {
   const { properties } = manifest.config;
-  expect(properties.algorithm.enum).toEqual(Object.keys(algorithmPresets));
-  expect(Object.keys(properties)).toEqual(expect.arrayContaining(Object.keys(algorithmPresets.ppo)));
-  for (const preset of Object.values(algorithmPresets)) {
-    const filledIn = Object.entries(defaults).filter(([name]) => name in preset);
-    expect(preset).toMatchObject(Object.fromEntries(filledIn));
-  }
+
+  test("lists the algorithms", () => {
+    expect(properties.algorithm.enum).toEqual(Object.keys(algorithmPresets));
+  });
+
+  test("has every setting of an algorithm", () => {
+    expect(Object.keys(properties)).toEqual(expect.arrayContaining(Object.keys(algorithmPresets.ppo)));
+  });
+
+  test("has the defaults of the algorithms", () => {
+    for (const preset of Object.values(algorithmPresets)) {
+      const filledIn = Object.entries(defaults).filter(([name]) => name in preset);
+      expect(preset).toMatchObject(Object.fromEntries(filledIn));
+    }
+  });
 });
 
 test("settings are the algorithm's, but for what the configuration says; an older plan's lacks are filled in", () => {

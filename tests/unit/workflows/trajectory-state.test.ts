@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { GenerateTurnResult } from "../../../src/contracts/generate-turn.ts";
 import type { Call } from "../../../src/contracts/generated/trajectory.ts";
 import { conversationOf, saidByOthers } from "../../../workflows/conversations.ts";
@@ -56,7 +56,7 @@ const turn = (number: number, calls: Call[]): TrajectoryEvent[] => [
   },
 ];
 
-test("the next action follows what was observed and what people said; once it is there, nothing waits", () => {
+describe("what the next action follows", () => {
   const seen = { role: "tool", name: "search", content: "4" } as const;
   const hint = { role: "user", content: "Take your time." } as const;
   const own = { role: "system", content: "Of the original." } as const;
@@ -65,12 +65,18 @@ test("the next action follows what was observed and what people said; once it is
     { type: "told", message: hint },
     { type: "said", own: [own] },
   );
-  expect(asked.progress.pending).toEqual([seen, own, hint]);
-  expect(asked.orders.messages).toEqual([]);
-  const refused = { turn: 1, call: 0, tool: "x", arguments: "?", observation: "no" };
-  const answered = [{ type: "refused", call: refused }, ...turn(1, [])] as TrajectoryEvent[];
-  const next = answered.reduce(nextState, asked);
-  expect(next.progress).toMatchObject({ pending: [], refused: [], turns: 1 });
+
+  test("is what was observed and what people said", () => {
+    expect(asked.progress.pending).toEqual([seen, own, hint]);
+    expect(asked.orders.messages).toEqual([]);
+  });
+
+  test("waits no longer once the action is there", () => {
+    const refused = { turn: 1, call: 0, tool: "x", arguments: "?", observation: "no" };
+    const answered = [{ type: "refused", call: refused }, ...turn(1, [])] as TrajectoryEvent[];
+    const next = answered.reduce(nextState, asked);
+    expect(next.progress).toMatchObject({ pending: [], refused: [], turns: 1 });
+  });
 });
 
 test("turns are added up: tokens, versions, calls, names of tools once, the time of work", () => {

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { registerRescore } from "../../../../src/apps/cli/commands/rescore.ts";
 import { foldSteps } from "../../../../src/results/retention/fold-steps.ts";
 import { freeRecords } from "../../../../src/results/retention/free-records.ts";
@@ -32,8 +32,7 @@ function contentOf(run: string): string[] {
     });
 }
 
-test("both scores stand side by side, for each trajectory and in the mean; the run stays as it is", async () => {
-  const before = contentOf(id);
+test("both scores are shown for each trajectory and in the mean", async () => {
   const same = await rescore("--reward", lastNumber, "--limit", "2");
   expect(same).toMatch(/^trajectory +outcome +recorded +now/);
   expect(same).toMatch(/… and \d+ more; --limit 0 shows all\n\n(\d+) trajectories: 0 differ\n/);
@@ -50,10 +49,15 @@ test("both scores stand side by side, for each trajectory and in the mean; the r
     now: { reward: 2, success: true, metrics: { "exact-match": 1 } },
   });
   expect(JSON.parse(await rescore("--reward", lastNumber, "--stage", "step-0002", "--json")).total).toBe(8);
+});
+
+test("the run stays unchanged", async () => {
+  const before = contentOf(id);
+  await rescore("--reward", lastNumber);
   expect(contentOf(id)).toEqual(before);
 });
 
-test("a pipeline's reward scores, whatever else the pipeline says; a score that can't be had is missing, and in no mean", async () => {
+describe("a pipeline's reward", () => {
   const home = join(folder, "pipelines");
   mkdirSync(join(home, "plugins", "reward-some"), { recursive: true });
   const manifest = { name: "reward-some", kind: "reward", version: "1.0.0", engines: { everturn: "*" } };
@@ -70,23 +74,38 @@ test("a pipeline's reward scores, whatever else the pipeline says; a score that 
     } };`,
   );
   const pipeline = join(home, "pipeline.yaml");
-  writeFileSync(pipeline, "name: other\nreward: reward-some\n");
-  const { trajectories, missing, now } = JSON.parse(await rescore("--pipeline", pipeline, "--json"));
-  expect(now).toEqual({ rewardMean: 3, successRate: 1 });
-  const lost = trajectories.flatMap(
-    ({ now: { missing: reason } }: { now: { missing?: string } }) => reason ?? [],
-  );
-  expect(lost).toHaveLength(missing);
-  expect(lost).toContainEqual(expect.stringContaining("has no score: it was cut"));
-  expect(lost).toContainEqual(
-    expect.stringContaining("failed once, the last time because: no negative numbers"),
-  );
-  writeFileSync(pipeline, "reward: [{ plugin: reward-some, wieght: 2 }]\n");
-  await expect(rescore("--pipeline", pipeline)).rejects.toThrow(
-    /pipeline\.yaml:1:\d+: .*wieght.*Did you mean “weight”/,
-  );
+
+  /** Writes a pipeline that has only a name and a reward. */
+  const written = (reward: string) => writeFileSync(pipeline, `name: other\nreward: ${reward}\n`);
+
+  test("scores, and leaves missing scores out of the mean", async () => {
+    written("reward-some");
+    const { trajectories, missing, now } = JSON.parse(await rescore("--pipeline", pipeline, "--json"));
+    expect(now).toEqual({ rewardMean: 3, successRate: 1 });
+    const lost = trajectories.flatMap(
+      ({ now: { missing: reason } }: { now: { missing?: string } }) => reason ?? [],
+    );
+    expect(lost).toHaveLength(missing);
+    expect(lost).toContainEqual(expect.stringContaining("has no score: it was cut"));
+    expect(lost).toContainEqual(
+      expect.stringContaining("failed once, the last time because: no negative numbers"),
+    );
+  });
+
+  test("that is wrong is refused with its place", async () => {
+    written("[{ plugin: reward-some, wieght: 2 }]");
+    await expect(rescore("--pipeline", pipeline)).rejects.toThrow(
+      /pipeline\.yaml:2:\d+: .*wieght.*Did you mean “weight”/,
+    );
+  });
+
+  test("can't be given together with --reward", async () => {
+    await expect(rescore("--reward", "x", "--pipeline", pipeline)).rejects.toThrow("can't both be said");
+  });
+});
+
+test("a reward that is not installed is refused", async () => {
   await expect(rescore("--reward", "reward-sum")).rejects.toThrow("there is no plugin “reward-sum”");
-  await expect(rescore("--reward", "x", "--pipeline", pipeline)).rejects.toThrow("can't both be said");
 });
 
 test("a step that is folded is scored as one whose records are single", async () => {

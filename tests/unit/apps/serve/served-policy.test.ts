@@ -156,16 +156,25 @@ test("a conversation without a system message has the server's; a tool that is n
   expect(text(1)).not.toContain("add()");
 });
 
-test("a call that can't be read is said; a conversation that leaves no room is refused; sessions are kept by use", async () => {
-  const broken = "<tool_call>{oops</tool_call>";
-  const { ask, forgotten } = scripted([broken], { sessions: 2 });
+test("a call that can't be read is returned as text", async () => {
+  const { ask } = scripted(["<tool_call>{oops</tool_call>"]);
   expect(await ask([user])).toMatchObject({
     finishReason: "stop",
     calls: [],
     text: expect.stringContaining("{oops"),
   });
+});
+
+test("a conversation that leaves no room for an action is refused", async () => {
   const long: EndpointMessage = { role: "user", content: "x".repeat(5000) };
-  await expect(ask([long])).rejects.toMatchObject({ status: 400, code: "context_length_exceeded" });
+  await expect(scripted([""]).ask([long])).rejects.toMatchObject({
+    status: 400,
+    code: "context_length_exceeded",
+  });
+});
+
+test("the session that was used least recently is forgotten first", async () => {
+  const { ask, forgotten } = scripted(["4"], { sessions: 2 });
   for (const session of ["t", "s", "u"]) await ask([user], { session });
   expect(forgotten).toEqual(["t"]);
 });

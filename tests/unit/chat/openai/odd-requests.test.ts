@@ -1,5 +1,5 @@
 import { connect } from "node:net";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Endpoint, startEndpoint } from "../../../../src/chat/openai/endpoint-server.ts";
 import type { GivenTurn } from "../../../../src/chat/openai/given-turn.ts";
 import { matchTurn } from "../../../../src/chat/openai/match-turn.ts";
@@ -297,39 +297,52 @@ test("what real clients sent, changed at any place, is answered or refused, and 
   expect(logged).toEqual([]);
 });
 
-test("other paths and methods, bodies that are too long or too deep, and pages of others are refused", async () => {
+describe("the endpoint refuses", () => {
   const ask = async (path: string, options: RequestInit) => {
     const headers = { "content-type": "application/json", ...options.headers };
     const response = await fetch(endpoint.url + path, { ...options, headers });
     return [response.status, JSON.parse(await response.text()).error.message];
   };
-  expect(await ask("/completions", { method: "POST" })).toMatchObject([
-    404,
-    expect.stringMatching(/no \/completions/),
-  ]);
-  expect(await ask("/chat/completions", {})).toMatchObject([
-    405,
-    expect.stringMatching(/GET is not for this path; POST is/),
-  ]);
-  expect(await ask("/models", { method: "DELETE" })).toMatchObject([405, expect.stringMatching(/GET is/)]);
-  expect(
-    await ask("/responses", { method: "POST", headers: { origin: "http://evil.example" } }),
-  ).toMatchObject([403, expect.stringMatching(/evil/)]);
-  const long = `"${"x".repeat(33 * 1024 * 1024)}"`;
-  const tooLong = await ask("/responses", { method: "POST", body: long }).catch(() => [413]);
-  expect(tooLong[0]).toBe(413);
-  const deep = `{"model":"m","input":"x","deep":${"[".repeat(200_000)}${"]".repeat(200_000)}}`;
-  expect(await ask("/responses", { method: "POST", body: deep })).toMatchObject([
-    400,
-    "the request is nested too deeply: send at most 500 levels",
-  ]);
-  expect(
-    await ask("/responses", { method: "POST", body: "{}", headers: { "content-type": "text/plain" } }),
-  ).toEqual([415, "the request is not said to be JSON: send `Content-Type: application/json`"]);
-  expect(await ask("/models", { headers: { "sec-fetch-site": "cross-site" } })).toMatchObject([
-    403,
-    expect.stringMatching(/other sites/),
-  ]);
+
+  test("other paths", async () => {
+    const refused = [404, expect.stringMatching(/no \/completions/)];
+    expect(await ask("/completions", { method: "POST" })).toEqual(refused);
+  });
+
+  test("other methods", async () => {
+    const refused = [405, expect.stringMatching(/GET is not for this path; POST is/)];
+    expect(await ask("/chat/completions", {})).toEqual(refused);
+    expect(await ask("/models", { method: "DELETE" })).toEqual([405, expect.stringMatching(/GET is/)]);
+  });
+
+  test.each([
+    ["/responses", { method: "POST", headers: { origin: "http://evil.example" } }, /evil/],
+    ["/models", { headers: { "sec-fetch-site": "cross-site" } }, /other sites/],
+  ])("requests of other sites to %s", async (path, options, reason) => {
+    expect(await ask(path, options)).toEqual([403, expect.stringMatching(reason)]);
+  });
+
+  test("bodies that are too long", async () => {
+    const long = `"${"x".repeat(33 * 1024 * 1024)}"`;
+    const [status] = await ask("/responses", { method: "POST", body: long }).catch(() => [413]);
+    expect(status).toBe(413);
+  });
+
+  test("bodies that are too deep", async () => {
+    const deep = `{"model":"m","input":"x","deep":${"[".repeat(200_000)}${"]".repeat(200_000)}}`;
+    expect(await ask("/responses", { method: "POST", body: deep })).toEqual([
+      400,
+      "the request is nested too deeply: send at most 500 levels",
+    ]);
+  });
+
+  test("bodies that are not JSON", async () => {
+    const options = { method: "POST", body: "{}", headers: { "content-type": "text/plain" } };
+    expect(await ask("/responses", options)).toEqual([
+      415,
+      "the request is not said to be JSON: send `Content-Type: application/json`",
+    ]);
+  });
 });
 
 test.each(oddTargets)("the target %j is answered by what is wrong with it", async (target) => {

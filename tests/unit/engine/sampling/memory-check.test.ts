@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { limitedMemory } from "../../../../src/base/processes/available-memory.ts";
 import { modelConfig } from "../../../../src/engine/models/config/model-config.ts";
 import { bytesOfPosition, keyValueTypeOf } from "../../../../src/engine/models/decode/key-values.ts";
@@ -30,15 +30,24 @@ test("a plan holds the weights, and keys and values up to their limit with an ar
   expect(rounded.keyValues).toBe(planned(2 ** 40).keyValues / 4);
 });
 
-test("a version's floats are packed and let go but for its embeddings; few bits are held beside what is made of them, and on cards all is twice", () => {
+describe("the memory of a version", () => {
   const floats = 4 * (2 * 1000 * 64 + 64 + 2 * (2 * 64 + 2 * 64 * 64 + 2 * 32 * 64 + 3 * 64 * 128));
   const held = (asked: Partial<WeightsAsked>) =>
     versionBytes(config, { fewBits: undefined, isWidened: false, ...asked });
-  expect(held({})).toBe(floats + 4 * 1000 * 64);
-  expect(held({ device: "webgpu" })).toBe(2 * floats);
-  expect(held({ fewBits: 500 })).toBe(875);
-  expect(held({ fewBits: 500, isWidened: true })).toBe(1125);
-  expect(held({ fewBits: 500, device: "cuda" })).toBe(1000);
+
+  test("is that of its floats and, unpacked, of its embeddings", () => {
+    expect(held({})).toBe(floats + 4 * 1000 * 64);
+  });
+
+  test("includes few bits and what is made of them", () => {
+    expect(held({ fewBits: 500 })).toBe(875);
+    expect(held({ fewBits: 500, isWidened: true })).toBe(1125);
+  });
+
+  test("counts everything twice on cards", () => {
+    expect(held({ device: "webgpu" })).toBe(2 * floats);
+    expect(held({ fewBits: 500, device: "cuda" })).toBe(1000);
+  });
 });
 
 test("a plan that exceeds what is available is refused, with its parts", () => {

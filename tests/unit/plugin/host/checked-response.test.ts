@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { defined } from "../../../../src/base/records/defined.ts";
 import { checkedResponse } from "../../../../src/plugin/host/checked-response.ts";
 import { gif, jpeg, png, webp } from "../../../support/images.ts";
@@ -33,13 +33,19 @@ test("texts, JSON, images and videos are told in order, each image and video by 
   });
 });
 
-test("the header says what an image is, whatever is declared; where it says nothing, what is declared counts", () => {
+describe("the kind of an image", () => {
   const image = (data: unknown, mediaType?: string) =>
     answered({ content: [defined<object>({ type: "image", data, mediaType })] }).text;
-  expect(image(gif(3, 4), "image/png")).toBe("[image 1: 3×4 gif]");
-  expect(image(new Uint8Array([1, 2, 3]), "image/x-own")).toBe("[image 1: x-own]");
-  expect(image(png(3, 4).subarray(0, 12), "image/png"), "cut within its header").toBe("[image 1: png]");
-  expect(image(Buffer.from('<svg width="9" height="8"/>'))).toBe("[image 1: 9×8 svg]");
+
+  test("is that of its header, whatever is declared", () => {
+    expect(image(gif(3, 4), "image/png")).toBe("[image 1: 3×4 gif]");
+    expect(image(Buffer.from('<svg width="9" height="8"/>'))).toBe("[image 1: 9×8 svg]");
+  });
+
+  test("is the declared one if the header does not tell", () => {
+    expect(image(new Uint8Array([1, 2, 3]), "image/x-own")).toBe("[image 1: x-own]");
+    expect(image(png(3, 4).subarray(0, 12), "image/png"), "cut within its header").toBe("[image 1: png]");
+  });
 });
 
 test("a part's name stands in its note, in one line and without brackets", () => {

@@ -53,7 +53,7 @@ jobs:
   });
 });
 
-test("a matrix has a run for each combination, the last key changing first; the job's own values stay", () => {
+test("a matrix has a run for each combination, the last key changing first", () => {
   const job = {
     train: "p",
     set: { steps: 2, seed: 9 },
@@ -65,6 +65,10 @@ test("a matrix has a run for each combination, the last key changing first; the 
     "steps=2 seed=1 rollout.batchSize=16",
     "steps=2 seed=2 rollout.batchSize=16",
   ]);
+});
+
+test("a run's id has its number only if the job has a matrix", () => {
+  const job = { train: "p", matrix: { seed: [1, 2] } };
   expect([runId("s", "rl", job, 3), runId("s", "warm", {}, 1)]).toEqual(["s-rl-3", "s-warm"]);
 });
 

@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { Message } from "../../../../src/contracts/message.ts";
 import type { TokenLimit } from "../../../../src/contracts/policy.ts";
 import { cutObservation, cutObservations } from "../../../../src/work/tools/cut-observations.ts";
@@ -17,19 +17,28 @@ const policy = {
     text.length <= tokens ? { text, cut: 0 } : { text: `${text.slice(0, tokens)} ${cut}`, cut: 1 },
 };
 
-test("what tools answered is cut at the tokens of the tool, else of the rollout; what people said is not", () => {
+describe("an observation", () => {
   const limited = (own: object, ofTool: object) => ({
     rollout: { ...plan.rollout, observations: { cut: "end" as const, ...own } },
     tools: plan.tools.map((tool) => ({ ...tool, observations: ofTool })),
   });
-  expect(cutObservations(limited({}, {}), policy, said)).toEqual({ messages: said, cut: 0 });
-  const all = cutObservations(limited({ tokens: 2 }, { tokens: 3, cut: "start" }), policy, said);
-  expect(all.messages.map(({ content }) => content)).toEqual(["lon start", "lo end", "the longest"]);
-  expect(all.cut).toBe(2);
-  const one = cutObservations(limited({}, { tokens: 3 }), policy, said);
-  expect(one.messages.map(({ content }) => content)).toEqual(["lon end", "longer", "the longest"]);
-  expect(cutObservation(limited({ tokens: 2 }, {}), policy, "other", "longer")).toBe("lo end");
-  expect(cutObservations(limited({ tokens: 2 }, {}), {}, said)).toEqual({ messages: said, cut: 0 });
+
+  test("stays whole without a limit, or with a policy that can't cut", () => {
+    expect(cutObservations(limited({}, {}), policy, said)).toEqual({ messages: said, cut: 0 });
+    expect(cutObservations(limited({ tokens: 2 }, {}), {}, said)).toEqual({ messages: said, cut: 0 });
+  });
+
+  test("is cut at its tool's limit", () => {
+    const one = cutObservations(limited({}, { tokens: 3 }), policy, said);
+    expect(one.messages.map(({ content }) => content)).toEqual(["lon end", "longer", "the longest"]);
+  });
+
+  test("is cut at the rollout's limit if its tool has none", () => {
+    const all = cutObservations(limited({ tokens: 2 }, { tokens: 3, cut: "start" }), policy, said);
+    expect(all.messages.map(({ content }) => content)).toEqual(["lon start", "lo end", "the longest"]);
+    expect(all.cut).toBe(2);
+    expect(cutObservation(limited({ tokens: 2 }, {}), policy, "other", "longer")).toBe("lo end");
+  });
 });
 
 test("where there is a limit of tokens and none of characters, characters are cut far above it", () => {

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DuckDBInstance } from "@duckdb/node-api";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import taskSchema from "../../../../../schemas/task.schema.json" with { type: "json" };
 import { benchmarkTasks } from "../../../../../src/apps/cli/benchmarks/benchmark-tasks.ts";
 import { benchmarks } from "../../../../../src/apps/cli/benchmarks/benchmarks.ts";
@@ -168,20 +168,36 @@ test("HumanEval's own file becomes 164 tasks, from JSON Lines, JSON and Parquet 
   expect(read[0]?.tasks.every((one) => isTask(one))).toBe(true);
 });
 
-test("bad rows are refused with their places, or left out and counted; a file of something else is refused", async () => {
-  const file = join(folder, "gsm8k.jsonl");
+describe("a benchmark's file", () => {
   const good = JSON.stringify(published.gsm8k?.[0]?.[0]);
-  writeFileSync(file, `${good}\n{"question": "and the answer?"}\n\n{cut\n${good}\n`);
-  const refused = await everturn("data", "tasks", "gsm8k", file);
-  expect([refused.code, refused.stdout]).toEqual([1, ""]);
-  expect(refused.stderr).toMatch(/gsm8k\.jsonl:2, .*gsm8k\.jsonl:4: no task of gsm8k/);
-  const { code, stdout, stderr } = await everturn("data", "tasks", "gsm8k", file, "--skip-bad");
-  expect([code, stdout.trim().split("\n").length]).toEqual([0, 2]);
-  expect(stderr).toMatch(/^2 tasks, scored by reward-math.*; 2 rows left out: .*:2, .*:4\n$/);
-  const other = await everturn("data", "tasks", "mbpp", file);
-  expect(other.stderr).toMatch(
-    /gives no tasks of mbpp: none of its rows is one of it\. Give the file as it was published: MBPP/,
-  );
-  const none = await everturn("data", "tasks", "gsm8k", join(folder, "nowhere.jsonl"));
-  expect([none.code, none.stderr]).toEqual([1, expect.stringContaining("nowhere.jsonl")]);
+  const written = (name: string) => {
+    const file = join(folder, name);
+    writeFileSync(file, `${good}\n{"question": "and the answer?"}\n\n{cut\n${good}\n`);
+    return file;
+  };
+
+  test("with bad rows is refused with their places", async () => {
+    const { code, stdout, stderr } = await everturn("data", "tasks", "gsm8k", written("bad.jsonl"));
+    expect([code, stdout]).toEqual([1, ""]);
+    expect(stderr).toMatch(/bad\.jsonl:2, .*bad\.jsonl:4: no task of gsm8k/);
+  });
+
+  test("gives its other rows with --skip-bad, which counts the bad ones", async () => {
+    const file = written("skipped.jsonl");
+    const { code, stdout, stderr } = await everturn("data", "tasks", "gsm8k", file, "--skip-bad");
+    expect([code, stdout.trim().split("\n").length]).toEqual([0, 2]);
+    expect(stderr).toMatch(/^2 tasks, scored by reward-math.*; 2 rows left out: .*:2, .*:4\n$/);
+  });
+
+  test("of another benchmark is refused", async () => {
+    const { stderr } = await everturn("data", "tasks", "mbpp", written("gsm8k.jsonl"));
+    expect(stderr).toMatch(
+      /gives no tasks of mbpp: none of its rows is one of it\. Give the file as it was published: MBPP/,
+    );
+  });
+
+  test("that is missing is named", async () => {
+    const none = await everturn("data", "tasks", "gsm8k", join(folder, "nowhere.jsonl"));
+    expect([none.code, none.stderr]).toEqual([1, expect.stringContaining("nowhere.jsonl")]);
+  });
 });
