@@ -1,15 +1,13 @@
-import { createServer, type IncomingMessage, type OutgoingHttpHeaders, type ServerResponse } from "node:http";
-import { Readable } from "node:stream";
-import { pipeline } from "node:stream/promises";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { type Context, Hono } from "hono";
 import { isEverturnError } from "../../base/errors/everturn-error.ts";
 import { messageOf } from "../../base/errors/message-of.ts";
-import { defined } from "../../base/records/defined.ts";
 import { checkToken } from "../../chat/openai/access-token.ts";
 import { checkOrigin } from "../../chat/openai/check-origin.ts";
 import { HttpProblem } from "../../chat/openai/http-problem.ts";
-import { listen } from "../../chat/openai/listen.ts";
 import { readJson } from "../../chat/openai/read-json.ts";
-import { targetOf } from "../../chat/openai/request-target.ts";
+import { sendJson, statusHeaders } from "../../chat/openai/send-json.ts";
+import { type NodeEnv, serveApp } from "../../chat/openai/serve-app.ts";
 import type { JsonObject } from "../../contracts/json.ts";
 import type { Mcp } from "./mcp.ts";
 import type { ServedTools } from "./served-tools.ts";
@@ -25,9 +23,6 @@ interface Options {
   token?: string | undefined;
   log: (text: string) => void;
 }
-
-/** How long a request may take to come, ms: a body that dribbles in holds its place no longer. */
-const patience = 60_000;
 
 /** Tools behind HTTP: verl-tool's `/get_observation` and `/health`, and MCP at `/mcp`. Throws PORT_UNUSABLE. */
 export async function openHttpServer(
@@ -49,45 +44,47 @@ export async function openHttpServer(
     uptime_seconds: (performance.now() - began) / 1000,
   });
 
-  async function respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    checkOrigin(request, host);
-    if (token !== undefined) checkToken(request, token);
-    const { pathname } = targetOf(request);
-    switch (pathname) {
-      case "/health":
-        allow(request, ["GET", "HEAD"]);
-        return answer(response, 200, health());
-      case "/get_observation": {
-        allow(request, ["POST"]);
-        const { body, delivered } = await verl.observe(await readJson(request));
-        response.once("finish", delivered);
-        return answer(response, 200, body);
-      }
-      case "/mcp": {
-        if (mcp === undefined)
-          throw new HttpProblem(501, "MCP needs its SDK: npm install @modelcontextprotocol/server");
-        allow(request, ["GET", "POST", "DELETE"]);
-        const body = request.method === "POST" ? await readJson(request) : undefined;
-        return await relay(await mcp.fetch(webRequest(request, body), body), response);
-      }
-      default:
-        throw new HttpProblem(404, `there is no ${pathname}, but /get_observation, /health and /mcp`);
-    }
-  }
+  const app = new Hono<NodeEnv>();
+  app.get("/health", (c) => c.json(health()));
+  app.post("/get_observation", async (c) => {
+    const { body, delivered } = await verl.observe(await readJson(c.env.incoming));
+    c.env.outgoing.once("finish", delivered);
+    return c.json(body);
+  });
+  app.on(["GET", "POST", "DELETE"], "/mcp", async (c) => {
+    if (mcp === undefined)
+      throw new HttpProblem(501, "MCP needs its SDK: npm install @modelcontextprotocol/server");
+    const body = c.req.method === "POST" ? await readJson(c.env.incoming) : undefined;
+    return mcp.fetch(c.req.raw, body);
+  });
+  app.all("/health", (c) => refuseMethod(c, "GET"));
+  app.all("/get_observation", (c) => refuseMethod(c, "POST"));
+  app.all("/mcp", (c) => refuseMethod(c, "GET"));
+  app.notFound((c) => {
+    throw new HttpProblem(404, `there is no ${c.req.path}, but /get_observation, /health and /mcp`);
+  });
+  app.onError((error) => {
+    const { status, message } = problemOf(error, log);
+    return Response.json({ detail: message }, { status, headers: statusHeaders(status) });
+  });
 
-  const server = createServer({ requestTimeout: patience }, async (request, response) => {
+  const admit = (request: IncomingMessage, response: ServerResponse): boolean => {
     underWay++;
     response.once("close", () => {
       underWay--;
     });
     try {
       if (underWay > limit) throw new HttpProblem(429, `more than ${limit} requests are under way`);
-      await respond(request, response);
+      checkOrigin(request, host);
+      if (token !== undefined) checkToken(request, token);
+      return true;
     } catch (error) {
-      fail(error, response, log);
+      const { status, message } = problemOf(error, log);
+      sendJson(response, status, { detail: message });
+      return false;
     }
-  });
-  const url = await listen(server, host, port);
+  };
+  const { url, server } = await serveApp(app, { host, port, admit });
   return {
     url,
     close: async () => {
@@ -97,59 +94,16 @@ export async function openHttpServer(
   };
 }
 
-function allow({ method = "" }: IncomingMessage, methods: string[]): void {
-  if (!methods.includes(method)) throw new HttpProblem(405, `${method} is not for this; ${methods[0]} is`);
+function refuseMethod({ req }: Context, instead: string): never {
+  throw new HttpProblem(405, `${req.method} is not for this; ${instead} is`);
 }
 
-function answer(response: ServerResponse, status: number, body: JsonObject): void {
-  const text = JSON.stringify(body);
-  response.writeHead(
-    status,
-    defined<OutgoingHttpHeaders>({
-      "content-type": "application/json",
-      "content-length": Buffer.byteLength(text),
-      connection: status === 413 ? "close" : undefined,
-      "retry-after": status === 429 ? "1" : undefined,
-    }),
-  );
-  response.end(text);
-}
-
-function fail(error: unknown, response: ServerResponse, log: (text: string) => void): void {
-  if (response.headersSent || response.destroyed) {
-    response.destroy();
-    return;
-  }
-  const known = problemOf(error);
-  if (known === undefined) log(`a request failed: ${messageOf(error)}`);
-  const { status, message } = known ?? new HttpProblem(500, "the server failed; its log says why");
-  answer(response, status, { detail: message });
-}
-
-function problemOf(error: unknown): HttpProblem | undefined {
+/** An error as clients are told it; unknown ones are logged. */
+function problemOf(error: unknown, log: (text: string) => void): HttpProblem {
   if (error instanceof HttpProblem) return error;
-  if (!isEverturnError(error)) return undefined;
-  if (error.code === "TOO_MANY_TRAJECTORIES") return new HttpProblem(429, error.message);
-  return error.code === "SERVER_ENDS" ? new HttpProblem(503, error.message) : undefined;
-}
-
-function webRequest(request: IncomingMessage, body: unknown): Request {
-  const { method = "GET", headers } = request;
-  const given = Object.entries(headers).flatMap(([name, value]) =>
-    value === undefined ? [] : [[name, Array.isArray(value) ? value.join(", ") : value] as [string, string]],
-  );
-  return new Request(
-    targetOf(request),
-    defined({
-      method,
-      headers: given,
-      body: body === undefined ? undefined : JSON.stringify(body),
-    }),
-  );
-}
-
-async function relay(from: Response, to: ServerResponse): Promise<void> {
-  to.writeHead(from.status, Object.fromEntries(from.headers));
-  if (from.body === null) return void to.end();
-  await pipeline(Readable.fromWeb(from.body), to);
+  const code = isEverturnError(error) ? error.code : undefined;
+  if (code === "TOO_MANY_TRAJECTORIES") return new HttpProblem(429, messageOf(error));
+  if (code === "SERVER_ENDS") return new HttpProblem(503, messageOf(error));
+  log(`a request failed: ${messageOf(error)}`);
+  return new HttpProblem(500, "the server failed; its log says why");
 }

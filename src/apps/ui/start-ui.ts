@@ -1,11 +1,10 @@
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { resolve } from "node:path";
-import { getRequestListener } from "@hono/node-server";
 import { checkToken } from "../../chat/openai/access-token.ts";
 import { checkOrigin } from "../../chat/openai/check-origin.ts";
 import { HttpProblem } from "../../chat/openai/http-problem.ts";
-import { listen } from "../../chat/openai/listen.ts";
 import { targetOf } from "../../chat/openai/request-target.ts";
+import { serveApp } from "../../chat/openai/serve-app.ts";
 import { openJobs } from "./jobs.ts";
 import { openTables } from "./open-tables.ts";
 import { routes } from "./routes.ts";
@@ -26,16 +25,19 @@ export interface RunningUi {
  */
 export async function startUi(runs: string, port: number, token: string | undefined): Promise<RunningUi> {
   const context = { runs: resolve(runs), tables: openTables(), jobs: openJobs() };
-  const answer = getRequestListener(routes(context).fetch);
-  const server = createServer((request, response) => {
-    try {
-      if (admit(request, response, token)) void answer(request, response);
-    } catch (error) {
-      if (!(error instanceof HttpProblem)) throw error;
-      response.writeHead(error.status, { "content-type": "text/plain" }).end(error.message);
-    }
+  const { url, server } = await serveApp(routes(context), {
+    host,
+    port,
+    admit: (request, response) => {
+      try {
+        return admit(request, response, token);
+      } catch (error) {
+        if (!(error instanceof HttpProblem)) throw error;
+        response.writeHead(error.status, { "content-type": "text/plain" }).end(error.message);
+        return false;
+      }
+    },
   });
-  const url = await listen(server, host, port);
   return {
     url,
     close: async () => {

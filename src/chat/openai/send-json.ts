@@ -1,21 +1,22 @@
-import type { OutgoingHttpHeaders, ServerResponse } from "node:http";
-import { defined } from "../../base/records/defined.ts";
+import type { ServerResponse } from "node:http";
 import { problemBody } from "./endpoint-problem.ts";
 import type { HttpProblem } from "./http-problem.ts";
 
 /** Answers a request with one JSON body. */
 export function sendJson(response: ServerResponse, status: number, body: object): void {
   const text = JSON.stringify(body);
-  response.writeHead(
-    status,
-    defined<OutgoingHttpHeaders>({
-      "content-type": "application/json",
-      "content-length": Buffer.byteLength(text),
-      connection: status === 413 ? "close" : undefined,
-      "retry-after": status === 429 ? "1" : undefined,
-    }),
-  );
+  response.writeHead(status, {
+    "content-type": "application/json",
+    "content-length": Buffer.byteLength(text),
+    ...statusHeaders(status),
+  });
   response.end(text);
+}
+
+/** The headers that an error's status calls for: 413 ends the connection, 429 tells the client when to ask again. */
+export function statusHeaders(status: number): Record<string, string> {
+  if (status === 413) return { connection: "close" };
+  return status === 429 ? { "retry-after": "1" } : {};
 }
 
 /** Answers a request with what is wrong. */

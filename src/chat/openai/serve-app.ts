@@ -1,0 +1,32 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { getRequestListener, type HttpBindings } from "@hono/node-server";
+import type { Hono } from "hono";
+import { listen } from "./listen.ts";
+
+/** What handlers of an app find in `c.env`: Node's request and response. */
+export interface NodeEnv {
+  Bindings: HttpBindings;
+}
+
+/** How long a request may take to arrive, ms: a body that arrives slowly holds its place no longer. */
+const patience = 60_000;
+
+interface Options {
+  host: string;
+  /** 0: any free port. */
+  port: number;
+  /** Sees each request before the app, with its target as it was sent. Returns false if it has answered the request itself. */
+  admit(request: IncomingMessage, response: ServerResponse): boolean;
+}
+
+/** Serves a Hono app on a port. Throws PORT_UNUSABLE. */
+export async function serveApp(
+  app: Pick<Hono<NodeEnv>, "fetch">,
+  { host, port, admit }: Options,
+): Promise<{ url: string; server: Server }> {
+  const answer = getRequestListener(app.fetch, { hostname: host, overrideGlobalObjects: false });
+  const server = createServer({ requestTimeout: patience }, (request, response) => {
+    if (admit(request, response)) void answer(request, response);
+  });
+  return { url: await listen(server, host, port), server };
+}
