@@ -104,7 +104,7 @@ export function generateTurn(worker: PolicyWorker, tasks: RunTasks) {
   };
 }
 
-/** An input as this release schedules it. In 0.4.0 every call of the trajectory was one of its only conversation. */
+/** An input as this release schedules it. In 0.4.0 a trajectory had one conversation, with all of its calls. */
 function currentInput(scheduled: GenerateTurnInput | EarlierTurnInput): GenerateTurnInput {
   if (scheduled.head === null || scheduled.callsSoFar !== undefined) return scheduled;
   return { ...scheduled, callsSoFar: scheduled.callsBefore };
@@ -168,7 +168,7 @@ interface GenerateOptions {
   timeLimit: number | undefined;
 }
 
-/** Generates within the time limit; a request without room for a token gets an empty action. */
+/** Generates within the time limit. A request without room for a token gets an empty action. */
 async function generate(
   policy: Policy,
   request: GenerationRequest,
@@ -216,7 +216,7 @@ const noAction: Generation = {
   finishReason: "length",
 };
 
-/** What an input's generation came to. */
+/** A turn that has been generated. */
 interface GeneratedTurn {
   appended: Segment;
   action: Segment;

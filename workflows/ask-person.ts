@@ -27,26 +27,27 @@ export function needsPerson({ isCopied }: LiveTurn, { approval, person, recordin
 
 /** What the model did wrong in a question; undefined if a person can be asked it. */
 export function questionProblem(
-  { number: turn, input: { place, queues } }: LiveTurn,
+  turn: LiveTurn,
   { binding, call, number, caller }: WantedCall,
 ): Promise<CallToolResult | undefined> {
-  const request = { place, turn, call: number, arguments: call.arguments, ...caller };
+  const { place, queues } = turn.input;
+  const request = { place, turn: turn.number, call: number, arguments: call.arguments, ...caller };
   return checkQuestion(binding, request, { queues, holder: undefined, onHolder: () => {} });
 }
 
 /** Waits for a person's decision about a call, or for the answer if it is a question. */
 export function askPerson(
-  { orders, number: turn }: LiveTurn,
+  turn: LiveTurn,
   { binding: { approval, person }, call, number }: WantedCall,
 ): Promise<Approval> {
   const waiting = {
-    call: `${turn}/${number}`,
+    call: `${turn.number}/${number}`,
     tool: call.name,
     arguments: call.arguments,
     ...(person === true ? { isQuestion: person } : {}),
     ...(approval?.whom === undefined ? {} : { whom: approval.whom }),
   };
-  return orders.approval(waiting, approval?.timeout);
+  return turn.orders.approval(waiting, approval?.timeout);
 }
 
 /** Whether a person decided against a call, or nobody decided in time. */
@@ -56,7 +57,7 @@ export function isDenial(approval: Approval): approval is Denial {
 
 /** Records that a call was denied: the call itself was valid. */
 export function denyCall(
-  { trajectory, number: turn }: LiveTurn,
+  turn: LiveTurn,
   { call, number, caller }: WantedCall,
   { decision, reason }: Denial,
 ): Call {
@@ -67,6 +68,6 @@ export function denyCall(
     approval: decision,
     ...caller,
   };
-  trajectory.apply({ type: "refused", call: { turn, call: number, ...denied } });
+  turn.trajectory.apply({ type: "refused", call: { turn: turn.number, call: number, ...denied } });
   return { ...denied, valid: true, attempts: 0 };
 }

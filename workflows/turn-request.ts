@@ -34,7 +34,7 @@ export function generateTurnInput(
   { request, subAgent, givenTask, said, tools, timeLimit }: TurnRequest,
 ): GenerateTurnInput {
   const { head, pending, calls, newest } = conversationOf(progress, subAgent?.name);
-  const turn = {
+  const common = {
     place: input.place,
     turn: progress.turns + 1,
     policyVersion: input.policyVersion,
@@ -53,17 +53,18 @@ export function generateTurnInput(
   };
   if (request !== undefined) {
     return {
-      ...turn,
+      ...common,
       head: request.follows?.head ?? null,
       callsSoFar: request.callsBefore,
       request: framedRequest(request),
     };
   }
-  if (head !== null) return { ...turn, head, callsSoFar: calls, answers: newest };
-  if (subAgent !== undefined) return { ...turn, head, tools, messages: [...subAgent.prompt, ...pending] };
-  if (givenTask === undefined || "source" in givenTask) return { ...turn, head, tools, source: input.source };
+  if (head !== null) return { ...common, head, callsSoFar: calls, answers: newest };
+  if (subAgent !== undefined) return { ...common, head, tools, messages: [...subAgent.prompt, ...pending] };
+  if (givenTask === undefined || "source" in givenTask)
+    return { ...common, head, tools, source: input.source };
   const { prompt } = givenTask.task;
-  return { ...turn, head, tools, promptOf: input.source, messages: [...prompt, ...pending] };
+  return { ...common, head, tools, promptOf: input.source, messages: [...prompt, ...pending] };
 }
 
 /** The part of an agent's request that the policy reads and the journal keeps. */

@@ -48,7 +48,10 @@ export type FirstTurnInput = AnyTurnInput & {
   tools: ToolDefinition[];
 } & PromptInput;
 
-/** Where a prompt is: `source` names a task whose prompt goes before `messages`, `promptOf` the one that they begin with. Neither: a sub-agent's prompt, or an input of 0.4.0. */
+/**
+ * Where the prompt is. `source` names the task whose prompt the activity reads and puts before `messages`; `promptOf`
+ * the task whose prompt they begin with. Neither is set for a sub-agent's prompt, nor in inputs of 0.4.0.
+ */
 type PromptInput =
   | { source: TaskSource; promptOf?: undefined }
   | { source?: undefined; promptOf?: TaskSource };
@@ -73,7 +76,7 @@ export interface AgentTurnInput extends AnyTurnInput {
   callsSoFar: number;
 }
 
-/** Asks for the next action of a trajectory. `request` and `head` tell the three kinds of turns apart. */
+/** Asks for the next action of a trajectory. The kinds of turns differ in `request` and `head`. */
 export type GenerateTurnInput = FirstTurnInput | NextTurnInput | AgentTurnInput;
 
 /** An input that 0.4.0 scheduled: a later turn without `callsSoFar`. */
