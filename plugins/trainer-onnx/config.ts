@@ -2,15 +2,15 @@
 
 export interface TrainerConfig {
   /**
-   * Which algorithm's numbers stand where nothing else is said. docs/algorithms.md has them.
+   * The algorithm that sets the defaults of the other options. docs/algorithms.md lists them.
    */
   algorithm: "ppo" | "grpo" | "dr-grpo" | "dapo" | "rloo" | "reinforce++" | "reinforce++-baseline" | "gspo";
   /**
-   * Of AdamW, after the warm-up. Default: 1e-6 where all weights of a pretrained model are trained, 1e-4 with LoRA or from random weights.
+   * Learning rate of AdamW after the warm-up. Default: 1e-6 if all weights of a pretrained model are trained, 1e-4 with LoRA or from random weights.
    */
   learningRate?: number;
   /**
-   * Policy-gradient steps over which the learning rate rises to its value, linearly.
+   * Policy-gradient steps over which the learning rate rises linearly to its value.
    */
   warmupSteps: number;
   /**
@@ -18,23 +18,23 @@ export interface TrainerConfig {
    */
   decay: "none" | "linear" | "cosine";
   /**
-   * Policy-gradient steps, counted from the first, after which the learning rate has fallen. Wanted by decay.
+   * Policy-gradient steps, counted from the first, after which the learning rate has reached its minimum. Required with decay.
    */
   decaySteps?: number;
   /**
-   * Of the learning rate, which is left after decaySteps.
+   * Share of the learning rate that remains after decaySteps.
    */
   finalFraction: number;
   /**
-   * Where values come from: a head on the policy (head), or a model of its own that begins as the policy does, for as much memory again (model).
+   * Where values come from: head, a head on the policy; or model, a separate model that starts as a copy of the policy and needs as much memory again.
    */
   critic: "head" | "model";
   /**
-   * Of the value head or the critic's model, at every step; a head is small and new, so ten times the learning rate is usual. Default: the learning rate.
+   * Learning rate of the value head or the critic model at every step. A head is small and new, so ten times the policy's learning rate is usual. Default: the policy's learning rate.
    */
   valueLearningRate?: number;
   /**
-   * Policy-gradient steps, from the first one, in which values alone are learned. The policy's schedule begins after them.
+   * Number of policy-gradient steps at the start that train only the values. The policy's schedule begins after them.
    */
   valueWarmupSteps: number;
   /**
@@ -42,47 +42,47 @@ export interface TrainerConfig {
    */
   epochs: number;
   /**
-   * Nats a token: the first update whose approximateKl is above it is the last of its step. None is if left out.
+   * Limit of approximateKl in nats per token. The first update above it is the last one of its step. Default: no limit.
    */
   klStop?: number;
   /**
-   * Trajectories that a limit of turns, tokens or time cut have a part in their group's baseline, and train nothing.
+   * Exclude trajectories that a limit of turns, tokens or time cut from the loss. They still count in their group's baseline.
    */
   maskTruncated: boolean;
   /**
-   * Rewards are divided by the deviation of all the run's rewards so far (scale), less their mean first (standardize).
+   * How to normalize rewards: scale divides them by the standard deviation of all the run's rewards so far; standardize first subtracts their mean.
    */
   rewardNormalization: "none" | "scale" | "standardize";
   /**
-   * A reward, normalized if it is, counts no more than this and no less than minus this. Not clipped if left out.
+   * Clip rewards, after normalization, to this absolute value. Default: no clipping.
    */
   rewardClip?: number;
   /**
-   * Trajectories of one update; divides rollout.batchSize. Default: 64 where that divides it, else all of a step.
+   * Trajectories per update; must divide rollout.batchSize. Default: 64 if that divides it, else all of a step.
    */
   minibatchSize?: number;
   /**
-   * Tokens that go through the model at once; what trajectories begin with alike counts once, and an eighth where it stands again, as padding does. A minibatch with more is split and its gradients summed. Default: 1,024, up to 4,096 where trajectories begin with much that is alike, down to 256 where memory is short.
+   * Tokens in one pass through the model. A prefix that trajectories share counts once, and its repetitions and padding count an eighth. Larger minibatches are split, and their gradients are summed. Default: 1,024, up to 4,096 if trajectories share long prefixes, down to 256 if memory is scarce.
    */
   maxTokensPerRun?: number;
   /**
-   * MiB that the trainer's process may hold: runs are made as small, and as many layers are computed again, as must be. Default: four fifths of what is available when an update begins.
+   * Memory limit in MiB of the trainer's process. To stay within it, the trainer uses smaller passes and recomputes more layers. Default: four fifths of the memory available when an update begins.
    */
   memory?: number;
   /**
-   * Gradients keep only each layer's input and compute the layer again (gradient checkpointing): much less memory for long trajectories, a quarter to a half more time. Default: for as many layers as must be to fit in memory.
+   * Gradient checkpointing: keep only each layer's input and recompute the layer for its gradient. Long trajectories need much less memory, and a quarter to a half more time. Default: as many layers as necessary to fit in memory.
    */
   recompute?: boolean;
   /**
-   * gae: with a value head; group-mean: less the mean reward of the task's trajectories; leave-one-out: less the mean of the others; return: the rewards that follow. Default: the algorithm's.
+   * gae: with a value head; group-mean: the reward minus the mean of the task's trajectories; leave-one-out: minus the mean of the others; return: the sum of later rewards. Default: the algorithm's.
    */
   advantages?: "gae" | "group-mean" | "leave-one-out" | "return";
   /**
-   * What advantages are divided by: nothing, the deviation of their group's rewards, or that of the batch's tokens (whitened). Default: the algorithm's.
+   * What advantages are divided by: nothing, the standard deviation of their group's rewards, or that of the batch's tokens (whitened). Default: the algorithm's.
    */
   normalization?: "none" | "group" | "batch";
   /**
-   * What rewards are credited to: tokens (gae, return), turns (gae, group-mean), or trajectories (group-mean, leave-one-out). Default: the algorithm's.
+   * What earns the rewards: tokens (gae, return), turns (gae, group-mean), or trajectories (group-mean, leave-one-out). Default: the algorithm's.
    */
   credit?: "token" | "turn" | "trajectory";
   /**
@@ -90,39 +90,39 @@ export interface TrainerConfig {
    */
   gamma?: number;
   /**
-   * 1 is the whole return, 0 one step of it. Default: the algorithm's.
+   * 1 uses the whole return, 0 only one step of it. Default: the algorithm's.
    */
   lambda?: number;
   /**
-   * Whether gamma and lambda apply from token to token or only from turn to turn. Default: the algorithm's.
+   * Whether gamma and lambda apply between tokens or only between turns. Default: the algorithm's.
    */
   discount?: "token" | "turn";
   /**
-   * What is compared with the policy that sampled: token by token, the geometric mean of a sequence, or the product over a trajectory. Default: the algorithm's.
+   * The probability ratio to the policy that sampled: per token, the geometric mean over a sequence, or the product over a trajectory. Default: the algorithm's.
    */
   ratio?: "token" | "sequence" | "trajectory";
   /**
-   * The probability ratio counts no less than 1 less this. Default: the algorithm's.
+   * Clip the probability ratio below 1 minus this. Default: the algorithm's.
    */
   clipLow?: number;
   /**
-   * The probability ratio counts no more than 1 and this. Default: the algorithm's.
+   * Clip the probability ratio above 1 plus this. Default: the algorithm's.
    */
   clipHigh?: number;
   /**
-   * The ratio counts no more than this where the advantage is negative; 3 is usual. Off if left out.
+   * Upper limit of the ratio for negative advantages; 3 is usual. Default: off.
    */
   dualClip?: number;
   /**
-   * How the losses of tokens become one: their mean, the mean of the sequences' means or sums, or of their sums over lengthConstant. Default: the algorithm's.
+   * How token losses are combined: their mean, the mean of the sequences' means or sums, or the mean of their sums divided by lengthConstant. Default: the algorithm's.
    */
   aggregation?: "token-mean" | "sequence-mean" | "sequence-sum" | "constant";
   /**
-   * What the aggregation constant divides a sequence's sum by; the most action tokens of a trajectory is usual.
+   * What the aggregation constant divides a sequence's sum by. The maximum number of action tokens in a trajectory is usual.
    */
   lengthConstant: number;
   /**
-   * A new value counts no further than this from the old one. Default: the algorithm's.
+   * Clip new values to within this distance of the old ones. Default: the algorithm's.
    */
   valueClip?: number;
   /**
@@ -134,98 +134,98 @@ export interface TrainerConfig {
    */
   entropyCoefficient?: number;
   /**
-   * Weight of the KL divergence from the policy that reinforcement learning started with; 0 for none. Default: the algorithm's.
+   * Weight of the KL divergence from the policy at the start of reinforcement learning; 0 for none. Default: the algorithm's.
    */
   klCoefficient?: number;
   /**
-   * A term of the loss, or taken from the tokens' rewards. Default: the algorithm's.
+   * Where the KL divergence counts: as a term of the loss, or subtracted from the tokens' rewards. Default: the algorithm's.
    */
   klIn?: "loss" | "reward";
   /**
-   * k1: log-ratio; k2: half its square; k3: ratio less 1 less its logarithm. Default: the algorithm's.
+   * k1: the log-ratio; k2: half its square; k3: the ratio minus 1 minus its logarithm. Default: the algorithm's.
    */
   klEstimator?: "k1" | "k2" | "k3";
   /**
-   * Nats a token that klCoefficient is steered towards. It stays if left out.
+   * Target in nats per token that klCoefficient adapts to. Default: klCoefficient stays constant.
    */
   klTarget?: number;
   /**
-   * How slowly klCoefficient is steered, in trajectories.
+   * How slowly klCoefficient adapts, in trajectories.
    */
   klHorizon: number;
   /**
-   * How much trajectories count that the trainer finds more or less likely than their sampler did: by token or sequence, held at importanceMaximum or left out outside of the range. Default: token-truncate where the sampler draws from another distribution than the one that is trained (rollout.staleness, or sampling settings such as topP), else none.
+   * How to weight trajectories for which trainer and sampler compute different probabilities: per token or per sequence, truncated at importanceMaximum or masked outside the range. Default: token-truncate if the sampling distribution differs from the trained one (rollout.staleness, or sampling settings such as topP), else none.
    */
   importanceCorrection?: "none" | "token-truncate" | "token-mask" | "sequence-truncate" | "sequence-mask";
   /**
-   * Of a token or sequence that isn't masked.
+   * Smallest weight of a token or sequence that is not masked.
    */
   importanceMinimum: number;
   /**
-   * Of a token or sequence.
+   * Largest weight of a token or sequence.
    */
   importanceMaximum: number;
   /**
-   * The most action tokens, for punishing trajectories that come near them. Not punished if left out.
+   * Maximum number of action tokens, for the length penalty. Default: no penalty.
    */
   overlongMaximum?: number;
   /**
-   * The punishment grows over the last so many action tokens.
+   * Number of action tokens below lengthMaximum over which the penalty grows.
    */
   overlongBuffer: number;
   /**
-   * What the longest trajectories lose of their reward.
+   * Reward that the longest trajectories lose.
    */
   overlongPenalty: number;
   /**
-   * Leave out the tasks whose trajectories all earned the same; with credit turn, those whose turns all did. Default: the algorithm's.
+   * Leave out tasks whose trajectories all earned the same reward; with credit turn, tasks whose turns all did. Default: the algorithm's.
    */
   leaveOutUniformGroups?: boolean;
   /**
-   * Largest norm of the whole gradient.
+   * Maximum norm of the whole gradient.
    */
   gradientClip: number;
   /**
-   * Decoupled, of AdamW.
+   * Decoupled weight decay of AdamW.
    */
   weightDecay: number;
   /**
-   * How slowly the mean of squared gradients forgets. The first beta is 0.9.
+   * Decay rate of the mean of squared gradients. The first beta is 0.9.
    */
   beta2: number;
   /**
-   * Train a low-rank adapter instead of all weights, which are trained if left out.
+   * Train a low-rank adapter. Default: train all weights.
    */
   lora?: {
     /**
-     * Of the adapter's matrices.
+     * Rank of the adapter's matrices.
      */
     rank: number;
     /**
-     * The adapter's part is scaled by alpha / rank.
+     * The adapter's output is scaled by alpha / rank.
      */
     alpha: number;
     /**
-     * The linear maps that are adapted, by the last parts of their names.
+     * The linear layers to adapt, by the last parts of their names.
      *
      * @minItems 1
      */
     targets: ("q_proj" | "k_proj" | "v_proj" | "o_proj" | "gate_proj" | "up_proj" | "down_proj")[];
   };
   /**
-   * Where the model is trained: on the processor, or on a card by CUDA or WebGPU.
+   * Where the model is trained: on the CPU, or on a GPU with CUDA or WebGPU.
    */
   device: "cpu" | "cuda" | "webgpu";
   /**
-   * What matrix products compute in; weights, gradients and losses stay float32.
+   * Precision of matrix products. Weights, gradients and losses stay float32.
    */
   precision: "float32" | "float16" | "bfloat16";
   /**
-   * 8: AdamW's moments of matrices take two bytes a number instead of eight, in blocks with dynamic codes, as in bitsandbytes; embeddings and small parameters keep 32. On the processor only.
+   * 8: the AdamW moments of matrices take two bytes per number instead of eight, in blocks with dynamic codes, as in bitsandbytes. Embeddings and small parameters keep 32 bits. CPU only.
    */
   optimizerBits: 32 | 8;
   /**
-   * Threads that an operator of the model, and the optimizer, may use. Default: 2 for small models, from 64 MiB of weights on as many as there are processors.
+   * Threads per operator of the model, and of the optimizer. Default: 2 for small models, one per processor from 64 MiB of weights on.
    */
   threads?: number;
 }

@@ -2,11 +2,11 @@
 import type { JsonObject } from "../json.ts";
 
 /**
- * A row of a demonstrations file: a conversation to imitate, in the form of OpenAI's chat completions, as it was sent and answered. Loss is on the assistant's messages. Further columns are not read.
+ * A row of a demonstrations file: a conversation to imitate, in the format of OpenAI's chat completions. The loss covers the assistant's messages. Other columns are ignored.
  */
 export interface Demonstration {
   /**
-   * The conversation; it ends with the assistant.
+   * The conversation. It ends with an assistant message.
    *
    * @minItems 2
    */
@@ -14,35 +14,35 @@ export interface Demonstration {
   [k: string]: unknown;
 }
 /**
- * A chat message in OpenAI's form. What else an answer of theirs has (refusal, annotations, audio, a null function_call) is not read.
+ * A chat message in OpenAI's format. Other fields of OpenAI's answers (refusal, annotations, audio, a null function_call) are ignored.
  */
 export interface DemonstrationMessage {
   /**
-   * Who speaks; developer is read as system.
+   * The role of the message; developer is treated as system.
    */
   role: "system" | "developer" | "user" | "assistant" | "tool";
   /**
-   * What is said: text, or a list of text parts; null, empty or left out where an assistant only calls tools.
+   * The content: text, or a list of text parts; null, empty or left out if an assistant only calls tools.
    */
   content?: string | TextPart[] | null;
   /**
-   * What an assistant calls; null or left out if nothing.
+   * The assistant's tool calls; null or left out if there are none.
    */
   tool_calls?: DemonstratedCall[] | null;
   /**
-   * The call that a tool answers.
+   * The id of the call that a tool message answers.
    */
   tool_call_id?: string;
   /**
-   * The tool that answers; found by tool_call_id if left out.
+   * The name of the tool that answers. Default: found by tool_call_id.
    */
   name?: string;
   /**
-   * Not read.
+   * Ignored.
    */
   refusal?: string | null;
   /**
-   * Not read.
+   * Ignored.
    */
   annotations?: unknown[];
   /**
@@ -63,16 +63,16 @@ export interface TextPart {
    */
   type: "text";
   /**
-   * What is said.
+   * The text.
    */
   text: string;
 }
 /**
- * A function call in OpenAI's form.
+ * A function call in OpenAI's format.
  */
 export interface DemonstratedCall {
   /**
-   * Names the call for the tool's message that answers it.
+   * The call's id, which the tool message that answers it refers to.
    */
   id?: string;
   /**
@@ -80,7 +80,7 @@ export interface DemonstratedCall {
    */
   type?: "function";
   /**
-   * What is called.
+   * The function call.
    */
   function: {
     /**
@@ -88,12 +88,12 @@ export interface DemonstratedCall {
      */
     name: string;
     /**
-     * The call's arguments: a mapping, or the text of one in JSON, as OpenAI writes it.
+     * The call's arguments: a mapping, or its JSON text, as in OpenAI's format.
      */
     arguments: JsonObject | string;
   };
   /**
-   * Not read.
+   * Ignored.
    */
   index?: number;
 }

@@ -2,11 +2,11 @@
 import type { JsonObject } from "../json.ts";
 
 /**
- * A plugin's name, its package's name in quotes ("@acme/tool-search"), or a path that begins with ./ or ../: of its folder, or of the module that defines it (./tools/length.ts)
+ * A plugin's name, its package's name in quotes ("@acme/tool-search"), or a path that begins with ./ or ../, to its folder or to the module that defines it (./tools/length.ts).
  */
 export type PluginReference = string;
 /**
- * The name that the tool has for the function.
+ * The tool's own name for the function.
  */
 export type FunctionName = string;
 /**
@@ -19,22 +19,22 @@ export type Duration = string;
 export type Rate = string;
 export type Rewards = RewardList | RewardUse;
 /**
- * Reward plugins whose scores are added up by their weights; each is logged under its name, too.
+ * Reward plugins whose weighted scores are added. Each score is also logged under the plugin's name.
  *
  * @minItems 1
  */
 export type RewardList = RewardUse[];
 
 /**
- * What a run is made of. Paths are relative to the pipeline file.
+ * The definition of a run. Paths are relative to the pipeline file.
  */
 export interface Pipeline {
   /**
-   * A pipeline beside this one, which this one goes over: mappings are merged, all else is replaced, null takes away.
+   * Another pipeline file that this one overrides. Mappings are merged, all other values are replaced, and null removes a key.
    */
   extends?: string;
   /**
-   * Mappings by name, of which others begin: where a mapping says use: NAME, it is this block with its own keys over it.
+   * Reusable mappings, by name. A mapping with use: NAME starts from this block and overrides it with its own keys.
    */
   use?: JsonObject;
   /**
@@ -46,22 +46,22 @@ export interface Pipeline {
    */
   seed: number;
   /**
-   * How many steps to take, for example 40. 0 stops after the warm start. May be left out where sft or dpo says its epochs.
+   * Number of steps, for example 40. 0 stops after the warm start. Optional if sft or dpo sets its epochs.
    */
   steps?: number;
   policy: PluginUse;
   /**
-   * The tasks to train on and the held-out tasks to evaluate on.
+   * The tasks to train on and the held-out tasks for evaluations.
    */
   dataset: {
     train?: PluginUse;
     validation: PluginUse;
     /**
-     * The folder below which the images lie that prompts show by their paths, for policies that read images.
+     * The folder of the images that prompts refer to by path, for policies that read images.
      */
     images?: string;
     /**
-     * How many of each step's groups are of each data source (data_source of the tasks), as weights: { gsm8k: 3, math: 1 } makes three of four from gsm8k. Each source is shuffled by itself; every one is named, and 0 leaves one out. If left out, all tasks are shuffled together.
+     * The share of each data source (the tasks' data_source) in a step's groups, as weights: with { gsm8k: 3, math: 1 }, three of four groups are from gsm8k. Each source is shuffled separately. Name every source; 0 leaves one out. Default: all tasks are shuffled together.
      */
     mix?: {
       /**
@@ -71,18 +71,18 @@ export interface Pipeline {
     };
   };
   /**
-   * The tools that the policy may call, each a plugin of kind tool. None by default.
+   * The tools that the policy can call, each a plugin of kind tool. Default: none.
    */
   tools: ToolUse[];
   /**
-   * Limits of the hosts of tools and of the reward manager by name, for hosts that need others than the defaults.
+   * Limits of the hosts of tools and rewards, by host name, for hosts that need other limits than the defaults.
    */
   hosts: {
     [k: string]: Host;
   };
   loop: LoopUse;
   /**
-   * Loops by name, for the tasks whose agent_name it is. None if left out.
+   * Loops by name, for tasks whose agent_name is that name. Default: none.
    */
   loops?: {
     [k: string]: LoopUse;
@@ -90,7 +90,7 @@ export interface Pipeline {
   reward: Rewards;
   trainer: TrainerUse;
   /**
-   * Supervised steps on demonstrations before the first policy-gradient step. None if left out.
+   * Supervised steps on demonstrations before the first policy-gradient step. Default: none.
    */
   warmStart?: {
     /**
@@ -98,20 +98,20 @@ export interface Pipeline {
      */
     demonstrations: string;
     /**
-     * How many supervised steps to take, for example 300.
+     * Number of supervised steps, for example 300.
      */
     steps: number;
     /**
-     * Demonstrations in a supervised step.
+     * Demonstrations per supervised step.
      */
     batchSize: number;
     /**
-     * Peak learning rate of the supervised steps, for example 1e-3. Default: the trainer's; of trainer-onnx 2e-5 where all weights of a pretrained model are trained, 2e-4 with LoRA, 1e-3 from random weights.
+     * Peak learning rate of the supervised steps, for example 1e-3. Default: the trainer's; for trainer-onnx 2e-5 if all weights of a pretrained model are trained, 2e-4 with LoRA, 1e-3 from random weights.
      */
     learningRate?: number;
   };
   /**
-   * Steps on demonstrations, in place of rollouts: the assistant's tokens carry the loss.
+   * Train on demonstrations instead of rollouts. The loss covers the assistant's tokens.
    */
   sft?: {
     /**
@@ -119,81 +119,81 @@ export interface Pipeline {
      */
     demonstrations: string;
     /**
-     * Demonstrations in an update.
+     * Demonstrations per update.
      */
     batchSize: number;
     /**
-     * Updates in a step. After each step a version is there, with its line of metrics; a trainer that dies repeats a step at most.
+     * Updates per step. Each step makes a version and a line of metrics. A trainer that dies repeats at most one step.
      */
     updates: number;
     /**
-     * Passes over the file, for example 3, rounded up to whole steps. Where the pipeline gives steps, these count.
+     * Passes over the file, for example 3, rounded up to whole steps. The pipeline's steps take precedence.
      */
     epochs?: number;
     /**
-     * So many rows of the file, drawn by the seed, are not trained on: their loss is measured after each step.
+     * Number of rows to hold out, drawn with the seed. Everturn measures their loss after each step.
      */
     heldOut: number;
     /**
-     * Peak learning rate: it rises over the first 8 % of the updates and falls to 5 % by the last one (cosine). Default: the trainer's; of trainer-onnx 2e-5 where all weights of a pretrained model are trained, 2e-4 with LoRA, 1e-3 from random weights.
+     * Peak learning rate. It rises over the first 8% of the updates and falls to 5% by the last one (cosine). Default: the trainer's; for trainer-onnx 2e-5 if all weights of a pretrained model are trained, 2e-4 with LoRA, 1e-3 from random weights.
      */
     learningRate?: number;
   };
   /**
-   * Steps on pairs of answers, in place of rollouts: the preferred one becomes likelier than the other, held to the policy that the steps begin with.
+   * Train on pairs of answers instead of rollouts. The preferred answer becomes likelier than the other, while the policy stays close to its starting point.
    */
   dpo?: {
     /**
-     * A JSON Lines file of pairs, each {"prompt": […], "chosen": […], "rejected": […]}: messages, as TRL has them and `everturn trajectories RUN --as preferences` writes them.
+     * A JSON Lines file of pairs, each {"prompt": […], "chosen": […], "rejected": […]}: lists of messages, in TRL's format, which `everturn trajectories RUN --as preferences` writes too.
      */
     preferences: string;
     /**
-     * Pairs in an update.
+     * Pairs per update.
      */
     batchSize: number;
     /**
-     * Updates in a step. After each step a version is there, with its line of metrics; a trainer that dies repeats a step at most.
+     * Updates per step. Each step makes a version and a line of metrics. A trainer that dies repeats at most one step.
      */
     updates: number;
     /**
-     * Passes over the file, for example 3, rounded up to whole steps. Where the pipeline gives steps, these count.
+     * Passes over the file, for example 3, rounded up to whole steps. The pipeline's steps take precedence.
      */
     epochs?: number;
     /**
-     * So many rows of the file, drawn by the seed, are not trained on: their loss is measured after each step.
+     * Number of rows to hold out, drawn with the seed. Everturn measures their loss after each step.
      */
     heldOut: number;
     /**
-     * Peak learning rate: it rises over the first 8 % of the updates and falls to 5 % by the last one (cosine). Default: the trainer's; of trainer-onnx 1e-6 where all weights of a pretrained model are trained, 1e-4 with LoRA or from random weights.
+     * Peak learning rate. It rises over the first 8% of the updates and falls to 5% by the last one (cosine). Default: the trainer's; for trainer-onnx 1e-6 if all weights of a pretrained model are trained, 1e-4 with LoRA or from random weights.
      */
     learningRate?: number;
     /**
-     * How strongly the policy is held to the one that the steps begin with.
+     * How strongly the policy is kept close to its starting point.
      */
     beta: number;
     /**
-     * sigmoid is DPO's; ipo is that of identity preference optimization, over mean log-probabilities of tokens.
+     * sigmoid is DPO's loss; ipo is that of identity preference optimization, with mean log-probabilities of tokens.
      */
     loss: "sigmoid" | "ipo";
     /**
-     * The share of pairs that are taken to be the wrong way round (conservative DPO). With the loss sigmoid.
+     * The assumed share of swapped pairs (conservative DPO). Requires the loss sigmoid.
      */
     labelSmoothing: number;
   };
   /**
-   * How each step's trajectories are sampled.
+   * How the trajectories of each step are sampled.
    */
   rollout: {
     /**
-     * Trajectories in a policy-gradient step. groupSize and the trainer's minibatchSize must divide it.
+     * Trajectories per policy-gradient step. groupSize and the trainer's minibatchSize must divide it.
      */
     batchSize: number;
     /**
-     * Trajectories of one task in a step; they share an advantage baseline where the trainer uses one.
+     * Trajectories per task in a step. They share an advantage baseline if the trainer uses one.
      */
     groupSize: number;
     /**
-     * Sampling temperature: 1 samples the policy as it is, 0 is greedy.
+     * Sampling temperature: 1 samples from the policy's own distribution, 0 is greedy.
      */
     temperature: number;
     /**
@@ -201,7 +201,7 @@ export interface Pipeline {
      */
     maxActionTokens: number;
     /**
-     * How the policy writes thoughts, calls and answers, for example qwen3-coder (docs/formats.md). Default: as its chat template writes calls, or hermes if it writes none.
+     * The format of the policy's thoughts, calls and answers, for example qwen3-coder (docs/formats.md). Default: the chat template's format of calls, or hermes if it has none.
      */
     format?:
       | "hermes"
@@ -230,127 +230,127 @@ export interface Pipeline {
       | "fenced"
       | "react";
     /**
-     * A regular expression that finds calls, in place of a format that has a name.
+     * A regular expression that finds calls, instead of a named format.
      */
     expression?: {
       /**
-       * In RE2's syntax, for example (?s)<search>(?<query>.*?)(</search>|$). Each match is a call: its group `function` is the function's name, `arguments` its arguments as JSON, any other named group an argument.
+       * A pattern in RE2's syntax, for example (?s)<search>(?<query>.*?)(</search>|$). Each match is a call: the group `function` is the function's name, `arguments` its arguments as JSON, and any other named group an argument.
        */
       pattern: string;
       /**
-       * What each match calls, where no group says it.
+       * The function that each match calls, if no group names it.
        */
       function?: string;
       /**
-       * How a call is written, as the policy is told whose arguments can't be read.
+       * An example of the right form. The policy reads it after a call with unreadable arguments.
        */
       example: string;
       /**
-       * An action ends where it has one of these, for example </search>. Its text ends before it.
+       * Texts that end an action, for example </search>. The action's text does not include them.
        *
        * Items: A text that ends an action, for example </search>.
        */
       stop: string[];
     };
     /**
-     * How many trajectories run at the same time.
+     * Maximum number of trajectories that run at a time.
      */
     concurrency: number;
     /**
-     * Folder of an earlier run whose recorded results answer the tool calls, by task, tool and arguments; no tool is called. Tools are called if left out.
+     * Folder of an earlier run. Its recorded results answer the tool calls, by task, tool and arguments, and no tool is called. Default: tools are called.
      */
     toolRecordings?: string;
     /**
-     * How many versions a trajectory may be behind the policy that trains on it. 0: steps are synchronous. Above 0, trajectories start as there is room, groups train as they finish, and each turn is generated by the newest version; the trainer needs an importanceCorrection.
+     * How many versions a trajectory may be behind the policy that trains on it. With 0, steps are synchronous. Above 0, trajectories start as soon as there is room, groups train when they finish, the newest version generates each turn, and the trainer needs an importanceCorrection.
      */
     staleness: number;
     /**
-     * A group goes on without members that infrastructure failed, if so many finished; else another task takes its place. Default: 2, or 1 if groupSize is 1.
+     * Minimum number of finished trajectories in a group. If infrastructure failures leave fewer, another task replaces the group. Default: 2, or 1 if groupSize is 1.
      */
     minGroup?: number;
     /**
-     * The run stops when infrastructure fails more than this share of a step's trajectories, for example 0.5. 1: only when it fails all.
+     * The run stops if infrastructure failures affect more than this share of a step's trajectories, for example 0.5. With 1, it stops only if they affect all.
      */
     maxInfrastructureFailures: number;
     /**
-     * Whether trajectories with tools, put together turn by turn, have the tokens of the chat template's own rendering of their whole conversation: off doesn't look, warn tells where they differ, strict refuses the pipeline.
+     * Whether trajectories with tools, assembled turn by turn, must have the same tokens as the chat template's own rendering of the whole conversation. off does not check, warn reports differences, strict rejects the pipeline.
      */
     templateCheck: "off" | "warn" | "strict";
     /**
-     * How long the prompts of tasks may be. As long as there is room for an action if left out.
+     * Maximum length of the tasks' prompts. Default: prompts must leave room for an action.
      */
     prompts?: {
       /**
-       * How many tokens a prompt may have, as the policy reads it with its tools, for example 1024.
+       * Maximum number of tokens in a prompt, including its tools, for example 1024.
        */
       tokens: number;
       /**
-       * What becomes of tasks with longer ones: leave-out trains and evaluates without them, and says how many; refuse refuses the pipeline. A prompt is never cut.
+       * What to do with tasks whose prompts are longer. leave-out trains and evaluates without them and reports their number; refuse rejects the pipeline. Prompts are never cut.
        */
       overlong: "leave-out" | "refuse";
     };
     observations: Observations;
     /**
-     * What ends a trajectory before its loop does. It is scored as it is, as a failure of the policy. No limits if left out.
+     * Limits that end a trajectory before its loop does. It is scored unchanged, as a failure of the policy. Default: no limits.
      */
     limits?: {
       /**
-       * Actions that a trajectory may take; the tool calls of the last one are still made.
+       * Maximum number of actions in a trajectory. The tool calls of the last one are still made.
        */
       turns?: number;
       /**
-       * Tokens of the whole trajectory: prompt, actions and observations. The last action is cut at it.
+       * Maximum number of tokens in the whole trajectory: prompt, actions and observations. The last action is cut at this limit.
        */
       tokens?: number;
       turnTime?: Duration;
       time?: Duration;
       /**
-       * Ends a trajectory after so many tool calls in a row that were unreadable, of no known tool, against its schema, or invalid for the tool.
+       * Ends a trajectory after this number of consecutive tool calls that are unreadable, name an unknown tool, violate its schema, or are invalid for the tool.
        */
       invalidCalls?: number;
     };
     /**
-     * DAPO's: tasks whose trajectories all earn the same (where the trainer compares turns, all of their turns) teach nothing, and are replaced by others within the step. Off if left out.
+     * Dynamic sampling, as in DAPO. Tasks whose trajectories all earn the same reward teach nothing and are replaced by others within the step; if the trainer compares turns, all their turns must earn the same. Default: off.
      */
     dynamicSampling?: {
       /**
-       * Rounds of sampling in a step, the first one included. After them the step trains on the tasks it has.
+       * Maximum number of sampling rounds in a step, including the first. After them, the step trains on the tasks that it has.
        */
       maxRounds: number;
     };
   };
   /**
-   * Greedy evaluations on the validation tasks. One is always made before the first step and after the last.
+   * Greedy evaluations on the validation tasks. One always runs before the first step and after the last.
    */
   evaluation: {
     /**
-     * Evaluate after each so many steps; 0: not between the first step and the last.
+     * Number of steps between evaluations. 0: none between the first step and the last.
      */
     every: number;
     /**
-     * Evaluate on the first so many validation tasks.
+     * Evaluate on the first n validation tasks.
      */
     tasks: number;
   };
   /**
-   * Which policy versions stay on disk for good.
+   * The policy versions that are kept permanently.
    */
   checkpoints: {
     /**
-     * Keep the checkpoint of each so many steps; the latest and the last are always kept.
+     * Keep the checkpoint of every n-th step. The latest and the last are always kept.
      */
     every: number;
   };
   /**
-   * What is told of each step and evaluation as it ends, each a plugin of kind tracker. None by default.
+   * Trackers that receive the results of each step and evaluation, each a plugin of kind tracker. Default: none.
    */
   trackers: PluginUse[];
   /**
-   * What stays of trajectories beside the Parquet file of their step.
+   * How long trajectories are kept as single records in addition to the Parquet file of their step.
    */
   retention: {
     /**
-     * The newest so many steps keep their trajectories record by record, too; older ones have them in their step's Parquet file alone. 0: none does.
+     * Number of newest steps that also keep their trajectories as single records. Older steps keep them only in their Parquet file. 0: no step does.
      */
     singleRecords: number;
   };
@@ -366,16 +366,16 @@ export interface PluginUse {
   config: JsonObject;
 }
 /**
- * A tool plugin, its configuration, and what overrides its manifest.
+ * A tool plugin, its configuration, and overrides of its manifest.
  */
 export interface ToolUse {
   plugin: PluginReference;
   /**
-   * What the tool is called in this run: by it go its instances, its limits and its host. The policy calls a tool of one function by it. The manifest's if left out.
+   * The tool's name in this run, which identifies its instances, limits and host. The policy calls a tool with one function by this name. Default: the manifest's.
    */
   name?: string;
   /**
-   * Which of the tool's functions the policy may call, in this order, each by its name alone or with what is said of it otherwise than the tool does. All if left out.
+   * The tool's functions that the policy can call, in this order, each by its name alone or with overrides. Default: all.
    *
    * @minItems 1
    */
@@ -388,39 +388,39 @@ export interface ToolUse {
   timeout?: Duration;
   rate?: Rate;
   /**
-   * How many calls of the tool a worker makes at once; the others wait in line. The manifest's if left out.
+   * How many calls of the tool a worker makes at a time. The others wait in line. Default: the manifest's.
    */
   concurrency?: number;
   observations?: ObservationsUse;
   /**
-   * required: each call waits until a person approves, edits or denies it (`npx everturn approvals`). No call waits if left out.
+   * required: each call waits until a person approves, edits or denies it (`npx everturn approvals`). Default: no call waits.
    */
   approval?: "required";
   approvalTimeout?: Duration;
   /**
-   * Who is to decide about its calls, or to answer them: shown where they wait.
+   * Who should approve or answer the calls. Shown with each waiting call.
    */
   whom?: string;
   /**
-   * Names what the calls depend on. Tools that name the same host share its limit, and wait together while it is down. The manifest's if left out, else the tool's name.
+   * The name of the service that the calls depend on. Tools with the same host share its limit, and wait together while it is down. Default: the manifest's, or else the tool's name.
    */
   host?: string;
 }
 /**
- * A function of a tool, and what is said of it otherwise than the tool does.
+ * A function of a tool with overrides of the tool's own definition.
  */
 export interface FunctionUse {
   function: FunctionName;
   /**
-   * What the policy calls it: letters, digits, _ and -, at most 64. The tool's own name for it if left out.
+   * The name that the policy calls: letters, digits, _ and -, at most 64. Default: the tool's own name.
    */
   name?: string;
   /**
-   * What the policy is told that it does. What the tool says if left out.
+   * The function's description for the policy. Default: the tool's own.
    */
   description?: string;
   /**
-   * JSON Schema (draft-07) of its arguments, of type object, in place of the tool's own: what it lets through must be something that the tool takes.
+   * JSON Schema (draft-07) of its arguments, of type object, instead of the tool's own. The tool must accept everything that it allows.
    */
   parameters?: JsonObject;
 }
@@ -429,44 +429,44 @@ export interface FunctionUse {
  */
 export interface RetryUse {
   /**
-   * How often a failing call is tried in all; 1 means no retry.
+   * Maximum number of attempts; 1 means no retry.
    */
   maximumAttempts?: number;
   initialInterval?: Duration;
   /**
-   * Each wait is the one before times this.
+   * Each wait is the previous one times this.
    */
   backoffCoefficient?: number;
   maximumInterval?: Duration;
 }
 /**
- * What of rollout.observations is otherwise for a tool.
+ * Overrides of rollout.observations for a tool.
  */
 export interface ObservationsUse {
   /**
-   * How many characters of an observation's text stay.
+   * Maximum number of characters in an observation's text.
    */
   characters?: number;
   /**
-   * How many tokens of an observation's text stay, as the policy reads it.
+   * Maximum number of tokens in an observation's text.
    */
   tokens?: number;
   /**
-   * Which part of a longer one goes: its end, its start, or its middle.
+   * The part of a longer observation that is cut: its end, its start, or its middle.
    */
   cut?: "end" | "start" | "middle";
 }
 /**
- * How many calls a host of tools takes at once, and what happens while it fails.
+ * How many calls a host of tools accepts at a time, and what happens while it fails.
  */
 export interface Host {
   rate?: Rate;
   /**
-   * How many calls a worker makes at once of all tools on the host; the others wait in line. No limit if left out.
+   * How many calls of all tools on the host a worker makes at a time. The others wait in line. Default: no limit.
    */
   concurrency?: number;
   /**
-   * After so many failures in a row the host is paused: calls wait for it, and no attempt is spent.
+   * Number of consecutive failures after which the host is paused. Calls then wait for it without using up attempts.
    */
   failures: number;
   /**
@@ -492,14 +492,14 @@ export interface LoopUse {
    */
   config: JsonObject;
   /**
-   * What of the run's tools the policy may call in its tasks, by the names of their functions; [] for none. All if left out, but those that are for loops.
+   * The tool functions that the policy can call in this loop's tasks; [] for none. Default: all except those for loops.
    *
    * Items: A function of one of the pipeline's tools, as the policy calls it.
    */
   tools?: string[];
 }
 /**
- * A reward plugin, its configuration, and what overrides its manifest.
+ * A reward plugin, its configuration, and overrides of its manifest.
  */
 export interface RewardUse {
   plugin: PluginReference;
@@ -508,15 +508,15 @@ export interface RewardUse {
    */
   config: JsonObject;
   /**
-   * What its score is multiplied with before the scores are added up. 0: it is a metric, and no part of the reward.
+   * The factor of its score in the sum. With 0, the score is only a metric and not part of the reward.
    */
   weight: number;
   /**
-   * What the metrics of one in a list are called: its score by this name, what it measures as name.metric. Lower-case letters, digits, _ and -. The plugin's name without reward- if left out.
+   * The name of its metrics if there are several rewards: the score under this name, and its metrics as name.metric. Lower-case letters, digits, _ and -. Default: the plugin's name without reward-.
    */
   name?: string;
   /**
-   * It scores the tasks with these in data_source alone, for example [openai/gsm8k]. All tasks if left out.
+   * Score only tasks with these data sources, for example [openai/gsm8k]. Default: all tasks.
    *
    * @minItems 1
    *
@@ -527,11 +527,11 @@ export interface RewardUse {
   timeout?: Duration;
   rate?: Rate;
   /**
-   * How many trajectories a worker has scored at once; the others wait in line. The manifest's if left out.
+   * How many trajectories a worker scores at a time. The others wait in line. Default: the manifest's.
    */
   concurrency?: number;
   /**
-   * Names what the scores depend on. Tools and rewards that name the same host share its limit, and wait together while it is down. The manifest's if left out, else the plugin's name.
+   * The name of the service that the scores depend on. Tools and rewards with the same host share its limit, and wait together while it is down. Default: the manifest's, or else the plugin's name.
    */
   host?: string;
 }
@@ -551,15 +551,15 @@ export interface TrainerUse {
  */
 export interface Observations {
   /**
-   * How many characters of an observation's text stay. A line in it says how many were cut. Default: 8000; with tokens 16 for each of them, and 8000 at least.
+   * Maximum number of characters in an observation's text. A line in it states how many were cut. Default: 8000; with tokens, 16 per token and at least 8000.
    */
   characters?: number;
   /**
-   * How many tokens of an observation's text stay, as the policy reads it, for example 1024. A line in it says how many were cut, and is among them. No limit if left out.
+   * Maximum number of tokens in an observation's text, for example 1024. A line in it, which counts too, states how many were cut. Default: no limit.
    */
   tokens?: number;
   /**
-   * Which part of a longer one goes: its end, its start, or its middle.
+   * The part of a longer observation that is cut: its end, its start, or its middle.
    */
   cut: "end" | "start" | "middle";
 }

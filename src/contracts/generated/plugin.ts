@@ -11,19 +11,19 @@ export type ObjectSchema = JsonObject;
 export type Rate = string;
 
 /**
- * everturn.plugin.json: what a plugin package is and what it needs.
+ * everturn.plugin.json: the manifest of a plugin package.
  */
 export interface PluginManifest {
   /**
-   * Where this schema lies, for editors.
+   * The location of this schema, for editors.
    */
   $schema?: string;
   /**
-   * The name pipelines use, by convention <kind>-<name>: lower-case letters, digits and dashes.
+   * The name that pipelines use, by convention <kind>-<name>: lower-case letters, digits and dashes.
    */
   name: string;
   /**
-   * Which place of a pipeline the plugin fills.
+   * The part of a pipeline that the plugin provides.
    */
   kind: "tool" | "reward" | "loop" | "policy" | "trainer" | "loss" | "dataset" | "tracker";
   /**
@@ -31,7 +31,7 @@ export interface PluginManifest {
    */
   version: string;
   /**
-   * The Everturn versions the plugin works with.
+   * The Everturn versions that the plugin works with.
    */
   engines: {
     /**
@@ -40,7 +40,7 @@ export interface PluginManifest {
     everturn: string;
   };
   /**
-   * The module whose default export is the plugin, relative to the manifest, for example ./index.ts. Every kind but loop needs it.
+   * The module whose default export is the plugin, relative to the manifest, for example ./index.ts. Every kind except loop needs it.
    */
   entry?: string;
   /**
@@ -49,7 +49,7 @@ export interface PluginManifest {
   workflow?: string;
   config?: ObjectSchema;
   /**
-   * What the plugin does beyond computing, shown before its first run.
+   * What the plugin can access, shown before its first run.
    */
   capabilities: {
     /**
@@ -69,11 +69,11 @@ export interface PluginManifest {
   reward?: RewardManifest;
 }
 /**
- * What a plugin of kind tool tells the policy, and how its calls are tried.
+ * A tool's definition for the policy, and how its calls are executed.
  */
 export interface ToolManifest {
   /**
-   * The name the policy calls, or that several functions have in common: letters, digits, _ and -, at most 64.
+   * The name that the policy calls, or the common name of several functions: letters, digits, _ and -, at most 64.
    */
   name: string;
   /**
@@ -83,36 +83,36 @@ export interface ToolManifest {
   parameters?: ObjectSchema;
   functions?: ToolFunctions;
   /**
-   * The plugin itself tells the functions that it offers, by functions(config), when the plan is made.
+   * The plugin defines its functions itself, in functions(config), when Everturn makes the plan.
    */
   dynamic?: true;
   /**
-   * The plugin says of each task whether it can be used there, by refusal(task, config), before a run begins.
+   * The plugin checks each task, in refusal(task, config), before a run begins.
    */
   checksTasks?: true;
   /**
-   * Its calls are questions: each waits until a person answers it (everturn trajectory answer), and its execution is told the answer.
+   * Its calls are questions. Each waits until a person answers it (everturn trajectory answer), and its execution receives the answer.
    */
   person?: true;
   /**
-   * Agent loops call it, and the policy is told of it only where a loop's tools name it.
+   * For agent loops: hidden from the policy unless a loop's tools list it.
    */
   forLoops?: true;
   /**
-   * The tool holds state for a trajectory, which its release frees at the trajectory's end.
+   * The tool keeps state for each trajectory, which its release frees when the trajectory ends.
    */
   stateful: boolean;
   /**
-   * What becomes of a trajectory's state when its worker dies: snapshot restores the one taken after the last call, replay makes the recorded calls again, in order, in a new instance; fail, which is also in force if left out, leaves the trajectory out.
+   * What happens to a trajectory's state when its worker dies. snapshot restores the snapshot after the last call; replay repeats the recorded calls in order in a new instance; fail, the default, leaves the trajectory out.
    */
   recovery?: "snapshot" | "replay" | "fail";
   rate?: Rate;
   /**
-   * How many calls of the tool a worker makes at once; the others wait in line. No limit of its own if left out.
+   * How many calls of the tool a worker makes at a time. The others wait in line. Default: no limit of its own.
    */
   concurrency?: number;
   /**
-   * Names what the calls depend on. Tools that name the same host share its limit, and wait together while it is down. The tool's own name if left out.
+   * The name of the service that the calls depend on. Tools with the same host share its limit, and wait together while it is down. Default: the tool's own name.
    */
   host?: string;
   retry: Retry;
@@ -142,7 +142,7 @@ export interface ToolFunction {
  */
 export interface Retry {
   /**
-   * How often a failing call is tried in all; 1 means no retry.
+   * Maximum number of attempts; 1 means no retry.
    */
   maximumAttempts: number;
   /**
@@ -150,7 +150,7 @@ export interface Retry {
    */
   initialInterval: string;
   /**
-   * Each wait is the one before times this.
+   * Each wait is the previous one times this.
    */
   backoffCoefficient: number;
   /**
@@ -159,28 +159,28 @@ export interface Retry {
   maximumInterval: string;
 }
 /**
- * How a reward manager is asked for scores.
+ * How Everturn requests scores from the reward.
  */
 export interface RewardManifest {
   /**
-   * It only computes, in less time than a way through the Temporal server takes: it is asked where the workflow runs.
+   * It only computes, faster than a round trip through the Temporal server. Everturn calls it where the workflow runs.
    */
   pure: boolean;
   /**
-   * It compares the trajectories of a group once all of them have ended, and exports scoreGroup in place of score.
+   * It compares the trajectories of a group when all of them have ended, and exports scoreGroup instead of score.
    */
   group: boolean;
   /**
-   * It is given the states that the trajectory's tools ended with: the last snapshot of each tool whose recovery is snapshot.
+   * It receives the final states of the trajectory's tools: the last snapshot of each tool whose recovery is snapshot.
    */
   snapshots: boolean;
   rate?: Rate;
   /**
-   * How many trajectories a worker has scored at once; the others wait in line. No limit of its own if left out.
+   * How many trajectories a worker scores at a time. The others wait in line. Default: no limit of its own.
    */
   concurrency?: number;
   /**
-   * Names what the scores depend on, for example a judge's server. Tools and rewards that name the same host share its limit, and wait together while it is down. The plugin's own name if left out.
+   * The name of the service that the scores depend on, for example a judge's server. Tools and rewards with the same host share its limit, and wait together while it is down. Default: the plugin's own name.
    */
   host?: string;
   retry: Retry1;
@@ -194,7 +194,7 @@ export interface RewardManifest {
  */
 export interface Retry1 {
   /**
-   * How often a failing call is tried in all; 1 means no retry.
+   * Maximum number of attempts; 1 means no retry.
    */
   maximumAttempts: number;
   /**
@@ -202,7 +202,7 @@ export interface Retry1 {
    */
   initialInterval: string;
   /**
-   * Each wait is the one before times this.
+   * Each wait is the previous one times this.
    */
   backoffCoefficient: number;
   /**

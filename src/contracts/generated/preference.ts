@@ -2,7 +2,7 @@
 import type { DemonstrationMessage } from "./demonstration.ts";
 
 /**
- * A row of a preferences file: two answers to one prompt, in TRL's conversational form. Loss is on what follows the prompt. Further columns are not read.
+ * A row of a preferences file: two answers to one prompt, in TRL's conversational format. The loss covers the tokens after the prompt. Other columns are ignored.
  */
 export interface Preference {
   /**
@@ -12,13 +12,13 @@ export interface Preference {
    */
   prompt: DemonstrationMessage[];
   /**
-   * How it goes on in the answer that is preferred: an assistant's message, or several with what tools answered between them.
+   * The preferred continuation: an assistant message, or several with tool messages between them.
    *
    * @minItems 1
    */
   chosen: DemonstrationMessage[];
   /**
-   * How it goes on in the other answer.
+   * The other continuation.
    *
    * @minItems 1
    */

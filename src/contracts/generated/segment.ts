@@ -1,15 +1,15 @@
 // Generated from schemas/segment.schema.json by scripts/generate-types.ts: change the schema instead.
 
 /**
- * A run of tokens of one origin. Segments are content-addressed; each names the one before it.
+ * Consecutive tokens of one origin. Segments are content-addressed, and each names the previous one.
  */
 export interface Segment {
   /**
-   * The segment that this one follows (SHA-256, hex); null for the first.
+   * The previous segment (SHA-256, hex); null for the first.
    */
   previous: string | null;
   /**
-   * Who made the tokens: prompt and observation carry loss mask 0, action 1.
+   * The origin of the tokens. The loss mask is 0 for prompt and observation, and 1 for action.
    */
   origin: "prompt" | "action" | "observation";
   /**
@@ -23,25 +23,25 @@ export interface Segment {
    */
   tokens: number[];
   /**
-   * Of an action's tokens, one each, in nats at temperature 1.
+   * For an action: one log-probability per token, in nats at temperature 1.
    *
    * Items: At most 0.
    */
   logprobs?: number[];
   /**
-   * Of an action's tokens in the policy's whole distribution at the sampling temperature, where that is neither 1 nor 0.
+   * For an action sampled at a temperature other than 1 or 0: log-probabilities in the policy's whole distribution at that temperature.
    *
    * Items: At most 0.
    */
   temperedLogprobs?: number[];
   /**
-   * Of an action's tokens in the distribution that they were drawn from, where top-p, a grammar or the like made it another than the policy's at the sampling temperature.
+   * For an action: log-probabilities in the distribution that its tokens were sampled from, if top-p, a grammar or another restriction changed it.
    *
    * Items: At most 0.
    */
   samplingLogprobs?: number[];
   /**
-   * Of an action of a mixture of experts: where a router chose narrowly as the action was sampled and what came before it read, since the action before. Three numbers each: the token's position in its row, the layer, and the last expert that was chosen.
+   * For an action of a mixture-of-experts model: near-tie routing choices since the previous action, in reading and in sampling. Three numbers each: the token's position in its row, the layer, and the last expert that was chosen.
    *
    * Items: Counted from 0.
    */

@@ -6,19 +6,19 @@ export type LaterJob = EvaluateJob | ExportOrCommandJob;
 export type ExportOrCommandJob = ExportJob | CommandJob;
 
 /**
- * Jobs that are done one after the other: runs of pipelines, also many of one, evaluations, exports, programs.
+ * Jobs that run one after the other: runs of pipelines, including many of one, evaluations, exports, and programs.
  */
 export interface Study {
   /**
-   * Where this schema lies, for editors.
+   * The location of this schema, for editors.
    */
   $schema?: string;
   /**
-   * Begins the names of the study's runs: lower-case letters, digits and dashes.
+   * The prefix of the study's run names: lower-case letters, digits and dashes.
    */
   name: string;
   /**
-   * Each by its name, in the order in which they are done: one that trains, evaluates, exports, or starts a program.
+   * The jobs by name, in their order. Each trains, evaluates, exports, or starts a program.
    */
   jobs: {
     [k: string]: Job;
@@ -29,23 +29,23 @@ export interface Study {
  */
 export interface TrainJob {
   /**
-   * The file of the pipeline, for example ./pipeline.yaml.
+   * The pipeline file, for example ./pipeline.yaml.
    */
   train: string;
   /**
-   * An earlier job that trains one run: the policy begins as that one ended.
+   * An earlier job that trains one run. The policy starts from that run's final version.
    */
   from?: string;
   /**
-   * Values of the pipeline by dotted keys, as --set takes them, for example rollout.batchSize: 32; null takes a key away.
+   * Pipeline values by dotted keys, as in --set, for example rollout.batchSize: 32. null removes a key.
    */
   set?: JsonObject;
   /**
-   * Lists of values by dotted keys: a run for each combination, for example seed: [1, 2, 3].
+   * Lists of values by dotted keys, for example seed: [1, 2, 3]. Each combination is a run.
    */
   matrix?: {
     /**
-     * What the key is in one run each.
+     * The key's values, one per run.
      *
      * @minItems 1
      */
@@ -53,11 +53,11 @@ export interface TrainJob {
   };
 }
 /**
- * Measures the runs of a job that trains, as everturn evaluate does.
+ * Evaluates the runs of a training job, like everturn evaluate.
  */
 export interface EvaluateJob {
   /**
-   * An earlier job that trains.
+   * An earlier training job.
    */
   evaluate: string;
   /**
@@ -73,15 +73,15 @@ export interface EvaluateJob {
    */
   tasks?: string;
   /**
-   * Only the first so many tasks.
+   * Use only the first n tasks.
    */
   limit?: number;
   /**
-   * Trajectories of each task.
+   * Trajectories per task.
    */
   samples: number;
   /**
-   * Default: 0, greedily; with several samples, the one that the run trains with.
+   * Sampling temperature. Default: 0 (greedy), or with several samples, the training temperature of the run.
    */
   temperature?: number;
   /**
@@ -90,11 +90,11 @@ export interface EvaluateJob {
   tools: boolean;
 }
 /**
- * Writes the newest policy of a job that trains, as everturn export does; what is there already stays.
+ * Exports the newest policy of a training job, like everturn export. An existing export is kept.
  */
 export interface ExportJob {
   /**
-   * An earlier job that trains. Of several runs, the one with the best held-out accuracy at its end.
+   * An earlier training job. If it has several runs, the one with the best final held-out accuracy.
    */
   export: string;
   /**
@@ -106,12 +106,12 @@ export interface ExportJob {
    */
   dtype: "float32" | "float16" | "bfloat16";
   /**
-   * Put a LoRA adapter into its base model's weights.
+   * Merge a LoRA adapter into the weights of its base model.
    */
   merge: boolean;
 }
 /**
- * As one that prepares data.
+ * Runs a program, for example to prepare data.
  */
 export interface CommandJob {
   /**
@@ -123,11 +123,11 @@ export interface CommandJob {
    */
   command: string[];
   /**
-   * The files that it makes: it is done when they are there, and started only if one is missing.
+   * The files that it creates. The program runs only if one is missing.
    *
    * @minItems 1
    *
-   * Items: Beside the study, or below.
+   * Items: A path in the study's folder.
    */
   makes: string[];
 }

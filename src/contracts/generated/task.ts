@@ -3,7 +3,7 @@ import type { JsonObject } from "../json.ts";
 import type { JsonValue } from "../json.ts";
 
 /**
- * A task: one row of a data set, in verl's form. Further columns are kept, and tools and rewards may read them.
+ * A task: one row of a data set, in verl's format. Other columns are kept, and tools and rewards can read them.
  */
 export interface Task {
   /**
@@ -11,17 +11,17 @@ export interface Task {
    */
   data_source: string;
   /**
-   * The messages the trajectory starts from.
+   * The messages that the trajectory starts from.
    *
    * @minItems 1
    */
   prompt: PromptMessage[];
   /**
-   * What the task asks for, for example math.
+   * The kind of task, for example math.
    */
   ability?: string;
   /**
-   * The right answer, with which the reward compares: { "ground_truth": … }.
+   * The right answer, for the reward to compare with: { "ground_truth": … }.
    */
   reward_model: {
     /**
@@ -35,7 +35,7 @@ export interface Task {
     [k: string]: JsonValue | string | undefined;
   };
   /**
-   * Whatever else the row carries.
+   * Other data of the row.
    */
   extra_info?: {
     /**
@@ -57,7 +57,7 @@ export interface Task {
     [k: string]: JsonValue | string | number | boolean | JsonObject | undefined;
   };
   /**
-   * Which of the pipeline's loops takes its turns; the pipeline's own loop if left out.
+   * The name of one of the pipeline's loops. Default: the pipeline's own loop.
    */
   agent_name?: string;
   [k: string]: unknown;
@@ -71,7 +71,7 @@ export interface PromptMessage {
    */
   role: "system" | "user" | "assistant";
   /**
-   * What is said. Where a row has images, <image> shows the next of them to a policy that reads images. Files may have OpenAI's content parts in its place.
+   * The text. If a row has images, each <image> shows the next of them to a policy that reads images. Files can use OpenAI's content parts instead.
    */
   content: string;
 }

@@ -166,8 +166,8 @@ test("what is wrong with many rows is told once, at the first that has it, with 
   const { reward_model: _, ...bare } = task(2);
   const path = jsonLines("many.jsonl", [task(1), ...Array(40).fill(bare), { ...bare, prompt: "1 + 1" }]);
   expect(await refusals(`dataset.train.config.path=${path}`)).toEqual([
-    'many.jsonl:2:1 and in 40 more rows: the row lacks “reward_model”. Add “reward_model”: The right answer, with which the reward compares: { "ground_truth": … }.',
-    "many.jsonl:42:33: prompt must be a list, but is “1 + 1”. The messages the trajectory starts from.",
+    'many.jsonl:2:1 and in 40 more rows: the row lacks “reward_model”. Add “reward_model”: The right answer, for the reward to compare with: { "ground_truth": … }.',
+    "many.jsonl:42:33: prompt must be a list, but is “1 + 1”. The messages that the trajectory starts from.",
   ]);
 });
 

@@ -281,7 +281,7 @@ describe("a module that is no such plugin is refused", () => {
 
   it("a bad name, an unknown word, a time without unit, no execute()", async () => {
     expect(await refused((head + rest).replace('"it"', '"it is"'))).toMatchInlineSnapshot(
-      `"tools/it.ts:3:9: tool.name is “it is”, but isn't of the right form. The name the policy calls, or that several functions have in common: letters, digits, _ and -, at most 64."`,
+      `"tools/it.ts:3:9: tool.name is “it is”, but isn't of the right form. The name that the policy calls, or the common name of several functions: letters, digits, _ and -, at most 64."`,
     );
     expect(await refused(`${head}  timeOut: "3s",\n${rest}`)).toMatchInlineSnapshot(
       `"tools/it.ts:5:3: unknown key “timeOut” in tool. Did you mean “timeout”? Known keys: name, description, parameters, functions, dynamic, checksTasks, person, forLoops, stateful, recovery, rate, concurrency, host, retry, timeout."`,
