@@ -1,3 +1,4 @@
+// biome-ignore lint/style/noRestrictedImports: the folder in which a tree is written
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { oneAtATime } from "../src/base/async/one-at-a-time.ts";

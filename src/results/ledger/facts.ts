@@ -1,3 +1,4 @@
+// biome-ignore lint/style/noRestrictedImports: metrics.jsonl, for people
 import { wholeLines } from "../../base/files/line-file.ts";
 import { patiently } from "../../base/files/patiently.ts";
 import type { FinishedTrajectory } from "../../contracts/folded-step.ts";

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { littlePatience, patiently } from "../../base/files/patiently.ts";
+// biome-ignore lint/style/noRestrictedImports: report.html, for people
 import { writeWhole } from "../../base/files/whole-files.ts";
 import type { OpenRun } from "../../run/folder/open-runs.ts";
 import { type Html, html } from "./html.ts";

@@ -1,5 +1,6 @@
 import { distance } from "fastest-levenshtein";
 import { EverturnError } from "../../base/errors/everturn-error.ts";
+// biome-ignore lint/style/noRestrictedImports: which folders are runs
 import { foldersIn } from "../../base/files/names-in.ts";
 import { patiently } from "../../base/files/patiently.ts";
 import { trajectoryId } from "../../contracts/trajectory-id.ts";

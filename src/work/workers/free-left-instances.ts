@@ -1,5 +1,7 @@
+// biome-ignore lint/style/noRestrictedImports: who holds what on a machine
 import { rmdirSync } from "node:fs";
 import { isAbsence, isSystemError } from "../../base/errors/system-error.ts";
+// biome-ignore lint/style/noRestrictedImports: who holds what on a machine
 import { namesInSync } from "../../base/files/names-in.ts";
 import { machineFolder } from "../../base/processes/machine-folder.ts";
 import { runFolder } from "../../run/folder/run-folder.ts";

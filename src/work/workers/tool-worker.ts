@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+// biome-ignore lint/style/noRestrictedImports: hosts.jsonl: pauses of tool hosts on a machine, for people
 import { appendFileSync } from "node:fs";
 import { oneAtATime } from "../../base/async/one-at-a-time.ts";
 import { sharedPromises } from "../../base/async/shared-promises.ts";
