@@ -10,6 +10,73 @@ export interface TrainerConfig {
    */
   learningRate?: number;
   /**
+   * Passes over a step's batch.
+   */
+  epochs: number;
+  /**
+   * Trajectories per update; must divide rollout.batchSize. Default: 64 if that divides it, else all of a step.
+   */
+  minibatchSize?: number;
+  /**
+   * Weight of the KL divergence from the policy at the start of reinforcement learning; 0 for none. Default: the algorithm's.
+   */
+  klCoefficient?: number;
+  /**
+   * Clip the probability ratio below 1 minus this. Default: the algorithm's.
+   */
+  clipLow?: number;
+  /**
+   * Clip the probability ratio above 1 plus this. Default: the algorithm's.
+   */
+  clipHigh?: number;
+  /**
+   * Train a low-rank adapter. Default: train all weights.
+   */
+  lora?: {
+    /**
+     * Rank of the adapter's matrices.
+     */
+    rank: number;
+    /**
+     * The adapter's output is scaled by alpha / rank.
+     */
+    alpha: number;
+    /**
+     * The linear layers to adapt, by the last parts of their names.
+     *
+     * @minItems 1
+     */
+    targets: ("q_proj" | "k_proj" | "v_proj" | "o_proj" | "gate_proj" | "up_proj" | "down_proj")[];
+  };
+  /**
+   * Memory limit in MiB of the trainer's process. To stay within it, the trainer uses smaller passes and recomputes more layers. Default: four fifths of the memory available when an update begins.
+   */
+  memory?: number;
+  /**
+   * Where the model is trained: on the CPU, or on a GPU with CUDA or WebGPU.
+   */
+  device: "cpu" | "cuda" | "webgpu";
+  /**
+   * Precision of matrix products. Weights, gradients and losses stay float32.
+   */
+  precision: "float32" | "float16" | "bfloat16";
+  /**
+   * 8: the AdamW moments of matrices take two bytes per number instead of eight, in blocks with dynamic codes, as in bitsandbytes. Embeddings and small parameters keep 32 bits. CPU only.
+   */
+  optimizerBits: 32 | 8;
+  /**
+   * Threads per operator of the model, and of the optimizer. Default: 2 for small models, one per processor from 64 MiB of weights on.
+   */
+  threads?: number;
+  /**
+   * Gradient checkpointing: keep only each layer's input and recompute the layer for its gradient. Long trajectories need much less memory, and a quarter to a half more time. Default: as many layers as necessary to fit in memory.
+   */
+  recompute?: boolean;
+  /**
+   * Tokens in one pass through the model. A prefix that trajectories share counts once, and its repetitions and padding count an eighth. Larger minibatches are split, and their gradients are summed. Default: 1,024, up to 4,096 if trajectories share long prefixes, down to 256 if memory is scarce.
+   */
+  maxTokensPerRun?: number;
+  /**
    * Policy-gradient steps over which the learning rate rises linearly to its value.
    */
   warmupSteps: number;
@@ -26,53 +93,17 @@ export interface TrainerConfig {
    */
   finalFraction: number;
   /**
-   * Where values come from: head, a head on the policy; or model, a separate model that starts as a copy of the policy and needs as much memory again.
+   * Decoupled weight decay of AdamW.
    */
-  critic: "head" | "model";
+  weightDecay: number;
   /**
-   * Learning rate of the value head or the critic model at every step. A head is small and new, so ten times the policy's learning rate is usual. Default: the policy's learning rate.
+   * Decay rate of the mean of squared gradients. The first beta is 0.9.
    */
-  valueLearningRate?: number;
+  beta2: number;
   /**
-   * Number of policy-gradient steps at the start that train only the values. The policy's schedule begins after them.
+   * Maximum norm of the whole gradient.
    */
-  valueWarmupSteps: number;
-  /**
-   * Passes over a step's batch.
-   */
-  epochs: number;
-  /**
-   * Limit of approximateKl in nats per token. The first update above it is the last one of its step. Default: no limit.
-   */
-  klStop?: number;
-  /**
-   * Exclude trajectories that a limit of turns, tokens or time cut from the loss. They still count in their group's baseline.
-   */
-  maskTruncated: boolean;
-  /**
-   * How to normalize rewards: scale divides them by the standard deviation of all the run's rewards so far; standardize first subtracts their mean.
-   */
-  rewardNormalization: "none" | "scale" | "standardize";
-  /**
-   * Clip rewards, after normalization, to this absolute value. Default: no clipping.
-   */
-  rewardClip?: number;
-  /**
-   * Trajectories per update; must divide rollout.batchSize. Default: 64 if that divides it, else all of a step.
-   */
-  minibatchSize?: number;
-  /**
-   * Tokens in one pass through the model. A prefix that trajectories share counts once, and its repetitions and padding count an eighth. Larger minibatches are split, and their gradients are summed. Default: 1,024, up to 4,096 if trajectories share long prefixes, down to 256 if memory is scarce.
-   */
-  maxTokensPerRun?: number;
-  /**
-   * Memory limit in MiB of the trainer's process. To stay within it, the trainer uses smaller passes and recomputes more layers. Default: four fifths of the memory available when an update begins.
-   */
-  memory?: number;
-  /**
-   * Gradient checkpointing: keep only each layer's input and recompute the layer for its gradient. Long trajectories need much less memory, and a quarter to a half more time. Default: as many layers as necessary to fit in memory.
-   */
-  recompute?: boolean;
+  gradientClip: number;
   /**
    * gae: with a value head; group-mean: the reward minus the mean of the task's trajectories; leave-one-out: minus the mean of the others; return: the sum of later rewards. Default: the algorithm's.
    */
@@ -102,14 +133,6 @@ export interface TrainerConfig {
    */
   ratio?: "token" | "sequence" | "trajectory";
   /**
-   * Clip the probability ratio below 1 minus this. Default: the algorithm's.
-   */
-  clipLow?: number;
-  /**
-   * Clip the probability ratio above 1 plus this. Default: the algorithm's.
-   */
-  clipHigh?: number;
-  /**
    * Upper limit of the ratio for negative advantages; 3 is usual. Default: off.
    */
   dualClip?: number;
@@ -122,21 +145,21 @@ export interface TrainerConfig {
    */
   lengthConstant: number;
   /**
-   * Clip new values to within this distance of the old ones. Default: the algorithm's.
-   */
-  valueClip?: number;
-  /**
-   * Weight of the value loss. Default: the algorithm's.
-   */
-  valueCoefficient?: number;
-  /**
    * Weight of the entropy bonus. Default: the algorithm's.
    */
   entropyCoefficient?: number;
   /**
-   * Weight of the KL divergence from the policy at the start of reinforcement learning; 0 for none. Default: the algorithm's.
+   * Exclude trajectories that a limit of turns, tokens or time cut from the loss. They still count in their group's baseline.
    */
-  klCoefficient?: number;
+  maskTruncated: boolean;
+  /**
+   * Leave out tasks whose trajectories all earned the same reward; with credit turn, tasks whose turns all did. Default: the algorithm's.
+   */
+  leaveOutUniformGroups?: boolean;
+  /**
+   * Limit of approximateKl in nats per token. The first update above it is the last one of its step. Default: no limit.
+   */
+  klStop?: number;
   /**
    * Where the KL divergence counts: as a term of the loss, or subtracted from the tokens' rewards. Default: the algorithm's.
    */
@@ -154,6 +177,26 @@ export interface TrainerConfig {
    */
   klHorizon: number;
   /**
+   * Where values come from: head, a head on the policy; or model, a separate model that starts as a copy of the policy and needs as much memory again.
+   */
+  critic: "head" | "model";
+  /**
+   * Learning rate of the value head or the critic model at every step. A head is small and new, so ten times the policy's learning rate is usual. Default: the policy's learning rate.
+   */
+  valueLearningRate?: number;
+  /**
+   * Number of policy-gradient steps at the start that train only the values. The policy's schedule begins after them.
+   */
+  valueWarmupSteps: number;
+  /**
+   * Clip new values to within this distance of the old ones. Default: the algorithm's.
+   */
+  valueClip?: number;
+  /**
+   * Weight of the value loss. Default: the algorithm's.
+   */
+  valueCoefficient?: number;
+  /**
    * How to weight trajectories for which trainer and sampler compute different probabilities: per token or per sequence, truncated at importanceMaximum or masked outside the range. Default: token-truncate if the sampling distribution differs from the trained one (rollout.staleness, or sampling settings such as topP), else none.
    */
   importanceCorrection?: "none" | "token-truncate" | "token-mask" | "sequence-truncate" | "sequence-mask";
@@ -166,6 +209,14 @@ export interface TrainerConfig {
    */
   importanceMaximum: number;
   /**
+   * How to normalize rewards: scale divides them by the standard deviation of all the run's rewards so far; standardize first subtracts their mean.
+   */
+  rewardNormalization: "none" | "scale" | "standardize";
+  /**
+   * Clip rewards, after normalization, to this absolute value. Default: no clipping.
+   */
+  rewardClip?: number;
+  /**
    * Maximum number of action tokens, for the length penalty. Default: no penalty.
    */
   overlongMaximum?: number;
@@ -177,80 +228,29 @@ export interface TrainerConfig {
    * Reward that the longest trajectories lose.
    */
   overlongPenalty: number;
-  /**
-   * Leave out tasks whose trajectories all earned the same reward; with credit turn, tasks whose turns all did. Default: the algorithm's.
-   */
-  leaveOutUniformGroups?: boolean;
-  /**
-   * Maximum norm of the whole gradient.
-   */
-  gradientClip: number;
-  /**
-   * Decoupled weight decay of AdamW.
-   */
-  weightDecay: number;
-  /**
-   * Decay rate of the mean of squared gradients. The first beta is 0.9.
-   */
-  beta2: number;
-  /**
-   * Train a low-rank adapter. Default: train all weights.
-   */
-  lora?: {
-    /**
-     * Rank of the adapter's matrices.
-     */
-    rank: number;
-    /**
-     * The adapter's output is scaled by alpha / rank.
-     */
-    alpha: number;
-    /**
-     * The linear layers to adapt, by the last parts of their names.
-     *
-     * @minItems 1
-     */
-    targets: ("q_proj" | "k_proj" | "v_proj" | "o_proj" | "gate_proj" | "up_proj" | "down_proj")[];
-  };
-  /**
-   * Where the model is trained: on the CPU, or on a GPU with CUDA or WebGPU.
-   */
-  device: "cpu" | "cuda" | "webgpu";
-  /**
-   * Precision of matrix products. Weights, gradients and losses stay float32.
-   */
-  precision: "float32" | "float16" | "bfloat16";
-  /**
-   * 8: the AdamW moments of matrices take two bytes per number instead of eight, in blocks with dynamic codes, as in bitsandbytes. Embeddings and small parameters keep 32 bits. CPU only.
-   */
-  optimizerBits: 32 | 8;
-  /**
-   * Threads per operator of the model, and of the optimizer. Default: 2 for small models, one per processor from 64 MiB of weights on.
-   */
-  threads?: number;
 }
 
 /** What the schema fills in. */
 export const defaults = {
   algorithm: "ppo",
-  warmupSteps: 10,
-  decay: "none",
-  finalFraction: 0,
-  critic: "head",
-  valueWarmupSteps: 0,
   epochs: 1,
-  maskTruncated: false,
-  rewardNormalization: "none",
-  lengthConstant: 1024,
-  klHorizon: 10000,
-  importanceMinimum: 0.5,
-  importanceMaximum: 2,
-  overlongBuffer: 256,
-  overlongPenalty: 1,
-  gradientClip: 1,
-  weightDecay: 0,
-  beta2: 0.95,
   device: "cpu",
   precision: "float32",
   optimizerBits: 32,
+  warmupSteps: 10,
+  decay: "none",
+  finalFraction: 0,
+  weightDecay: 0,
+  beta2: 0.95,
+  gradientClip: 1,
+  lengthConstant: 1024,
+  maskTruncated: false,
+  klHorizon: 10000,
+  critic: "head",
+  valueWarmupSteps: 0,
+  importanceMinimum: 0.5,
+  importanceMaximum: 2,
+  rewardNormalization: "none",
+  overlongBuffer: 256,
+  overlongPenalty: 1,
 } satisfies Partial<TrainerConfig>;
