@@ -3,8 +3,8 @@ import { describeGeneration } from "../src/base/telemetry/gen-ai.ts";
 import { instruments } from "../src/base/telemetry/instruments.ts";
 import { expressionReader } from "../src/chat/formats/expression.ts";
 import type {
-  AgentTurnInput,
-  EarlierTurnInput,
+  AgentInput,
+  EarlierInput,
   GenerateTurnInput,
   GenerateTurnResult,
 } from "../src/contracts/generate-turn.ts";
@@ -36,7 +36,7 @@ import type { PolicyWorker } from "../src/work/workers/policy-worker.ts";
 export function generateTurn(worker: PolicyWorker, tasks: RunTasks) {
   const tokenCounter = instruments().tokens;
   return async (
-    scheduled: GenerateTurnInput | EarlierTurnInput,
+    scheduled: GenerateTurnInput | EarlierInput,
     signal: AbortSignal,
     report: Report,
   ): Promise<GenerateTurnResult> => {
@@ -105,7 +105,7 @@ export function generateTurn(worker: PolicyWorker, tasks: RunTasks) {
 }
 
 /** An input as this release schedules it. In 0.4.0 a trajectory had one conversation, with all of its calls. */
-function currentInput(scheduled: GenerateTurnInput | EarlierTurnInput): GenerateTurnInput {
+function currentInput(scheduled: GenerateTurnInput | EarlierInput): GenerateTurnInput {
   if (scheduled.head === null || scheduled.callsSoFar !== undefined) return scheduled;
   return { ...scheduled, callsSoFar: scheduled.callsBefore };
 }
@@ -217,7 +217,7 @@ const noAction: Generation = {
 };
 
 /** A turn that has been generated. */
-interface GeneratedTurn {
+interface Generated {
   appended: Segment;
   action: Segment;
   head: SegmentRef;
@@ -232,7 +232,7 @@ interface GeneratedTurn {
 /** The turn as the journal keeps it. */
 function recordedTurn(
   { callsBefore, said, agent, request }: GenerateTurnInput,
-  { appended, action, head, finishReason, read, cut, seconds, workSeconds }: GeneratedTurn,
+  { appended, action, head, finishReason, read, cut, seconds, workSeconds }: Generated,
 ): RecordedTurn {
   const isFirst = appended.origin === "prompt";
   const added = appended.tokens.length;
@@ -264,7 +264,7 @@ function recordedRequest({
   messages,
   tools,
   takesCalls,
-}: AgentTurnInput["request"]): RecordedRequest {
+}: AgentInput["request"]): RecordedRequest {
   return {
     key,
     follows,

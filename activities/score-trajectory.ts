@@ -1,7 +1,7 @@
 import { Context } from "@temporalio/activity";
 import { EverturnError } from "../src/base/errors/everturn-error.ts";
 import { instruments } from "../src/base/telemetry/instruments.ts";
-import type { Earned, ScoreTrajectoryInput } from "../src/contracts/activities.ts";
+import type { Earned, ScoreInput } from "../src/contracts/activities.ts";
 import { stepOf } from "../src/contracts/stages.ts";
 import type { Report } from "../src/control/temporal/durable.ts";
 import { toolDefinitions } from "../src/plan/pipeline/resolve/tool-definitions.ts";
@@ -29,7 +29,7 @@ import type { ToolWorker } from "../src/work/workers/tool-worker.ts";
  */
 export function scoreTrajectory(worker: ToolWorker, tasks: RunTasks) {
   const rewards = instruments().reward;
-  return async (input: ScoreTrajectoryInput, signal: AbortSignal, report: Report): Promise<Earned> => {
+  return async (input: ScoreInput, signal: AbortSignal, report: Report): Promise<Earned> => {
     const { place, outcome } = input;
     const run = await worker.openRun(place.run);
     const { store, plan } = run;

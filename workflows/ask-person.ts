@@ -7,7 +7,7 @@ import { checkQuestion } from "./tool-activity.ts";
 import type { LiveTurn } from "./turn.ts";
 
 /** A call that the policy or the loop wants made. */
-export interface WantedCall {
+export interface Wanted {
   binding: ToolBinding;
   call: ToolCall;
   /** Its place in the turn, from 0. */
@@ -28,7 +28,7 @@ export function needsPerson({ isCopied }: LiveTurn, { approval, person, recordin
 /** What the model did wrong in a question; undefined if a person can be asked it. */
 export function questionProblem(
   turn: LiveTurn,
-  { binding, call, number, caller }: WantedCall,
+  { binding, call, number, caller }: Wanted,
 ): Promise<CallToolResult | undefined> {
   const { place, queues } = turn.input;
   const request = { place, turn: turn.number, call: number, arguments: call.arguments, ...caller };
@@ -38,7 +38,7 @@ export function questionProblem(
 /** Waits for a person's decision about a call, or for the answer if it is a question. */
 export function askPerson(
   turn: LiveTurn,
-  { binding: { approval, person }, call, number }: WantedCall,
+  { binding: { approval, person }, call, number }: Wanted,
 ): Promise<Approval> {
   const waiting = {
     call: `${turn.number}/${number}`,
@@ -58,7 +58,7 @@ export function isDenial(approval: Approval): approval is Denial {
 /** Records that a call was denied: the call itself was valid. */
 export function denyCall(
   turn: LiveTurn,
-  { call, number, caller }: WantedCall,
+  { call, number, caller }: Wanted,
   { decision, reason }: Denial,
 ): Call {
   const denied = {

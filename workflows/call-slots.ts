@@ -1,7 +1,7 @@
 import type { Call, Turn } from "../src/contracts/generated/trajectory.ts";
 
 /** The places of a turn's tool calls. */
-export interface CallSlots {
+export interface Slots {
   /** Takes the next place; `fill` records what came of the call. */
   take(): { call: number; fill(record: Call): void };
   /** How many have been taken. */
@@ -9,7 +9,7 @@ export interface CallSlots {
 }
 
 /** Calls made in parallel keep their order in `turn`, whichever is answered first; those unanswered are not in it. */
-export function callSlots(turn: Turn): CallSlots {
+export function callSlots(turn: Turn): Slots {
   const answers: (Call | undefined)[] = [];
   return {
     take: () => {

@@ -1,7 +1,7 @@
 import type { AgentLoop } from "../src/contracts/loop.ts";
 import type { LoopBinding, TrajectoryInput } from "../src/contracts/trajectory.ts";
 import { failure } from "./failure.ts";
-import type { TrajectoryTask } from "./trajectory-task.ts";
+import type { TaskReader } from "./trajectory-task.ts";
 
 /** The agent loop that takes a trajectory's turns. */
 export interface ChosenLoop extends LoopBinding {
@@ -18,7 +18,7 @@ export function bundledLoop(loops: Record<string, AgentLoop>, { plugin }: LoopBi
 /** The loop of a trajectory: the one that its task names by `agent_name`, which is read where there are several. Throws AGENT_UNKNOWN. */
 export async function chosenLoop(
   { loop, loops, place }: TrajectoryInput,
-  task: TrajectoryTask,
+  task: TaskReader,
   bundled: Record<string, AgentLoop>,
 ): Promise<ChosenLoop> {
   const name = loops === undefined ? undefined : (await task.read()).agent_name;

@@ -4,7 +4,7 @@ import type { RunSettings } from "../src/contracts/run-settings.ts";
 import type { SegmentRef } from "../src/contracts/trajectory.ts";
 
 /** A trajectory that a step trains on, and the group it belongs to. */
-export interface BatchTrajectory {
+export interface BatchEntry {
   group: string;
   head: SegmentRef;
   result: TrajectorySummary;
@@ -40,7 +40,7 @@ function comparedRewards({ reward, turnRewards }: TrajectorySummary): number[] {
 }
 
 /** The trajectories that a step trains on. */
-export function batchOf(groups: EndedGroup[]): BatchTrajectory[] {
+export function batchOf(groups: EndedGroup[]): BatchEntry[] {
   return groups
     .filter(({ leftOut }) => leftOut === undefined)
     .flatMap(({ group, results }) =>

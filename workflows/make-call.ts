@@ -2,14 +2,7 @@ import type { CallToolInput, CallToolResult } from "../src/contracts/activities.
 import type { Observation } from "../src/contracts/loop.ts";
 import type { ToolCall } from "../src/contracts/message.ts";
 import type { ToolBinding } from "../src/contracts/trajectory.ts";
-import {
-  askPerson,
-  denyCall,
-  isDenial,
-  needsPerson,
-  questionProblem,
-  type WantedCall,
-} from "./ask-person.ts";
+import { askPerson, denyCall, isDenial, needsPerson, questionProblem, type Wanted } from "./ask-person.ts";
 import { callToolActivity, toolOf } from "./tool-activity.ts";
 import { type LiveTurn, openCall, track } from "./turn.ts";
 
@@ -21,7 +14,7 @@ export async function makeCall(
   turn: LiveTurn,
   binding: ToolBinding,
   call: ToolCall,
-  caller: WantedCall["caller"] = {},
+  caller: Wanted["caller"] = {},
 ): Promise<Observation> {
   const { number, answer } = openCall(turn);
   const wanted = { binding, call, number, caller };

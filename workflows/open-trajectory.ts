@@ -6,13 +6,13 @@ import type { ChosenLoop } from "./chosen-loop.ts";
 import { failure } from "./failure.ts";
 import { historyBound } from "./history-bound.ts";
 import { openTurn } from "./open-turn.ts";
-import { type LiveOrders, type OrderedTrajectory, takeOrders } from "./orders.ts";
+import { type LiveOrders, type Ordered, takeOrders } from "./orders.ts";
 import { schedule } from "./schedule.ts";
 import { cutTurn } from "./shown-turns.ts";
 import { reachedLimit, timeOfTurn } from "./stop-rules.ts";
 import { releaseTools, toolsWithState } from "./tool-activity.ts";
 import { begun, carriedState, nextState, stateOf, type TrajectoryEvent } from "./trajectory-state.ts";
-import { type TrajectoryTask, trajectoryTask } from "./trajectory-task.ts";
+import { type TaskReader, trajectoryTask } from "./trajectory-task.ts";
 import { cut, transcript } from "./transcript.ts";
 import { turnSpans } from "./turn-spans.ts";
 
@@ -24,7 +24,7 @@ export interface OpenTrajectory {
   progress(): TrajectoryProgress;
   /** What it carries when it continues as new. */
   carried(): TrajectoryProgress;
-  task: TrajectoryTask;
+  task: TaskReader;
   /** The agent whose conversation it is, if its loop waits for one's requests. */
   session: AgentSession;
   /** The task as its user words it, cut at a bound; its id until it has been read. */
@@ -138,7 +138,7 @@ function viewOf(
   prompt: Message[],
   { turns, tokens, head, shown }: TrajectoryProgress,
   current: Turn | undefined,
-): ReturnType<OrderedTrajectory["view"]> {
+): ReturnType<Ordered["view"]> {
   const newest = current === undefined ? shown.newest : [...shown.newest, cutTurn(current)];
   const firstOf = turns - newest.length + 1;
   const numbered = [

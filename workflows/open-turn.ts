@@ -1,7 +1,7 @@
 import type { Turn } from "../src/contracts/generated/trajectory.ts";
 import type { Outcome } from "../src/contracts/trajectory.ts";
 import { loopContext } from "./loop-context.ts";
-import { allSettled, beginTurn, type TurnParts } from "./turn.ts";
+import { allSettled, beginTurn, type Parts } from "./turn.ts";
 
 /** A turn under way. */
 export interface OpenTurn {
@@ -22,7 +22,7 @@ export interface OpenTurn {
  * `onChange` is called after its action and after every observation.
  */
 export function openTurn(
-  parts: TurnParts,
+  parts: Parts,
   bound: number | undefined,
   onChange: (record: Turn) => void,
 ): OpenTurn {

@@ -1,7 +1,7 @@
 import { defineQuery, defineSignal, defineUpdate, setHandler } from "@temporalio/workflow";
 import type { JsonObject } from "../src/contracts/json.ts";
 import type { SpokenMessage } from "../src/contracts/message.ts";
-import type { OrderName, Orders, TrajectoryStatus, Transcript } from "../src/contracts/orders.ts";
+import type { LiveStatus, OrderName, Orders, Transcript } from "../src/contracts/orders.ts";
 
 /** The JSON that came with an order; it may be anything. */
 export type OrderArguments = Readonly<Record<string, unknown>>;
@@ -10,7 +10,7 @@ export type OrderArguments = Readonly<Record<string, unknown>>;
 export interface OrderActions {
   /** Throws what an order is refused with; nothing has happened then. */
   validate(order: OrderName, given: OrderArguments | undefined): void;
-  status(): TrajectoryStatus;
+  status(): LiveStatus;
   transcript(): Transcript;
   pause(reason: string | undefined): void;
   resume(): void;
@@ -49,7 +49,7 @@ export function handleOrders(actions: OrderActions): void {
   });
 
   setHandler(
-    defineUpdate<TrajectoryStatus, Given<"pause">>("pause"),
+    defineUpdate<LiveStatus, Given<"pause">>("pause"),
     (order) => {
       actions.pause(order?.reason);
       return status();
@@ -57,7 +57,7 @@ export function handleOrders(actions: OrderActions): void {
     options("pause"),
   );
   setHandler(
-    defineUpdate<TrajectoryStatus, Given<"resume">>("resume"),
+    defineUpdate<LiveStatus, Given<"resume">>("resume"),
     () => {
       actions.resume();
       return status();
@@ -65,7 +65,7 @@ export function handleOrders(actions: OrderActions): void {
     options("resume"),
   );
   setHandler(
-    defineUpdate<TrajectoryStatus, Given<"cancel">>("cancel"),
+    defineUpdate<LiveStatus, Given<"cancel">>("cancel"),
     (order) => {
       actions.cancel(order?.reason);
       return status();
@@ -73,7 +73,7 @@ export function handleOrders(actions: OrderActions): void {
     options("cancel"),
   );
   setHandler(
-    defineUpdate<TrajectoryStatus, Given<"approve">>("approve"),
+    defineUpdate<LiveStatus, Given<"approve">>("approve"),
     (order) => {
       actions.approve(order?.call, order?.arguments);
       return status();
@@ -81,7 +81,7 @@ export function handleOrders(actions: OrderActions): void {
     options("approve"),
   );
   setHandler(
-    defineUpdate<TrajectoryStatus, Given<"answer">>("answer"),
+    defineUpdate<LiveStatus, Given<"answer">>("answer"),
     ({ call, text }) => {
       actions.answer(call, text);
       return status();
@@ -89,7 +89,7 @@ export function handleOrders(actions: OrderActions): void {
     options("answer"),
   );
   setHandler(
-    defineUpdate<TrajectoryStatus, Given<"deny">>("deny"),
+    defineUpdate<LiveStatus, Given<"deny">>("deny"),
     ({ call, reason }) => {
       actions.deny(call, reason);
       return status();
@@ -97,7 +97,7 @@ export function handleOrders(actions: OrderActions): void {
     options("deny"),
   );
   setHandler(
-    defineUpdate<TrajectoryStatus, Given<"say">>("say"),
+    defineUpdate<LiveStatus, Given<"say">>("say"),
     async ({ text, role = "user" }) => {
       await actions.say(text, role);
       return status();

@@ -1,8 +1,8 @@
-import type { TrajectoryStatus, WaitingCall } from "../src/contracts/orders.ts";
+import type { LiveStatus, WaitingCall } from "../src/contracts/orders.ts";
 import type { OrdersState } from "./trajectory-state.ts";
 
 /** The state in a word, for people. */
-export function stateName(state: OrdersState): TrajectoryStatus["state"] {
+export function stateName(state: OrdersState): LiveStatus["state"] {
   if (state.isClosed) return "ended";
   if (state.cancelled !== undefined) return "cancelling";
   const waitsFor = awaited(state);

@@ -3,7 +3,7 @@ import { defined } from "../src/base/records/defined.ts";
 import type { Approval } from "../src/contracts/approval.ts";
 import type { JsonObject } from "../src/contracts/json.ts";
 import type { SpokenMessage } from "../src/contracts/message.ts";
-import type { OrderName, TrajectoryStatus, Transcript, WaitingCall } from "../src/contracts/orders.ts";
+import type { LiveStatus, OrderName, Transcript, WaitingCall } from "../src/contracts/orders.ts";
 import { failure } from "./failure.ts";
 import { argumentsProblem } from "./orders-arguments.ts";
 import { handleOrders, type OrderArguments } from "./orders-handlers.ts";
@@ -12,14 +12,14 @@ import { describeWaiting } from "./search-attributes.ts";
 import type { OrderEvent, OrdersState } from "./trajectory-state.ts";
 
 /** What orders need of the trajectory. */
-export interface OrderedTrajectory {
+export interface Ordered {
   id: string;
   /** What has been ordered of it. */
   orders(): OrdersState;
   /** What an order changes. */
   apply(event: OrderEvent): void;
   /** How far it is. */
-  view(): Omit<Transcript, Exclude<keyof TrajectoryStatus, "turn" | "tokens">>;
+  view(): Omit<Transcript, Exclude<keyof LiveStatus, "turn" | "tokens">>;
   /** Rejects if the policy's chat template has no place for the message. */
   check(message: SpokenMessage): Promise<unknown>;
   /** What the UI says about it has changed. */
@@ -37,13 +37,13 @@ export interface LiveOrders {
   approval(call: Omit<WaitingCall, "since">, timeout: number | undefined): Promise<Approval>;
   /** The reason for which it was cancelled; undefined if it was not. */
   cancelled(): string | undefined;
-  status(): TrajectoryStatus;
+  status(): LiveStatus;
   /** The turns have ended: later orders are refused. */
   close(): void;
 }
 
 /** Takes orders from now on. */
-export function takeOrders(trajectory: OrderedTrajectory): LiveOrders {
+export function takeOrders(trajectory: Ordered): LiveOrders {
   const scope = new CancellationScope();
   const now = trajectory.orders;
   let described: string | null = null;
@@ -57,7 +57,7 @@ export function takeOrders(trajectory: OrderedTrajectory): LiveOrders {
     trajectory.onChange();
   }
 
-  function status(): TrajectoryStatus {
+  function status(): LiveStatus {
     const state = now();
     const { turn, tokens } = trajectory.view();
     const reason = state.cancelled ?? state.paused?.reason;

@@ -1,11 +1,11 @@
 import type { Call } from "../src/contracts/generated/trajectory.ts";
-import type { TrajectoryLimits, TrajectoryProgress } from "../src/contracts/trajectory.ts";
+import type { Limits, TrajectoryProgress } from "../src/contracts/trajectory.ts";
 
 type Reached = Pick<TrajectoryProgress, "turns" | "tokens" | "invalidInARow">;
 
 /** The limit that a trajectory has reached at the end of a turn, after `time` ms of work; undefined if it goes on. */
 export function reachedLimit(
-  limits: TrajectoryLimits,
+  limits: Limits,
   progress: Reached,
   time: number,
 ): "turn-limit" | "token-limit" | "time-limit" | "invalid-limit" | undefined {
@@ -19,7 +19,7 @@ export function reachedLimit(
 }
 
 /** Milliseconds of work that the next turn may take, after `worked` of them; undefined without a bound. */
-export function timeOfTurn({ turnTime, time }: TrajectoryLimits, worked: number): number | undefined {
+export function timeOfTurn({ turnTime, time }: Limits, worked: number): number | undefined {
   const left = time === undefined ? undefined : Math.max(0, time - worked);
   return turnTime === undefined ? left : Math.min(turnTime, left ?? turnTime);
 }

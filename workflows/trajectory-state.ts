@@ -57,10 +57,10 @@ export type TrajectoryEvent =
   /** The worker with this queue holds the tool's state. */
   | { type: "held"; tool: string; queue: string }
   | { type: "observed"; messages: Message[]; agent?: string | undefined }
-  | { type: "turn-ended"; turn: number; ended: EndedTurn };
+  | { type: "turn-ended"; turn: number; ended: Ended };
 
 /** A turn that has ended, with an action or without. */
-interface EndedTurn {
+interface Ended {
   record: Turn;
   /** How many calls it began. */
   calls: number;
@@ -184,7 +184,7 @@ function generated(
 function turnEnded(
   progress: TrajectoryProgress,
   turn: number,
-  { record, calls: begun, workedMs, loopState, invalidLimit }: EndedTurn,
+  { record, calls: begun, workedMs, loopState, invalidLimit }: Ended,
 ): Partial<TrajectoryProgress> {
   const worked = { workedMs: progress.workedMs + workedMs };
   if (progress.turns < turn) return worked;

@@ -5,7 +5,7 @@ import type { TrajectoryInput } from "../src/contracts/trajectory.ts";
 import { isServedHere, schedule } from "./schedule.ts";
 
 /** The task of a trajectory. */
-export interface TrajectoryTask {
+export interface TaskReader {
   /** Reads it, once. */
   read(): Promise<Task>;
   /** What an activity is told of it: where it stands, if the activity `isLocal`. */
@@ -18,7 +18,7 @@ export interface TrajectoryTask {
 export function trajectoryTask(
   { place, source, queues }: TrajectoryInput,
   onPrompt: (prompt: Message[]) => void,
-): TrajectoryTask {
+): TaskReader {
   let reading: Promise<Task> | undefined;
 
   async function load(): Promise<Task> {

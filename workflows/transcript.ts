@@ -1,5 +1,5 @@
 import type { Turn } from "../src/contracts/generated/trajectory.ts";
-import type { TrajectoryStatus } from "../src/contracts/orders.ts";
+import type { LiveStatus } from "../src/contracts/orders.ts";
 import type { TrajectoryProgress } from "../src/contracts/trajectory.ts";
 
 /** Temporal shows at most this many bytes of a workflow's details. */
@@ -30,7 +30,7 @@ export function transcript(
   prompt: string,
   { turns, shown: { first, newest } }: Pick<TrajectoryProgress, "turns" | "shown">,
   current?: Turn,
-  status?: TrajectoryStatus,
+  status?: LiveStatus,
 ): string {
   const kept = current === undefined ? newest : [...newest, current];
   const before = turns - kept.length;
@@ -46,7 +46,7 @@ export function transcript(
 }
 
 /** What a live trajectory waits for, and how a person answers. */
-function waitLines({ state, reason, waiting }: TrajectoryStatus): string[] {
+function waitLines({ state, reason, waiting }: LiveStatus): string[] {
   if (state === "running" || state === "ended") return [];
   const why = reason === undefined ? "" : `: ${reason}`;
   if (waiting.length === 0) return [`**${state}**${why}`, ""];

@@ -12,7 +12,7 @@ export interface NamedSubAgent extends SubAgentOptions {
 }
 
 /** What a turn asks of the policy. */
-export interface TurnRequest {
+export interface PolicyRequest {
   /** The request of the trajectory's agent that the action answers. */
   request: SessionRequest | undefined;
   /** The sub-agent whose turn it is. */
@@ -31,7 +31,7 @@ export interface TurnRequest {
 export function generateTurnInput(
   input: TrajectoryInput,
   progress: TrajectoryProgress,
-  { request, subAgent, givenTask, said, tools, timeLimit }: TurnRequest,
+  { request, subAgent, givenTask, said, tools, timeLimit }: PolicyRequest,
 ): GenerateTurnInput {
   const { head, pending, calls, newest } = conversationOf(progress, subAgent?.name);
   const common = {

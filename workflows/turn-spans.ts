@@ -1,14 +1,14 @@
 import { context, type Span, trace } from "@opentelemetry/api";
 
 /** A span for each turn, above its activities' spans. Without telemetry these do nothing. */
-export interface TurnSpans {
+export interface Spans {
   begin(turn: number): void;
   within<T>(work: () => T): T;
   end(): void;
 }
 
 /** The spans of a trajectory's turns. */
-export function turnSpans(): TurnSpans {
+export function turnSpans(): Spans {
   const outer = context.active();
   let span: Span | undefined;
   return {

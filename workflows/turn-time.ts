@@ -13,7 +13,7 @@ interface Timed {
  * The time of a turn: what its generation and its calls took, as their activities measured it, those made at once as
  * long as the longest. Nothing else passes here: no queue, no worker that is away, no person who thinks.
  */
-export interface TurnTime {
+export interface WorkTime {
   /** Milliseconds so far. */
   worked(): number;
   /** The turn has taken all that it may. */
@@ -28,7 +28,7 @@ export interface TurnTime {
 const timeUp = "TIME_LIMIT_REACHED" satisfies ErrorCode;
 
 /** The time of a turn that may take `bound` ms; `onOver` is called when it has. */
-export function turnTime(bound: number | undefined, onOver: () => void): TurnTime {
+export function turnTime(bound: number | undefined, onOver: () => void): WorkTime {
   let worked = 0;
   let isOver = false;
 

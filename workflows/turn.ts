@@ -5,54 +5,54 @@ import type { ToolDefinition } from "../src/contracts/message.ts";
 import type { ReadAction } from "../src/contracts/parsed-action.ts";
 import type { RefusedCall, ToolBinding, TrajectoryInput } from "../src/contracts/trajectory.ts";
 import type { AgentSession, WaitingRequest } from "./agent-session.ts";
-import { type CallSlots, callSlots } from "./call-slots.ts";
+import { callSlots, type Slots } from "./call-slots.ts";
 import type { ChosenLoop } from "./chosen-loop.ts";
 import { failure } from "./failure.ts";
 import type { LiveOrders } from "./orders.ts";
 import type { TrajectoryEvent, TrajectoryState } from "./trajectory-state.ts";
-import type { TrajectoryTask } from "./trajectory-task.ts";
-import type { TurnSpans } from "./turn-spans.ts";
-import { type TurnTime, turnTime } from "./turn-time.ts";
+import type { TaskReader } from "./trajectory-task.ts";
+import type { Spans } from "./turn-spans.ts";
+import { turnTime, type WorkTime } from "./turn-time.ts";
 
 /** Characters that the observations of one turn may have together: they are sent as one payload, of 2 MiB at most. */
 const observationLimit = 300_000;
 
 /** A trajectory's state, and the only way to change it. */
-export interface LiveTrajectory {
+export interface LiveState {
   now(): TrajectoryState;
   apply(event: TrajectoryEvent): void;
 }
 
 /** What a turn works with. */
-export interface TurnParts {
+export interface Parts {
   readonly input: TrajectoryInput;
-  readonly trajectory: LiveTrajectory;
+  readonly trajectory: LiveState;
   readonly loop: ChosenLoop;
-  readonly task: TrajectoryTask;
-  readonly spans: TurnSpans;
+  readonly task: TaskReader;
+  readonly spans: Spans;
   readonly orders: LiveOrders;
   readonly session: AgentSession;
 }
 
 /** A turn in progress. `state` is all that changes in it; the trajectory's own state is in `trajectory`. */
-export interface LiveTurn extends TurnParts {
+export interface LiveTurn extends Parts {
   /** From 1. */
   readonly number: number;
   /** The tools that the policy may call. */
   readonly tools: ToolDefinition[];
   /** The turn is a fork's copy of a turn of another trajectory, where people decided already. */
   readonly isCopied: boolean;
-  readonly time: TurnTime;
+  readonly time: WorkTime;
   readonly scope: CancellationScope;
-  readonly state: TurnState;
+  readonly state: Progress;
   /** Reports that `state.record` has changed. */
   readonly onChange: (record: Turn) => void;
 }
 
-interface TurnState {
+interface Progress {
   /** The turn as people read it. */
   readonly record: Turn;
-  readonly slots: CallSlots;
+  readonly slots: Slots;
   /** The request of the trajectory's agent that waits for the turn's action. */
   request: WaitingRequest | undefined;
   /** The loop has generated the turn's action, or is about to. */
@@ -68,7 +68,7 @@ interface TurnState {
 }
 
 /** A call with a place in the turn. `answer` records the result and returns what the loop sees of it. */
-export interface OpenCall {
+export interface Slot {
   /** From 0 within the turn. */
   number: number;
   answer(record: Call): Observation;
@@ -76,7 +76,7 @@ export interface OpenCall {
 
 /** The turn that follows the trajectory's state. It may work for `bound` milliseconds, and is cancelled after that. */
 export function beginTurn(
-  parts: TurnParts,
+  parts: Parts,
   bound: number | undefined,
   onChange: (record: Turn) => void,
 ): LiveTurn {
@@ -133,7 +133,7 @@ export async function allSettled({ state }: LiveTurn): Promise<void> {
 }
 
 /** Takes the next place among the turn's calls. */
-export function openCall({ state, onChange }: LiveTurn): OpenCall {
+export function openCall({ state, onChange }: LiveTurn): Slot {
   const { call: number, fill } = state.slots.take();
   return {
     number,

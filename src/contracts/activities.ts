@@ -10,6 +10,7 @@ import type { EvaluationRecord, TrainingProgress } from "./run.ts";
 import type { RunSettings } from "./run-settings.ts";
 import type { RunAgentInput, RunAgentResult } from "./session.ts";
 import type {
+  Origin,
   Outcome,
   RefusedCall,
   RewardRange,
@@ -17,7 +18,6 @@ import type {
   TaskSet,
   TaskSource,
   TokenCounts,
-  TrajectoryOrigin,
   TrajectoryPlace,
 } from "./trajectory.ts";
 
@@ -114,11 +114,11 @@ export interface EndedTrajectory {
   /** Calls of its last turn that the journal does not hold yet. */
   refused?: RefusedCall[];
   /** Of a fork. */
-  origin?: TrajectoryOrigin;
+  origin?: Origin;
 }
 
 /** A finished trajectory to score and to record. */
-export type ScoreTrajectoryInput = Omit<EndedTrajectory, "task"> &
+export type ScoreInput = Omit<EndedTrajectory, "task"> &
   GivenTask & {
     outcome: Outcome;
     /** What its agent said was its answer. */
@@ -138,13 +138,13 @@ export interface ScoreGroupInput {
 export type MemberScore = { sample: number } & (Earned | { failure: string });
 
 /** A trajectory whose workflow could not say how far it came: turns, head and tokens are what the journal holds. */
-export type LostTrajectory = Omit<EndedTrajectory, "turns" | "calls" | "head" | "tokens" | "refused">;
+export type Lost = Omit<EndedTrajectory, "turns" | "calls" | "head" | "tokens" | "refused">;
 
 /** An ended trajectory, by the name of its task. */
 type Named<Ended> = Omit<Ended, "task"> & { source: TaskSource };
 
 /** A trajectory that its infrastructure ended, to record. */
-export type RecordLeftOutInput = (Named<EndedTrajectory> | Named<LostTrajectory>) & { failure: string };
+export type RecordLeftOutInput = (Named<EndedTrajectory> | Named<Lost>) & { failure: string };
 
 /** Asks what to do; a workflow that continued as new knows how far it is. */
 export interface OpenRunInput {
@@ -269,7 +269,7 @@ export interface PolicyActivities {
 
 /** Activities of the queue `tools`, beside one for each tool, named after it. */
 export interface ToolActivities {
-  "score-trajectory"(input: ScoreTrajectoryInput): Promise<Earned>;
+  "score-trajectory"(input: ScoreInput): Promise<Earned>;
   /** Runs the agent of a trajectory whose loop waits for its requests. */
   "run-agent"(input: RunAgentInput): Promise<RunAgentResult>;
   /** A score for each trajectory that finished. */

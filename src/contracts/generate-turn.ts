@@ -12,7 +12,7 @@ import type {
 } from "./trajectory.ts";
 
 /** What every turn asks of the policy. */
-interface AnyTurnInput {
+interface AnyInput {
   place: TrajectoryPlace;
   turn: number;
   policyVersion: number;
@@ -41,7 +41,7 @@ interface AnyTurnInput {
 }
 
 /** The first turn of a conversation: it begins with a prompt. */
-export type FirstTurnInput = AnyTurnInput & {
+export type FirstInput = AnyInput & {
   head: null;
   request?: undefined;
   /** Tools named in the prompt. */
@@ -57,7 +57,7 @@ type PromptInput =
   | { source?: undefined; promptOf?: TaskSource };
 
 /** A later turn of a conversation: it appends observations, and what people said. */
-export interface NextTurnInput extends AnyTurnInput {
+export interface NextInput extends AnyInput {
   /** The segment that it follows. */
   head: SegmentRef;
   request?: undefined;
@@ -68,7 +68,7 @@ export interface NextTurnInput extends AnyTurnInput {
 }
 
 /** A turn of the trajectory's agent: it answers a request, whose messages go before `messages`. */
-export interface AgentTurnInput extends AnyTurnInput {
+export interface AgentInput extends AnyInput {
   /** The segment that the request goes on after; null where it begins a row. */
   head: SegmentRef | null;
   request: RecordedRequest & Pick<SessionRequest, "callIds" | "tools">;
@@ -77,10 +77,10 @@ export interface AgentTurnInput extends AnyTurnInput {
 }
 
 /** Asks for the next action of a trajectory. The kinds of turns differ in `request` and `head`. */
-export type GenerateTurnInput = FirstTurnInput | NextTurnInput | AgentTurnInput;
+export type GenerateTurnInput = FirstInput | NextInput | AgentInput;
 
 /** An input that 0.4.0 scheduled: a later turn without `callsSoFar`. */
-export type EarlierTurnInput = Omit<NextTurnInput, "callsSoFar"> & { callsSoFar?: undefined };
+export type EarlierInput = Omit<NextInput, "callsSoFar"> & { callsSoFar?: undefined };
 
 /** The action, and where its segment lies. */
 export interface GenerateTurnResult {

@@ -6,18 +6,18 @@ import type { SegmentRef, TokenCounts } from "./trajectory.ts";
 /** The updates of a trajectory workflow. `pause`, `resume` and `cancel` are signals too, which need no answer. */
 export interface Orders {
   /** Stops before the next turn. */
-  pause(order?: { reason?: string }): TrajectoryStatus;
-  resume(): TrajectoryStatus;
+  pause(order?: { reason?: string }): LiveStatus;
+  resume(): LiveStatus;
   /** Ends it as left out: it trains no step. */
-  cancel(order?: { reason?: string }): TrajectoryStatus;
+  cancel(order?: { reason?: string }): LiveStatus;
   /** Makes a call that waits, with other arguments if given. `call` may be left out where only one waits. */
-  approve(order?: { call?: string; arguments?: JsonObject }): TrajectoryStatus;
+  approve(order?: { call?: string; arguments?: JsonObject }): LiveStatus;
   /** Does not make a call that waits: the reason is what the model observes. */
-  deny(order: { call?: string; reason: string }): TrajectoryStatus;
+  deny(order: { call?: string; reason: string }): LiveStatus;
   /** Answers a call that is a question; `call` may be left out where only one waits. */
-  answer(order: { call?: string; text: string }): TrajectoryStatus;
+  answer(order: { call?: string; text: string }): LiveStatus;
   /** Adds a message before the next action. Its tokens carry loss mask 0. Default role: user. */
-  say(order: { text: string; role?: SpokenMessage["role"] }): Promise<TrajectoryStatus>;
+  say(order: { text: string; role?: SpokenMessage["role"] }): Promise<LiveStatus>;
 }
 
 /** An order's name: of the update, and of the command line's verb. */
@@ -38,7 +38,7 @@ export interface WaitingCall {
 }
 
 /** Where a live trajectory is. `pausing`: it will pause once the turn under way has ended. */
-export interface TrajectoryStatus {
+export interface LiveStatus {
   state:
     | "running"
     | "pausing"
@@ -60,7 +60,7 @@ export interface TrajectoryStatus {
 }
 
 /** What the query `transcript` answers: the status, the first turns and the newest ones; the rest is on disk. */
-export interface Transcript extends TrajectoryStatus {
+export interface Transcript extends LiveStatus {
   prompt: Message[];
   /** `number` counts from 1. */
   turns: (Turn & { number: number })[];

@@ -1,6 +1,6 @@
 import type { FormatName } from "./format-name.ts";
 import type { SamplingParameters } from "./policy.ts";
-import type { LoopBinding, RewardBindings, ToolBinding, TrajectoryLimits } from "./trajectory.ts";
+import type { Limits, LoopBinding, RewardBindings, ToolBinding } from "./trajectory.ts";
 
 /** What the workflows need of the plan. */
 export interface RunSettings {
@@ -22,7 +22,7 @@ export interface RunSettings {
   /** The share of a step's trajectories that infrastructure may fail before the run stops. */
   maxInfrastructureFailures: number;
   sampling: SamplingParameters;
-  limits: TrajectoryLimits;
+  limits: Limits;
   evaluationEvery: number;
   evaluationTasks: number;
   loop: LoopBinding;

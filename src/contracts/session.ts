@@ -39,7 +39,7 @@ export interface SessionRequest {
 }
 
 /** A call of a function of an agent whose results are kept (src/plugin/define/recorded.ts). */
-export interface AgentCall {
+export interface KeptRequest {
   name: string;
   arguments: JsonValue;
   /** The call of an action that it is made for, where the agent says so. */
@@ -50,7 +50,7 @@ export interface AgentCall {
 export type KeptOutcome = { result?: JsonValue } | { error: string };
 
 /** A call that has ended, as it is kept. */
-export interface KeptResult extends AgentCall {
+export interface KeptResult extends KeptRequest {
   /** Names what is called with what. */
   key: string;
   /** Which of its process's calls of this key it is, from 1. */

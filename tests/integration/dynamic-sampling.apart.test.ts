@@ -7,7 +7,7 @@ import type {
   RecordLeftOutInput,
   ReserveGroupsInput,
   ScoreGroupInput,
-  ScoreTrajectoryInput,
+  ScoreInput,
   TrainStepInput,
 } from "../../src/contracts/activities.ts";
 import type { GenerateTurnInput } from "../../src/contracts/generate-turn.ts";
@@ -47,7 +47,7 @@ const activities = {
     };
   },
   hint: async () => ({ observation: "none", valid: true, reward: 0.5, attempts: 1, seconds: 0 }),
-  "score-trajectory": async ({ place }: ScoreTrajectoryInput) => ({
+  "score-trajectory": async ({ place }: ScoreInput) => ({
     reward: rewards[place.task]?.[place.sample] ?? 0,
     success: false,
   }),

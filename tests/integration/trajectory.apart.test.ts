@@ -10,13 +10,13 @@ import type {
   CallToolResult,
   LoadTaskInput,
   RecordLeftOutInput,
-  ScoreTrajectoryInput,
+  ScoreInput,
 } from "../../src/contracts/activities.ts";
 import type { GenerateTurnInput, GenerateTurnResult } from "../../src/contracts/generate-turn.ts";
 import type {
+  Limits,
   ToolBinding,
   TrajectoryInput,
-  TrajectoryLimits,
   TrajectoryResult,
 } from "../../src/contracts/trajectory.ts";
 import { durable } from "../../src/control/temporal/durable.ts";
@@ -72,7 +72,7 @@ let worker: WorkflowWorker;
 const leftOut: string[] = [];
 /** Activities that were under way when they were cancelled, and releases of tools. */
 const cancelled: string[] = [];
-const scored: ScoreTrajectoryInput[] = [];
+const scored: ScoreInput[] = [];
 /** How many calls the turn before each turn of a task began. */
 const begunCalls = new Map<string, number[]>();
 
@@ -121,7 +121,7 @@ const activities = {
       done: expression === "the end" ? true : undefined,
     });
   }),
-  "score-trajectory": async (input: ScoreTrajectoryInput) => {
+  "score-trajectory": async (input: ScoreInput) => {
     scored.push(input);
     return { reward: 1, success: true };
   },
@@ -170,7 +170,7 @@ afterAll(() => worker.stop());
 
 function run(
   task: string,
-  limits: TrajectoryLimits = {},
+  limits: Limits = {},
   more: Partial<TrajectoryInput> = {},
 ): Promise<TrajectoryResult> {
   const place = { id: `run/step-0001/${task}/0`, run: "run", stage: "step-0001", step: 1, task, sample: 0 };

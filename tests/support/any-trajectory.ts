@@ -4,7 +4,7 @@ import type { Media, Trajectory } from "../../src/contracts/generated/trajectory
 import type { Failure } from "../../src/contracts/recorded-call.ts";
 import {
   answeredCalls,
-  type StoredCall,
+  type Stored,
   type StoredRecords,
   type StoredTurn,
 } from "../../src/run/trajectory/folded/trajectory-records.ts";
@@ -106,7 +106,7 @@ export function anyTrajectory(seed: number, most: { turns: number; tokens: numbe
     });
   }
 
-  function anyCall(call: number): StoredCall {
+  function anyCall(call: number): Stored {
     const recorded = {
       tool: text(),
       arguments: below(2) === 0 ? text() : { expression: text(), list: [1, null, {}] },

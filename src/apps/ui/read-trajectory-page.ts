@@ -9,7 +9,7 @@ import { trajectoryReader } from "../../run/trajectory/reader.ts";
 import type { ShownRun, UiContext } from "./ui-context.ts";
 
 /** What a trajectory's page shows. */
-export interface TrajectoryPage {
+export interface DetailPage {
   id: string;
   name: TrajectoryName;
   detail: TrajectoryDetail;
@@ -24,7 +24,7 @@ export async function shownTrajectory(
   { runs }: UiContext,
   run: ShownRun,
   name: TrajectoryName,
-): Promise<TrajectoryPage> {
+): Promise<DetailPage> {
   const id = [run.id, name.stage, name.task, name.sample].join("/");
   const detail = await readTrajectory(trajectoryReader(run), { ...name, id });
   if (detail.record !== undefined) return { id, name, detail };
@@ -44,7 +44,7 @@ export async function shownTrajectory(
  */
 export async function groupAdvantage(
   run: ShownRun,
-  { name, detail: { record } }: TrajectoryPage,
+  { name, detail: { record } }: DetailPage,
 ): Promise<number | undefined> {
   const { stage, task } = name;
   if (record === undefined || record.outcome === "left-out" || !stage.startsWith("step-")) return undefined;

@@ -24,7 +24,7 @@ import { trajectoriesPage } from "./pages/trajectories-page.ts";
 import { talk, trajectoryPage } from "./pages/trajectory-page.ts";
 import { waitingPage, waitingPart } from "./pages/waiting-page.ts";
 import { trajectoryPath } from "./paths.ts";
-import { shownTrajectory, type TrajectoryPage } from "./read-trajectory-page.ts";
+import { type DetailPage, shownTrajectory } from "./read-trajectory-page.ts";
 import { uiStyle } from "./style.ts";
 import { askedList } from "./trajectory-query.ts";
 import { type ShownRun, shownRun, type UiContext } from "./ui-context.ts";
@@ -100,7 +100,7 @@ export function routes(context: UiContext): Hono {
     ),
   );
 
-  const shownIn = async (c: Context): Promise<[ShownRun, TrajectoryPage]> => {
+  const shownIn = async (c: Context): Promise<[ShownRun, DetailPage]> => {
     const run = await runOf(c);
     const { stage = "", task = "", sample = "" } = c.req.param();
     const number = /^\d{1,9}$/.test(sample) ? Number(sample) : -1;

@@ -28,7 +28,7 @@ export interface DemonstrationMessage {
   /**
    * The assistant's tool calls; null or left out if there are none.
    */
-  tool_calls?: DemonstratedCall[] | null;
+  tool_calls?: DemonstratedFunction[] | null;
   /**
    * The id of the call that a tool message answers.
    */
@@ -70,7 +70,7 @@ export interface TextPart {
 /**
  * A function call in OpenAI's format.
  */
-export interface DemonstratedCall {
+export interface DemonstratedFunction {
   /**
    * The call's id, which the tool message that answers it refers to.
    */

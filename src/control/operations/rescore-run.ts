@@ -12,7 +12,7 @@ import type { OpenRun } from "../../run/folder/open-runs.ts";
 import { type TrajectoryName, trajectoryKey } from "../../run/store/keys.ts";
 import { toolMetrics } from "../../run/trajectory/ended-trajectory.ts";
 import { scoredTurns } from "../../run/trajectory/policy-calls.ts";
-import { type TrajectoryReader, trajectoryReader } from "../../run/trajectory/reader.ts";
+import { type RecordReader, trajectoryReader } from "../../run/trajectory/reader.ts";
 import { readTurns } from "../../run/trajectory/turn-journal.ts";
 import { addedScores } from "../../work/tools/added-scores.ts";
 import { callFailure } from "../../work/tools/call-failure.ts";
@@ -86,7 +86,7 @@ function groupsOf(names: readonly TrajectoryName[], groupSize: number): Trajecto
 
 /** Members of a group that were scored, with what the rewards of groups say of them now. */
 async function comparedNow(
-  reader: TrajectoryReader,
+  reader: RecordReader,
   ended: readonly { name: TrajectoryName; one: RescoredTrajectory }[],
   rewards: readonly ResolvedReward[],
   opened: readonly OpenReward[],
@@ -121,7 +121,7 @@ async function comparedNow(
 
 /** Undefined if it is under way, or was left out. */
 async function rescored(
-  reader: TrajectoryReader,
+  reader: RecordReader,
   run: OpenRun,
   name: TrajectoryName,
   rewards: readonly ResolvedReward[],
@@ -139,7 +139,7 @@ async function rescored(
 }
 
 async function scoredNow(
-  reader: TrajectoryReader,
+  reader: RecordReader,
   { plan, store }: OpenRun,
   name: TrajectoryName,
   record: Trajectory,
@@ -198,7 +198,7 @@ async function asked<Answer>(
 
 /** Its calls, in order. */
 async function recordedOf(
-  reader: TrajectoryReader,
+  reader: RecordReader,
   name: TrajectoryName,
   { turns }: Trajectory,
 ): Promise<RecordedCall[]> {

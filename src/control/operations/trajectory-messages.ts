@@ -6,7 +6,7 @@ import type { Call } from "../../contracts/generated/trajectory.ts";
 import type { Message } from "../../contracts/message.ts";
 import type { Plan } from "../../contracts/plan.ts";
 import { toolDefinitions } from "../../plan/pipeline/resolve/tool-definitions.ts";
-import type { TurnDetail } from "../../results/report/trajectory-detail.ts";
+import type { Detail } from "../../results/report/trajectory-detail.ts";
 import { policyCalls } from "../../run/trajectory/policy-calls.ts";
 
 /** A message as OpenAI's chat completions have it: a call's arguments are text. */
@@ -23,13 +23,13 @@ export type OpenAiMessage =
  * What was said after the prompt to the task's user, in OpenAI's form. A call that could not be read stays in its action's text, and what came
  * of it is a message of the user's: that form has no other place for it.
  */
-export function messagesOf(plan: Plan, turns: readonly TurnDetail[]): OpenAiMessage[] {
+export function messagesOf(plan: Plan, turns: readonly Detail[]): OpenAiMessage[] {
   return turns.flatMap((turn, index) =>
     turn.agent === undefined ? [...(turn.said ?? []), ...messagesOfTurn(plan, turn, index + 1)] : [],
   );
 }
 
-function messagesOfTurn(plan: Plan, turn: TurnDetail, number: number): OpenAiMessage[] {
+function messagesOfTurn(plan: Plan, turn: Detail, number: number): OpenAiMessage[] {
   const { action } = turn;
   const toolCalls = policyCalls(turn);
   const { answer, reasoning } = read(plan, action);

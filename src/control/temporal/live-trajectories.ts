@@ -9,7 +9,7 @@ import {
 } from "@temporalio/client";
 import { rootCause } from "@temporalio/common";
 import { EverturnError } from "../../base/errors/everturn-error.ts";
-import type { OrderName, TrajectoryStatus, Transcript } from "../../contracts/orders.ts";
+import type { LiveStatus, OrderName, Transcript } from "../../contracts/orders.ts";
 
 /** Milliseconds that an order or a query waits for a worker. */
 const patience = 60_000;
@@ -39,9 +39,9 @@ export async function giveOrder(
   trajectory: string,
   order: OrderName,
   given: object = {},
-): Promise<TrajectoryStatus> {
+): Promise<LiveStatus> {
   const update = () =>
-    client.workflow.getHandle(trajectory).executeUpdate<TrajectoryStatus, [object]>(order, { args: [given] });
+    client.workflow.getHandle(trajectory).executeUpdate<LiveStatus, [object]>(order, { args: [given] });
   try {
     return await client.withDeadline(Date.now() + patience, update);
   } catch (error) {

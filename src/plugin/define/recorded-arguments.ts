@@ -1,12 +1,12 @@
 import { defined } from "../../base/records/defined.ts";
 import { isObject, type JsonValue } from "../../contracts/json.ts";
-import type { AgentCall } from "../../contracts/session.ts";
+import type { KeptRequest } from "../../contracts/session.ts";
 
 /**
  * What a call of a function is known by: its leading arguments that JSON can say, the one alone if it is an object; and the id of the
  * action's call, where what an agent's library hands on after them has it.
  */
-export function callOf(given: unknown[]): Omit<AgentCall, "name"> {
+export function callOf(given: unknown[]): Omit<KeptRequest, "name"> {
   const from = given.findIndex((one, index) => index > 0 && callIdIn(one) !== undefined);
   const callId = from < 0 ? undefined : callIdIn(given[from]);
   const leading: JsonValue[] = [];

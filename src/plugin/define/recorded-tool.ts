@@ -1,8 +1,8 @@
-import type { AgentCall } from "../../contracts/session.ts";
+import type { KeptRequest } from "../../contracts/session.ts";
 import { callOf } from "./recorded-arguments.ts";
 
 type Work = (...given: unknown[]) => unknown;
-type Read = (given: unknown[]) => Omit<AgentCall, "name">;
+type Read = (given: unknown[]) => Omit<KeptRequest, "name">;
 
 /**
  * A tool of a library, known by its shape, with the function that does its work replaced by what `wrap` makes of it; undefined if the
@@ -33,7 +33,7 @@ function isWork(value: unknown): value is Work {
 }
 
 /** OpenAI's agents SDK calls a tool with its context, the arguments as JSON text, and details. */
-function callOfAgents([, written, ...rest]: unknown[]): Omit<AgentCall, "name"> {
+function callOfAgents([, written, ...rest]: unknown[]): Omit<KeptRequest, "name"> {
   return callOf([parsed(written), ...rest]);
 }
 

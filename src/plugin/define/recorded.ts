@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { defined } from "../../base/records/defined.ts";
-import type { AgentCall, KeptOutcome } from "../../contracts/session.ts";
+import type { KeptOutcome, KeptRequest } from "../../contracts/session.ts";
 import { callOf, isPlainJson } from "./recorded-arguments.ts";
 import { withCalls } from "./recorded-tool.ts";
 
@@ -43,7 +43,7 @@ function isWork(value: unknown): value is Work<unknown[], unknown> {
 function recordedWork(
   name: string,
   work: Work<unknown[], unknown>,
-  read: (given: unknown[]) => Omit<AgentCall, "name">,
+  read: (given: unknown[]) => Omit<KeptRequest, "name">,
 ): Work<unknown[], unknown> {
   return function (this: unknown, ...given) {
     const session = sessionOf(process.env);
@@ -52,7 +52,7 @@ function recordedWork(
   };
 }
 
-async function recordedCall(session: Session, call: AgentCall, make: () => unknown): Promise<unknown> {
+async function recordedCall(session: Session, call: KeptRequest, make: () => unknown): Promise<unknown> {
   const { name, arguments: given, callId } = call;
   const begun: Begun = await session.post("recorded_calls", { name, arguments: given, call_id: callId });
   if (begun.recorded !== null) return outcomeOf(begun.recorded);

@@ -10,7 +10,7 @@ import { otherEvaluations, ownEvaluations } from "../../run/folder/evaluations.t
 import type { OpenRun } from "../../run/folder/open-runs.ts";
 import { recordedSteps } from "../../run/folder/recorded-steps.ts";
 import { type TrajectoryName, trajectoryPrefix, turnKey } from "../../run/store/keys.ts";
-import type { TrajectoryReader } from "../../run/trajectory/reader.ts";
+import type { RecordReader } from "../../run/trajectory/reader.ts";
 import type { Stage } from "../../run/trajectory/stages.ts";
 import { trajectoryOf } from "../../run/trajectory/trajectory-of.ts";
 import { largestStaleness } from "./largest-staleness.ts";
@@ -55,7 +55,7 @@ export async function readRunFacts(run: OpenRun): Promise<RunFacts> {
  */
 export async function readStageFacts(
   { id: run, store }: OpenRun,
-  reader: TrajectoryReader,
+  reader: RecordReader,
   uses: Uses,
   { stage, items: single }: Stage<Single>,
 ): Promise<{ facts: StageFacts; findings: Finding[] }> {

@@ -5,7 +5,7 @@ import type { DrawnFrom } from "../../plan/tasks/step-indices.ts";
 import { loadDataset } from "../../plugin/registry/registry.ts";
 import type { OpenRun } from "../../run/folder/open-runs.ts";
 import { lastRecordedStep } from "../../run/folder/recorded-steps.ts";
-import { type TrajectoryReader, trajectoryReader } from "../../run/trajectory/reader.ts";
+import { type RecordReader, trajectoryReader } from "../../run/trajectory/reader.ts";
 import { byStage, type Stage, withOthers } from "../../run/trajectory/stages.ts";
 import { firstVersion } from "../../run/versions/first-version.ts";
 import { isKept } from "../../run/versions/kept-versions.ts";
@@ -77,7 +77,7 @@ export async function readLedger(
 /** Stages that something tells of, though they may have no single records. */
 async function knownStages(
   { store }: OpenRun,
-  reader: TrajectoryReader,
+  reader: RecordReader,
   { uses, evaluations }: RunFacts,
 ): Promise<string[]> {
   const evaluated = evaluations.map(({ name }) => name);
@@ -87,7 +87,7 @@ async function knownStages(
 /** The lines of a stage, and what is wrong with it. */
 async function readStage(
   run: OpenRun,
-  reader: TrajectoryReader,
+  reader: RecordReader,
   { metrics, uses, evaluations }: RunFacts,
   tasks: DrawnFrom | undefined,
   single: Stage<Single>,

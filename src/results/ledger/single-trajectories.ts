@@ -6,7 +6,7 @@ import type { TrajectoryName } from "../../run/store/keys.ts";
 import type { Corrupt, Scanned, Store } from "../../run/store/store.ts";
 import { finishedTrajectory } from "../../run/trajectory/finished-trajectory.ts";
 import { trajectoriesPrefix, trajectoryIn } from "../../run/trajectory/listed-trajectories.ts";
-import type { TrajectoryReader } from "../../run/trajectory/reader.ts";
+import type { RecordReader } from "../../run/trajectory/reader.ts";
 import { readTrajectoryRecord } from "../../run/trajectory/trajectory-files.ts";
 import { checkChain } from "./check-chain.ts";
 
@@ -29,7 +29,7 @@ export interface Single {
  */
 export async function* singleTrajectories(
   { id: run, store }: { id: string; store: Pick<Store, "scan"> },
-  reader: Pick<TrajectoryReader, "read" | "foldedIn">,
+  reader: Pick<RecordReader, "read" | "foldedIn">,
   { stage, unfolded }: { stage: string | undefined; unfolded: ReadonlySet<number> },
 ): AsyncGenerator<Single> {
   for await (const records of byTrajectory(store.scan(trajectoriesPrefix({ stage })))) {

@@ -2,7 +2,7 @@ import { ahead } from "../../base/async/ahead.ts";
 import type { Trajectory } from "../../contracts/generated/trajectory.ts";
 import type { EvaluationRecord } from "../../contracts/run.ts";
 import type { TrajectoryName } from "../../run/store/keys.ts";
-import type { TrajectoryReader } from "../../run/trajectory/reader.ts";
+import type { RecordReader } from "../../run/trajectory/reader.ts";
 import { readTrajectoryRecord } from "../../run/trajectory/trajectory-files.ts";
 
 /** What became of a task between two evaluations. */
@@ -36,7 +36,7 @@ const shown: [Change, number][] = [
  * read whole.
  */
 export async function compare(
-  reader: TrajectoryReader,
+  reader: RecordReader,
   before: EvaluationRecord | undefined,
   after: EvaluationRecord | undefined,
 ): Promise<Comparison | undefined> {
@@ -66,7 +66,7 @@ export async function compare(
 }
 
 /** Which trajectories of an evaluation solved their tasks, of those that have ended. */
-async function successes(reader: TrajectoryReader, stage: string) {
+async function successes(reader: RecordReader, stage: string) {
   const ended = new Map<string, { name: TrajectoryName; success: boolean }>();
   const names = await reader.list({ stage });
   for await (const { name, finished } of ahead(names, together, async (name) => ({

@@ -12,7 +12,7 @@ import { type JournalTurn, readTurns, resultOf } from "../../run/trajectory/turn
 import { callRecord } from "../../run/trajectory/turn-record.ts";
 
 /** A turn to show. What only the turn's own file holds is absent if that file is. */
-export interface TurnDetail {
+export interface Detail {
   /** The sub-agent whose turn it is. */
   agent?: string;
   action: string;
@@ -27,7 +27,7 @@ export interface TrajectoryDetail {
   id: string;
   /** Absent while it is under way. */
   record?: Trajectory;
-  turns: TurnDetail[];
+  turns: Detail[];
   tokens: TokenCounts;
   /** Those of all rows, one row after the other. */
   segments: Segment[];
@@ -58,11 +58,11 @@ async function segmentsOf(...trajectory: Parameters<typeof readRows>): Promise<S
   return (await readRows(...trajectory)).rows.flat();
 }
 
-function turnUnderWay({ generated, calls }: JournalTurn): TurnDetail {
+function turnUnderWay({ generated, calls }: JournalTurn): Detail {
   return { action: generated.action, toolCalls: calls.map(callRecord), ...detailsOf(generated) };
 }
 
-function detailsOf(turn: GenerateTurnResult | undefined): Pick<TurnDetail, "agent" | "generated" | "said"> {
+function detailsOf(turn: GenerateTurnResult | undefined): Pick<Detail, "agent" | "generated" | "said"> {
   if (turn === undefined) return {};
   const { action: _, agent, said, ...generated } = turn;
   return defined({ agent, generated, said });

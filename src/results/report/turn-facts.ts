@@ -1,8 +1,8 @@
 import { counted, duration } from "../../base/text/format.ts";
-import type { TurnDetail } from "./trajectory-detail.ts";
+import type { Detail } from "./trajectory-detail.ts";
 
 /** By which version a turn was generated, how long it is and took, and whether it was cut, as far as that is known. */
-export function turnFacts({ generated }: Pick<TurnDetail, "generated">, recordedVersion?: number): string {
+export function turnFacts({ generated }: Pick<Detail, "generated">, recordedVersion?: number): string {
   const version = recordedVersion ?? generated?.policyVersion;
   return [
     ...(version === undefined ? [] : [`policy version ${version}`]),

@@ -1,5 +1,5 @@
 import { defined } from "../../base/records/defined.ts";
-import type { EndedTrajectory, LostTrajectory } from "../../contracts/activities.ts";
+import type { EndedTrajectory, Lost } from "../../contracts/activities.ts";
 import type { Turn } from "../../contracts/generated/trajectory.ts";
 import type { RecordedCall } from "../../contracts/recorded-call.ts";
 import type { TokenCounts } from "../../contracts/trajectory.ts";
@@ -23,10 +23,7 @@ export interface Ended {
 }
 
 /** How far a trajectory came, by its journal. */
-export async function foundInJournal(
-  store: Pick<Store, "read">,
-  lost: LostTrajectory,
-): Promise<EndedTrajectory> {
+export async function foundInJournal(store: Pick<Store, "read">, lost: Lost): Promise<EndedTrajectory> {
   const entries = await readTurns(store, lost.place);
   const generated = entries.map((entry) => entry.generated);
   const total = (origin: keyof TokenCounts) => sum(generated.map(({ tokens }) => tokens[origin]));

@@ -19,7 +19,7 @@ import { readTrajectoryRecord } from "./trajectory-files.ts";
  * Reads what a run has of trajectories, whichever form it has: records one by one, or rows in the file of their step. The
  * same key gives the same value from either.
  */
-export interface TrajectoryReader extends Pick<Store, "read"> {
+export interface RecordReader extends Pick<Store, "read"> {
   /**
    * The trajectories, under way or finished, of one stage or task if named: a stage at a time, in order, so that a run of
    * any size can be gone through. What a listing does not know yet is left out.
@@ -45,7 +45,7 @@ export function trajectoryReader({
   store,
 }: {
   store: Pick<Store, "read" | "has" | "list" | "readTree" | "inFolder">;
-}): TrajectoryReader {
+}): RecordReader {
   const files = stepFiles(store);
   let first: Promise<void> | undefined;
   const parts = recentlyUsed<string, ReadonlyMap<string, StoredJson>>(keptParts);

@@ -2,7 +2,7 @@ import { oneAtATime } from "../../base/async/one-at-a-time.ts";
 import { defined } from "../../base/records/defined.ts";
 import { EndpointProblem } from "../../chat/openai/endpoint-problem.ts";
 import { requestKey } from "../../chat/openai/request-key.ts";
-import type { AgentCall, KeptOutcome, KeptResult } from "../../contracts/session.ts";
+import type { KeptOutcome, KeptRequest, KeptResult } from "../../contracts/session.ts";
 import type { RefusedCall, TrajectoryPlace } from "../../contracts/trajectory.ts";
 import { agentCallsRow } from "../../run/store/keys.ts";
 import type { Journal } from "../../run/trajectory/run-journal.ts";
@@ -10,7 +10,7 @@ import type { Journal } from "../../run/trajectory/run-journal.ts";
 /** The calls of an agent's functions whose results are kept, in one process of the agent. */
 export interface KeptResults {
   /** Begins a call: what is recorded of it; without `recorded` it is to be made now. `idempotencyKey` is that of each attempt at it. */
-  begin(call: AgentCall): { id: string; idempotencyKey: string; recorded?: KeptOutcome };
+  begin(call: KeptRequest): { id: string; idempotencyKey: string; recorded?: KeptOutcome };
   /** What came of a call that was to be made, `turns` turns into the trajectory: that, or what an attempt before it has recorded. */
   end(id: string, outcome: KeptOutcome, turns: number): Promise<KeptOutcome>;
   /** How a call of an action was made; undefined if that is not known. The same is told once. */
@@ -19,7 +19,7 @@ export interface KeptResults {
 
 type Made = Required<Pick<RefusedCall, "attempts" | "seconds">>;
 
-interface Begun extends AgentCall {
+interface Begun extends KeptRequest {
   key: string;
   occurrence: number;
   began: number;
@@ -131,6 +131,6 @@ function isSuccess({ outcome }: KeptResult): boolean {
   return !("error" in outcome);
 }
 
-function keyOf({ name, arguments: given }: AgentCall): string {
+function keyOf({ name, arguments: given }: KeptRequest): string {
   return requestKey(`call/${name}`, { arguments: given });
 }

@@ -2,7 +2,7 @@ import { readdirSync, truncateSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import { generateTurn } from "../../../activities/generate-turn.ts";
-import type { FirstTurnInput, NextTurnInput } from "../../../src/contracts/generate-turn.ts";
+import type { FirstInput, NextInput } from "../../../src/contracts/generate-turn.ts";
 import type { ReadAction } from "../../../src/contracts/parsed-action.ts";
 import { loadPlan } from "../../../src/plan/pipeline/load-plan.ts";
 import { runTasks } from "../../../src/plan/tasks/run-tasks.ts";
@@ -38,7 +38,7 @@ function placeOf(task: string) {
 }
 
 /** The first turn of a trajectory. */
-function input(task: string, more: Partial<FirstTurnInput> = {}): FirstTurnInput {
+function input(task: string, more: Partial<FirstInput> = {}): FirstInput {
   return {
     ...seeded,
     place: placeOf(task),
@@ -52,7 +52,7 @@ function input(task: string, more: Partial<FirstTurnInput> = {}): FirstTurnInput
 }
 
 /** The turn after the one that ended with `head`. */
-function nextInput(task: string, head: string, more: Partial<NextTurnInput> = {}): NextTurnInput {
+function nextInput(task: string, head: string, more: Partial<NextInput> = {}): NextInput {
   const calls = { callsBefore: 0, callsSoFar: 0 };
   return { ...seeded, ...calls, place: placeOf(task), turn: 2, head, messages: [], ...more };
 }

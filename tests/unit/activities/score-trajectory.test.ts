@@ -4,7 +4,7 @@ import { MockActivityEnvironment } from "@temporalio/testing";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { recordLeftOut } from "../../../activities/record-left-out.ts";
 import { scoreTrajectory } from "../../../activities/score-trajectory.ts";
-import type { ScoreTrajectoryInput } from "../../../src/contracts/activities.ts";
+import type { ScoreInput } from "../../../src/contracts/activities.ts";
 import type { ResolvedReward } from "../../../src/contracts/plan.ts";
 import type { Score } from "../../../src/contracts/reward.ts";
 import { plainReward } from "../../../src/plan/pipeline/resolve/call-settings.ts";
@@ -26,7 +26,7 @@ const run = await createRunFolder(plan, runs, undefined, false);
 const { folder, store } = await openRunFolder(runs, run);
 
 /** A trajectory with so many turns in its journal, the last of which made a call that a tool rewarded with 0.25. */
-async function finished(task: string, { turns = 1, of = run } = {}): Promise<ScoreTrajectoryInput> {
+async function finished(task: string, { turns = 1, of = run } = {}): Promise<ScoreInput> {
   const stage = "step-0001";
   const place = { id: `${of}/${stage}/${task}/0`, run: of, stage, step: 1, task, sample: 0 };
   const { store: journal } = await openRunFolder(runs, of);
@@ -64,7 +64,7 @@ interface Part extends Pick<ResolvedReward, "weight" | "part" | "dataSources"> {
 
 /** Has the rewards with these `score`s, one alone or those of a list, score the trajectory, within `timeout` ms and two attempts each. */
 async function scored(
-  input: ScoreTrajectoryInput,
+  input: ScoreInput,
   score: string | Part[],
   { timeout = 10_000, signal = new AbortController().signal } = {},
 ): Promise<Pick<Score, "reward" | "success">> {

@@ -5,7 +5,7 @@ import { isThere } from "../../../base/files/is-there.ts";
 import { defined } from "../../../base/records/defined.ts";
 import { counted } from "../../../base/text/format.ts";
 import type { Trajectory } from "../../../contracts/generated/trajectory.ts";
-import type { Queues, TrajectoryInput, TrajectoryOrigin } from "../../../contracts/trajectory.ts";
+import type { Origin, Queues, TrajectoryInput } from "../../../contracts/trajectory.ts";
 import { runSettings } from "../../../plan/pipeline/resolve/run-settings.ts";
 import type { OpenRun } from "../../../run/folder/open-runs.ts";
 import { evaluationPlanKey } from "../../../run/store/keys.ts";
@@ -23,7 +23,7 @@ export interface ForkRequest {
 export interface ForkPlan {
   record: Trajectory;
   policyVersion: number;
-  origin: TrajectoryOrigin;
+  origin: Origin;
 }
 
 /** Plans a fork of a trajectory. Throws TURN_NOT_FORKABLE, POLICY_NOT_FOUND. */

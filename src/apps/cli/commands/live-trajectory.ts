@@ -2,7 +2,7 @@ import type { Client } from "@temporalio/client";
 import type { Command } from "commander";
 import { EverturnError, isEverturnError } from "../../../base/errors/everturn-error.ts";
 import { foldersIn } from "../../../base/files/names-in.ts";
-import type { OrderName, TrajectoryStatus } from "../../../contracts/orders.ts";
+import type { LiveStatus, OrderName } from "../../../contracts/orders.ts";
 import { withLiveRun } from "../../../control/supervision/run-client.ts";
 import { noServer, sessionAddress } from "../../../control/supervision/session-file.ts";
 import { giveOrder, liveTrajectories } from "../../../control/temporal/live-trajectories.ts";
@@ -41,7 +41,7 @@ export async function order(
 ): Promise<void> {
   const { id, status } = await withLiveTrajectory(runs, trajectory, async (client, id, run) => {
     await check(client, id, run);
-    const status: TrajectoryStatus = await giveOrder(client, id, name, given);
+    const status: LiveStatus = await giveOrder(client, id, name, given);
     return { id, status };
   });
   process.stdout.write(

@@ -1,9 +1,9 @@
 import { visible } from "../../../base/processes/terminal.ts";
 import { counted } from "../../../base/text/format.ts";
-import type { TrajectoryStatus, WaitingCall } from "../../../contracts/orders.ts";
+import type { LiveStatus, WaitingCall } from "../../../contracts/orders.ts";
 
 /** Where a live trajectory is, in a line; calls that wait follow on lines of their own. */
-export function statusText(status: TrajectoryStatus): string {
+export function statusText(status: LiveStatus): string {
   const { state, turn, tokens, waiting, reason, messages } = status;
   const total = tokens.prompt + tokens.action + tokens.observation;
   const facts = [

@@ -3,7 +3,7 @@ import { approvalText } from "../../../base/text/approval.ts";
 import { counted, duration, number } from "../../../base/text/format.ts";
 import type { Call, Frame, Media, Trajectory } from "../../../contracts/generated/trajectory.ts";
 import type { TokenRow } from "../../../results/report/token-rows.ts";
-import type { TrajectoryDetail, TurnDetail } from "../../../results/report/trajectory-detail.ts";
+import type { Detail, TrajectoryDetail } from "../../../results/report/trajectory-detail.ts";
 import { turnFacts } from "../../../results/report/turn-facts.ts";
 import type { Paint } from "./spans.ts";
 import { tableLines } from "./table.ts";
@@ -47,7 +47,7 @@ function headline({ record, turns, tokens }: TrajectoryDetail): string {
   ].join(" · ");
 }
 
-function turnText(turn: TurnDetail, index: number, record: Trajectory | undefined, paint: Paint): string {
+function turnText(turn: Detail, index: number, record: Trajectory | undefined, paint: Paint): string {
   return [
     `${paint("bold", `turn ${index + 1}`)}  ${paint("dim", turnFacts(turn, record?.policyVersions[index]))}`,
     ...cutLines(turn, paint),
@@ -59,14 +59,14 @@ function turnText(turn: TurnDetail, index: number, record: Trajectory | undefine
 }
 
 /** That the policy read less than the turn before shows. */
-function cutLines({ generated }: TurnDetail, paint: Paint): string[] {
+function cutLines({ generated }: Detail, paint: Paint): string[] {
   const { cutObservations: cut = 0 } = generated ?? {};
   const text = `the policy read ${counted(cut, "observation")} of the turn before cut at its tokens (--tokens shows what)`;
   return cut === 0 ? [] : [paint("dim", text)];
 }
 
 /** What people said before a turn's action. */
-export function saidLines({ said = [] }: Pick<TurnDetail, "said">, paint: Paint): string[] {
+export function saidLines({ said = [] }: Pick<Detail, "said">, paint: Paint): string[] {
   return said.flatMap(({ role, content }) => [paint("cyan", `said as ${role}`), indented(content)]);
 }
 

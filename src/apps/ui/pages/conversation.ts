@@ -3,7 +3,7 @@ import { counted } from "../../../base/text/format.ts";
 import type { Call, Frame } from "../../../contracts/generated/trajectory.ts";
 import type { Message } from "../../../contracts/message.ts";
 import { type Html, html } from "../../../results/report/html.ts";
-import type { TrajectoryDetail, TurnDetail } from "../../../results/report/trajectory-detail.ts";
+import type { Detail, TrajectoryDetail } from "../../../results/report/trajectory-detail.ts";
 import { turnFacts } from "../../../results/report/turn-facts.ts";
 import { runPath, withQuery } from "../paths.ts";
 
@@ -26,7 +26,7 @@ export function conversation(
   return html`<div class="talk">${said}${whole}${turns.flatMap((turn, index) => turnOf(run, turn, index, record?.policyVersions[index]))}</div>`;
 }
 
-function turnOf(run: string, turn: TurnDetail, index: number, version?: number): Html[] {
+function turnOf(run: string, turn: Detail, index: number, version?: number): Html[] {
   const { agent, action, toolCalls, said = [] } = turn;
   const whom = agent === undefined ? "" : ` to the sub-agent ${agent}`;
   return [

@@ -5,7 +5,7 @@ import { orderForm, textField } from "../form.ts";
 import { document } from "../layout.ts";
 import { livePart } from "../live-part.ts";
 import { runPath, trajectoryPath, withQuery } from "../paths.ts";
-import { groupAdvantage, type TrajectoryPage } from "../read-trajectory-page.ts";
+import { type DetailPage, groupAdvantage } from "../read-trajectory-page.ts";
 import { facts, link } from "../table.ts";
 import { type ShownRun, temporalPage } from "../ui-context.ts";
 import { conversation } from "./conversation.ts";
@@ -15,7 +15,7 @@ import { tokenColours, tokensSection } from "./tokens.ts";
 /** A trajectory: what was said, what came of it, its tokens if `tokens` names a colour, and what a person may do with it. */
 export async function trajectoryPage(
   run: ShownRun,
-  shown: TrajectoryPage,
+  shown: DetailPage,
   tokens: string | undefined,
 ): Promise<string> {
   const { id, name, detail } = shown;
@@ -60,7 +60,7 @@ export async function trajectoryPage(
 }
 
 /** What changes while it is under way: its state, calls that wait, and all that was said. */
-export function talk(run: ShownRun, { id, detail, live, silent }: TrajectoryPage): Html {
+export function talk(run: ShownRun, { id, detail, live, silent }: DetailPage): Html {
   const state =
     live !== undefined
       ? [statusLine(live)]
@@ -71,7 +71,7 @@ export function talk(run: ShownRun, { id, detail, live, silent }: TrajectoryPage
   return html`${state}${conversation(run.id, detail, live?.prompt)}<div class="talk">${waiting}</div>`;
 }
 
-function summary({ detail: { record, turns, tokens } }: TrajectoryPage): Html {
+function summary({ detail: { record, turns, tokens } }: DetailPage): Html {
   const size = `${tokens.prompt} prompt, ${tokens.action} action, ${tokens.observation} observation`;
   const common = [
     ["turns", String(turns.length)],

@@ -1,7 +1,7 @@
 import { EverturnError } from "../../../base/errors/everturn-error.ts";
 import { defined } from "../../../base/records/defined.ts";
 import { valueText } from "../../../base/validation/wording.ts";
-import type { DemonstratedCall, Demonstration } from "../../../contracts/generated/demonstration.ts";
+import type { DemonstratedFunction, Demonstration } from "../../../contracts/generated/demonstration.ts";
 import { isObject, type JsonObject } from "../../../contracts/json.ts";
 import type { Message } from "../../../contracts/message.ts";
 
@@ -38,7 +38,10 @@ export function demonstratedChat(row: Demonstration, at: string): DemonstratedCh
   return { messages };
 }
 
-function argumentsOf({ function: call }: DemonstratedCall, place: { at: string; where: string }): JsonObject {
+function argumentsOf(
+  { function: call }: DemonstratedFunction,
+  place: { at: string; where: string },
+): JsonObject {
   if (typeof call.arguments !== "string") return call.arguments;
   const value = parsed(call.arguments);
   if (isObject(value)) return value;

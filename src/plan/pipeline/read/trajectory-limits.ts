@@ -1,6 +1,6 @@
 import { defined } from "../../../base/records/defined.ts";
 import type { Pipeline } from "../../../contracts/generated/pipeline.ts";
-import type { TrajectoryLimits } from "../../../contracts/trajectory.ts";
+import type { Limits } from "../../../contracts/trajectory.ts";
 import { parseDuration } from "./duration.ts";
 
 /** The limits of a pipeline's trajectories, times in milliseconds. */
@@ -8,7 +8,7 @@ export function trajectoryLimits({
   turnTime,
   time,
   ...counts
-}: NonNullable<Pipeline["rollout"]["limits"]> = {}): TrajectoryLimits {
+}: NonNullable<Pipeline["rollout"]["limits"]> = {}): Limits {
   return defined({
     ...counts,
     turnTime: turnTime === undefined ? undefined : parseDuration(turnTime),

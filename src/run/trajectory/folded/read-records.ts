@@ -7,7 +7,7 @@ import type { Store } from "../../store/store.ts";
 import { recordedTurns } from "../segments.ts";
 import { leftOutRecords } from "../trajectory-files.ts";
 import { readCalls } from "../turn-journal.ts";
-import { endingOf, type StoredCall, type StoredRecords } from "./trajectory-records.ts";
+import { endingOf, type Stored, type StoredRecords } from "./trajectory-records.ts";
 
 type Reads = Pick<Store, "read">;
 
@@ -64,16 +64,11 @@ async function listedCalls(store: Pick<Store, "list">, name: TrajectoryName, tur
   return begun;
 }
 
-async function keptCalls(
-  store: Reads,
-  name: TrajectoryName,
-  turn: number,
-  begun: number,
-): Promise<StoredCall[]> {
+async function keptCalls(store: Reads, name: TrajectoryName, turn: number, begun: number): Promise<Stored[]> {
   const answered = new Map(
     (await readCalls(store, name, turn, begun)).map(({ call, recorded }) => [call, recorded]),
   );
-  const calls: StoredCall[] = [];
+  const calls: Stored[] = [];
   for (let call = 0; call < begun; call++) {
     const recorded = answered.get(call);
     const failures = await failuresOf(store, (failure) => failureKey(name, { turn, call }, failure));

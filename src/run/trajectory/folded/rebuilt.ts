@@ -9,7 +9,7 @@ import { segmentRef } from "../segments.ts";
 import { resultOf } from "../turn-journal.ts";
 import { turnRecord } from "../turn-record.ts";
 import { present, type Row, type ToolStructure } from "./row.ts";
-import { answeredCalls, type StoredCall, type StoredRecords, type StoredTurn } from "./trajectory-records.ts";
+import { answeredCalls, type Stored, type StoredRecords, type StoredTurn } from "./trajectory-records.ts";
 
 /** The records of a trajectory, from its rows in order. */
 export function rebuilt(rows: readonly Row[]): StoredRecords {
@@ -68,7 +68,7 @@ function segmentOf(row: Row): Omit<Segment, "previous"> {
   };
 }
 
-function keptCall(structure: ToolStructure): StoredCall {
+function keptCall(structure: ToolStructure): Stored {
   const { call, failures } = structure;
   return defined({
     call: call ?? 0,

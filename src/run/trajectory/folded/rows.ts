@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { Trajectory } from "../../../contracts/generated/trajectory.ts";
 import { rebuilt } from "./rebuilt.ts";
 import type { Row, SegmentPart, SharedColumns, ToolStructure } from "./row.ts";
-import type { StoredCall, StoredRecords, StoredTurn } from "./trajectory-records.ts";
+import type { Stored, StoredRecords, StoredTurn } from "./trajectory-records.ts";
 
 /** What became of a trajectory in the step whose file it is in. */
 export interface Use {
@@ -130,7 +130,7 @@ function segmentParts(
   ];
 }
 
-function callStructure({ call, recorded, failures }: StoredCall): ToolStructure {
+function callStructure({ call, recorded, failures }: Stored): ToolStructure {
   return {
     call,
     tool: recorded?.tool ?? null,

@@ -18,11 +18,11 @@ export interface StoredTurn {
   /** How many calls it began. */
   begun: number;
   /** Those that were answered, or failed. */
-  calls: StoredCall[];
+  calls: Stored[];
 }
 
 /** A tool call of a turn. */
-export interface StoredCall {
+export interface Stored {
   /** Its number in the turn, from 0. */
   call: number;
   recorded?: RecordedCall;
