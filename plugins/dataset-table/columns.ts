@@ -36,7 +36,7 @@ export function taskOfColumns(row: JsonObject, columns: Columns, path: string): 
 /** What to do about a table whose rows are no tasks. */
 export function withoutPrompt(path: string, [row = {}]: readonly JsonObject[]): Error {
   return new Error(
-    `the rows of ${path} are no tasks. ${known(row)} Say which make them, columns: { prompt: …, groundTruth: … }, or write a query.`,
+    `the rows of ${path} are not tasks. ${known(row)} Name the columns to use, columns: { prompt: …, groundTruth: … }, or write a query.`,
   );
 }
 

@@ -90,7 +90,7 @@ async function readTable(
   }
   if (!all(jsonFile)) {
     throw new Error(
-      `${path} is no table: name a Parquet, CSV, TSV, JSON or JSON Lines file, or a folder of one kind.`,
+      `${path} is not a table: name a Parquet, CSV, TSV, JSON or JSON Lines file, or a folder of one kind.`,
     );
   }
   const rows = files.flatMap((file) =>

@@ -17,11 +17,12 @@ export interface Accepted {
 /** Reads `reward_model`: the calls in `ground_truth`, as JSON; the functions' descriptions, if it has any, in `functions`. A text says what is wrong. */
 export function acceptedCalls({ reward_model: { ground_truth, functions = [] } }: Task): Accepted | string {
   if (!Array.isArray(functions) || !functions.every(isObject))
-    return "reward_model.functions of the task is no list of functions";
+    return "reward_model.functions of the task is not a list of functions";
   if (ground_truth === "any") return { calls: "any", functions };
   const list = parsed(ground_truth);
   if (list instanceof InexactNumberError) return `reward_model.ground_truth of the task: ${list.message}`;
-  if (!Array.isArray(list)) return 'reward_model.ground_truth of the task is no list of calls and not "any"';
+  if (!Array.isArray(list))
+    return 'reward_model.ground_truth of the task is neither a list of calls nor "any"';
   const calls = list.map(callOf);
   return calls.every((call) => call !== undefined)
     ? { calls, functions }

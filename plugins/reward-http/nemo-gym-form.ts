@@ -18,7 +18,7 @@ export const nemoGymForm: Form = {
     return JSON.parse(JSON.stringify(body));
   },
   scoreOf(answered, solvedFrom) {
-    if (!isObject(answered)) throw new Error("the server's answer is no object with a reward");
+    if (!isObject(answered)) throw new Error("the server's answer is not an object with a reward");
     const { reward, mask_sample: isMasked, failure_kind: kind, failure_reason: reason } = answered;
     if (isMasked === true) {
       const why = [kind, reason].filter((one) => typeof one === "string" && one !== "");

@@ -25,7 +25,7 @@ export async function post(
   try {
     return JSON.parse(text);
   } catch {
-    throw new Error(`the server's answer is no JSON: ${text.slice(0, 200)}`);
+    throw new Error(`the server's answer is not JSON: ${text.slice(0, 200)}`);
   }
 }
 

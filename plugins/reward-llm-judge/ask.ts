@@ -51,6 +51,6 @@ function parsed(text: string, what: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw new Error(`${what} is no JSON: ${text.slice(0, 200)}`);
+    throw new Error(`${what} is not JSON: ${text.slice(0, 200)}`);
   }
 }

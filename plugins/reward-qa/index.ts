@@ -9,7 +9,7 @@ const qa: RewardPlugin = {
   score({ answer, task, config }) {
     const given = extracted(answer, String(config.extract ?? "answer-tag"));
     const golds = goldAnswers(task);
-    if (golds === undefined) return { missing: "reward_model.answers of the task is no list of texts" };
+    if (golds === undefined) return { missing: "reward_model.answers of the task is not a list of texts" };
     if (given === undefined) return { reward: 0, success: false, metrics: { em: 0, f1: 0, answered: 0 } };
     const { em, f1 } = squadScores(given, golds);
     return { reward: config.metric === "f1" ? f1 : em, success: em === 1, metrics: { em, f1, answered: 1 } };

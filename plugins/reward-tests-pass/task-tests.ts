@@ -30,11 +30,11 @@ export function testsOf(groundTruth: string): TaskTests | { missing: string } {
 }
 
 function read(said: JsonValue): TaskTests {
-  if (!isObject(said)) throw new Error("it is no object");
+  if (!isObject(said)) throw new Error("it is not an object");
   const files = isObject(said.files) ? said.files : {};
   for (const [path, text] of Object.entries(files)) {
     const isPlain = path.split("/").every((part) => part !== "" && part !== "." && part !== "..");
-    if (!isPlain || typeof text !== "string") throw new Error(`files: ${path} is no path with a text`);
+    if (!isPlain || typeof text !== "string") throw new Error(`files: ${path} is not a path with a text`);
   }
   const named = said.tests === undefined ? Object.keys(files).filter(isTestFile) : textsOf(said, "tests");
   const lacking = named.find((path) => typeof files[path] !== "string" || !path.endsWith(".py"));
@@ -60,13 +60,13 @@ function textsOf(said: JsonObject, ...names: string[]): string[] {
   const value = said[name] ?? [];
   const list: JsonValue = typeof value === "string" ? JSON.parse(value) : value;
   if (!Array.isArray(list) || list.some((one) => typeof one !== "string"))
-    throw new Error(`${name} is no list of texts`);
+    throw new Error(`${name} is not a list of texts`);
   return list.map(String);
 }
 
 function commandsOf(said: JsonValue | undefined): CommandTest[] {
   if (said === undefined) return [];
-  if (!Array.isArray(said)) throw new Error("commands is no list");
+  if (!Array.isArray(said)) throw new Error("commands is not a list");
   return said.map((one) => {
     const { command, stdin = "", stdout } = isObject(one) ? one : {};
     if (typeof command !== "string" || typeof stdin !== "string" || typeof stdout !== "string")

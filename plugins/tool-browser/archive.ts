@@ -83,11 +83,11 @@ function entriesOf(path: string): JsonValue[] {
     const whole: JsonValue = JSON.parse(text);
     entries = object(object(whole).log).entries;
   } catch (error) {
-    throw new Error(`${path} is no HAR file: ${error instanceof Error ? error.message : error}`, {
+    throw new Error(`${path} is not a HAR file: ${error instanceof Error ? error.message : error}`, {
       cause: error,
     });
   }
-  if (!Array.isArray(entries)) throw new Error(`${path} is no HAR file: it has no log.entries`);
+  if (!Array.isArray(entries)) throw new Error(`${path} is not a HAR file: it has no log.entries`);
   return entries;
 }
 

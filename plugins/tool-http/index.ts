@@ -51,7 +51,7 @@ function observed({ observation, error }: Declared, text: string): ToolResponse 
     value = parseKeepingDigits(text); // the model reads each number as the server wrote it
   } catch {
     if (observation === undefined && error === undefined) return { text };
-    throw new Error(`the answer is no JSON: ${text.slice(0, 200)}`);
+    throw new Error(`the answer is not JSON: ${text.slice(0, 200)}`);
   }
   const wrong = error === undefined ? undefined : valueAt(value, error);
   if (wrong === true) return { text: "error: the server says that it failed", error: true };

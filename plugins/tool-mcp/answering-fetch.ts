@@ -23,7 +23,7 @@ export function answeringFetch(): Fetch {
         if (event.data === "" || (event.type !== "" && event.type !== "message")) continue;
         const message = parsed(event.data);
         if (message === undefined || Object(message).jsonrpc !== "2.0")
-          return "an event of the stream is no message of the protocol";
+          return "an event of the stream is not a message of the protocol";
         if (isAnswerTo(message, id)) return true;
       }
       return false;

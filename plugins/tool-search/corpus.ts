@@ -59,7 +59,7 @@ function linePassage(json: string, at: string, number: string): Passage {
   try {
     row = JSON.parse(json);
   } catch (error) {
-    throw new Error(`${at} is no JSON: ${error instanceof Error ? error.message : error}`);
+    throw new Error(`${at} is not JSON: ${error instanceof Error ? error.message : error}`);
   }
   const { id = number, title = "", text, contents } = Object(row);
   if (typeof contents === "string") {

@@ -39,7 +39,7 @@ const verlTool: ToolPlugin<Instance> = {
     if (trajectory.started !== undefined) {
       const started = await startOf(url, signal);
       if (started !== undefined && started - trajectory.started > startedTogether)
-        throw new Error("the server was started again, and has forgotten the trajectory");
+        throw new Error("the server restarted and has forgotten the trajectory");
     }
     const asked = {
       trajectory: id,
@@ -73,7 +73,7 @@ function answerOf({ observation, done, valid }: Observed): ToolResponse {
   if (typeof observation === "string") return { text: observation, ...marks(done, valid, undefined) };
   const { obs, error, reward, image, invalid_reason: reason } = observation;
   if (typeof error === "string") throw new Error(`the server's tool failed: ${error}`);
-  if (obs !== undefined && typeof obs !== "string") throw new Error("the server's observation is no text");
+  if (obs !== undefined && typeof obs !== "string") throw new Error("the server's observation is not text");
   return {
     text: obs ?? "",
     content: imagesOf(image),

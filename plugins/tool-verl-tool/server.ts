@@ -84,7 +84,7 @@ function parsed(text: string): JsonValue {
   try {
     return JSON.parse(text);
   } catch {
-    throw new Error(`the server's answer is no JSON: ${text.slice(0, 200)}`);
+    throw new Error(`the server's answer is not JSON: ${text.slice(0, 200)}`);
   }
 }
 

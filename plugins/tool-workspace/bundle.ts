@@ -21,7 +21,7 @@ export async function readBundle(
   config: JsonObject,
 ): Promise<[string, Uint8Array][]> {
   if (commit !== undefined && !/^\w[\w./-]{0,200}$/.test(commit))
-    throw new Mistake(`${commit} is no name of a commit, a branch or a tag`);
+    throw new Mistake(`${commit} is not the name of a commit, branch or tag`);
   const size = (await stat(file)).size / 2 ** 20;
   if (size > largest) throw new Mistake(`a bundle may have ${largest} MiB`);
   const sandbox = await sharedSandbox(config.sandbox, { modules: import.meta.url });

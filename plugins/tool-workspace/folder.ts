@@ -15,7 +15,7 @@ export async function readFolder(folder: string, limits: TreeLimits): Promise<[s
         if (path !== ".git") await read(place, `${path}/`);
         continue;
       }
-      if (!entry.isFile()) throw new Mistake(`${path} is no file; a workspace has files alone`);
+      if (!entry.isFile()) throw new Mistake(`${path} is not a file; a workspace contains only files`);
       bytes += (await stat(place)).size;
       if (files.length === limits.files) throw new Mistake(`it has more than ${limits.files} files`);
       if (bytes > limits.bytes) throw new Mistake(`its files take more than ${limits.bytes} bytes`);

@@ -45,9 +45,9 @@ export async function checkSource(task: Task, config: JsonObject): Promise<void>
 function saidOf(task: Task, config: JsonObject): Said {
   const { create_kwargs } = toolKwargs(task, "workspace");
   const { files: texts = {}, source, commit } = { ...named(config), ...create_kwargs };
-  if (!isObject(texts)) throw new Mistake("create_kwargs.files is no object of texts by path");
+  if (!isObject(texts)) throw new Mistake("create_kwargs.files is not an object of texts by path");
   const files = Object.entries(texts).map(([path, text]): [string, Uint8Array] => {
-    if (typeof text !== "string") throw new Mistake(`create_kwargs.files: ${path} is no text`);
+    if (typeof text !== "string") throw new Mistake(`create_kwargs.files: ${path} is not text`);
     return [treePath(path), Buffer.from(text)];
   });
   return {
@@ -86,14 +86,14 @@ async function sourceFiles(
 /** Where a source lies, below the configured folder, also with all its symbolic links followed. */
 async function found(source: string, { folder }: JsonObject): Promise<{ place: string; status: Stats }> {
   if (typeof folder !== "string")
-    throw untaken(source, "`folder` of the tool's configuration says where it lies");
+    throw untaken(source, "set `folder` in the tool's configuration to its location");
   const root = await realpath(folder);
   const place = await realpath(join(root, treePath(source))).catch(() => undefined);
   if (place === undefined) throw untaken(source, `it is not in ${folder}`);
   if (!place.startsWith(root + sep)) throw untaken(source, `a symbolic link leads out of ${folder}`);
   const status = await stat(place);
   if (!status.isDirectory() && !/\.(tar|tar\.gz|tgz|bundle)$/.test(place))
-    throw untaken(source, "it is no folder, and no .tar, .tar.gz, .tgz or .bundle");
+    throw untaken(source, "it is neither a folder nor a .tar, .tar.gz, .tgz or .bundle file");
   return { place, status };
 }
 

@@ -52,14 +52,14 @@ export function unpacked(archive: Buffer): [string, Uint8Array][] {
   };
   parser.on("entry", take).on("ignoredEntry", take);
   parser.on("error", (error: Error) => {
-    problem ??= new Mistake(`it is no whole tar archive: ${error.message}`);
+    problem ??= new Mistake(`it is not a complete tar archive: ${error.message}`);
   });
   parser.on("eof", () => {
     isWhole = true;
   });
   parser.end(archive);
   if (problem !== undefined) throw problem;
-  if (!isWhole) throw new Mistake("it is no whole tar archive: its end is missing");
+  if (!isWhole) throw new Mistake("it is not a complete tar archive: its end is missing");
   return [...files].map(([path, chunks]) => [path, Buffer.concat(chunks)]);
 }
 

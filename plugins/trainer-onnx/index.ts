@@ -113,7 +113,7 @@ const plugin: TrainerPlugin = {
     });
     problems.push(...quantizationProblems(config, surroundings.policy), ...targetProblems(given));
     if (given.critic === "model" && given.valueCoefficient !== undefined) {
-      const reason = `is ${given.valueCoefficient}, but critic is model, whose loss is no part of the policy's`;
+      const reason = `is ${given.valueCoefficient}, but critic is model, whose loss is separate from the policy's`;
       problems.push({ key: "valueCoefficient", reason, help: "Remove it." });
     }
     if (config.optimizerBits === 8 && config.device !== "cpu") {

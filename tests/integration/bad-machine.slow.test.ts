@@ -109,7 +109,7 @@ describe.skipIf(!mayMount && !hasPrlimit)("one run, whatever comes over its mach
       encoding: "utf8",
     });
     expect(status, stderr).toBe(0);
-    await untilSaid(command, "the trainer worker ended");
+    await untilSaid(command, "the trainer worker exited");
   });
 
   test.skipIf(!mayMount)("the store is read-only: the run says so", async () => {

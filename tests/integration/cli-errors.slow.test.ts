@@ -22,7 +22,7 @@ test("a Temporal CLI or server that is not there is named", async () => {
     "TEMPORAL_SERVER_FAILED: The Temporal dev server failed: ",
   );
   expect(await refused("run", pipeline, "--address", "127.0.0.1:1")).toContain(
-    "TEMPORAL_UNREACHABLE: No Temporal server answers at 127.0.0.1:1: ",
+    "TEMPORAL_UNREACHABLE: No Temporal server responds at 127.0.0.1:1: ",
   );
 });
 
@@ -36,6 +36,6 @@ test("where an API key switches TLS on, a server that does not answer may have n
     "--address",
     "127.0.0.1:1",
   ).end();
-  expect(stderr).toContain("TEMPORAL_UNREACHABLE: No Temporal server answers at 127.0.0.1:1: ");
+  expect(stderr).toContain("TEMPORAL_UNREACHABLE: No Temporal server responds at 127.0.0.1:1: ");
   expect(stderr).toContain("set TEMPORAL_TLS=false for a server without TLS.");
 });

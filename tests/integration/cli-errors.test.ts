@@ -114,7 +114,7 @@ test("paths that can't be used are named", async () => {
     return stderr.trim().replaceAll(runs, "RUNS");
   };
   expect(await unusable(file)).toBe(
-    "PATH_UNUSABLE: RUNS/tasks.jsonl can't be used: it is a file, or goes through one, and a folder is wanted. Name another path, or mend this one.",
+    "PATH_UNUSABLE: RUNS/tasks.jsonl can't be used: it is a file, or goes through one, and a folder is wanted. Name another path, or fix this one.",
   );
   expect(await unusable(link)).toMatch(/RUNS\/link can't be used: it is a link to/);
   expect(await refusedHere("resume", run, "--runs", file)).toMatch(/^PATH_UNUSABLE: RUNS\/tasks\.jsonl /);
@@ -146,7 +146,7 @@ test("evaluate refuses tasks that are missing, empty or no tasks, before anythin
     "WRONG_CONFIGURATION: RUNS/tasks.jsonl: refused, 3 problems:
     RUNS/tasks.jsonl:1:32: prompt is an empty list, but must not be empty. The messages that the trajectory starts from.
     RUNS/tasks.jsonl:1:69: reward_model.ground_truth must be text, but is 3. The expected final answer.
-    RUNS/tasks.jsonl:2:1: not valid JSON: “not” is no JSON value. Put text in double quotes.
+    RUNS/tasks.jsonl:2:1: not valid JSON: “not” is not a JSON value. Put text in double quotes.
     Correct it and run again."
   `);
 });
@@ -165,7 +165,7 @@ test("a run that another process works on is left to it", async () => {
   const { pid } = await waitingProcess("any program");
   onTestFinished(() => rmSync(folder.session));
   writeFileSync(folder.session, JSON.stringify({ process: processIdentity(pid), address: "127.0.0.1:7233" }));
-  const text = `RUN_ALREADY_ACTIVE: The run ${run} is being worked on by process ${pid}.`;
+  const text = `RUN_ALREADY_ACTIVE: Process ${pid} is already working on the run ${run}.`;
   expect(await refused("resume", run)).toContain(text);
   for (const name of ["evaluate", "dev"] as const) expect(await refusedHere(name, run)).toContain(text);
 });
@@ -180,7 +180,7 @@ test.skipIf(!mayMakeProcessSpace)(
       await once(holder, "close");
     });
     await once(holder.stdout, "data");
-    const where = `The run ${run} is being worked on by process ${holder.pid} of ${hostname()}, whose processes`;
+    const where = `Process ${holder.pid} on ${hostname()} is working on the run ${run}. This machine or container`;
     for (const command of [
       ["resume", run],
       ["trajectory", "pause", `${run}/step-0005/task-05000/0`],
@@ -198,7 +198,7 @@ test.skipIf(!mayMakeProcessSpace)(
 
 test("a worker by hand needs a server: the run's own is not up", async () => {
   expect(await refused("worker", "--role", "tools", "--run", run)).toContain(
-    `RUN_HAS_NO_SERVER: The run ${run} has a Temporal server of its own, which is not up.`,
+    `RUN_HAS_NO_SERVER: The Temporal server of the run ${run} is not running.`,
   );
 });
 
@@ -212,7 +212,7 @@ test("a copy in another folder of runs is refused, by resume and by a worker, as
     const { code, stderr } = await everturn(...command, "--runs", copies);
     expect(code, stderr).toBe(1);
     expect(stderr).toContain(
-      `RUN_COPIED: The folder ${join(copies, run)} is a copy of the run ${run}, whose own folder is ${folder.root}.`,
+      `RUN_COPIED: The folder ${join(copies, run)} is a copy of the run ${run}, whose original folder is ${folder.root}.`,
     );
   }
 });
@@ -223,7 +223,7 @@ test.for(["policy", "trainer"])(
     const missing = openDevice("cuda") ?? skip("there is a card here");
     const said = await refused("run", pipeline, "--set", `${part}.config.device=cuda`);
     expect(said).toContain(
-      `DEVICE_UNAVAILABLE: The device “cuda” can't be used here: ${missing.reason}. ${missing.hint}`,
+      `DEVICE_UNAVAILABLE: The device “cuda” can't be used on this machine: ${missing.reason}. ${missing.hint}`,
     );
     expect(said).not.toContain("Temporal UI");
   },

@@ -117,7 +117,7 @@ test("a step whose infrastructure fails more than the share that is allowed stop
   failing = { d: [0, 1], e: [0, 1] };
   const error: unknown = await step(2, {}).catch((reason) => reason);
   expect(error instanceof WorkflowFailedError && rootCause(error.cause)).toMatchInlineSnapshot(
-    `"Infrastructure failed 4 of 6 trajectories of step 2, more than rollout.maxInfrastructureFailures (50 %) allows. 4 of them, such as run/step-0002/d/0: generate-turn: the sampler is down. Mend what fails, then \`npx everturn resume run\`: what has finished is kept, and what was left out is tried again."`,
+    `"Infrastructure failed 4 of 6 trajectories of step 2, more than rollout.maxInfrastructureFailures (50 %) allows. 4 of them, such as run/step-0002/d/0: generate-turn: the sampler is down. Fix the cause, then run \`npx everturn resume run\`. Finished work is kept, and trajectories that were left out are tried again."`,
   );
 });
 
@@ -135,7 +135,7 @@ test("an evaluation none of whose trajectories finishes stops with the reason, o
   failing = { h: [0], i: [0] };
   const error: unknown = await evaluate("evaluation-v0001").catch((reason) => reason);
   expect(error instanceof WorkflowFailedError && rootCause(error.cause)).toMatch(
-    /^Every trajectory of evaluation-v0001 was left out, so that it has no accuracy. 2 of 2, such as run\/evaluation-v0001\/h\/0: generate-turn: the sampler is down\./,
+    /^Every trajectory of evaluation-v0001 was left out, so there is no accuracy to report. 2 of 2, such as run\/evaluation-v0001\/h\/0: generate-turn: the sampler is down\./,
   );
   failing = { h: [0] };
   expect(await evaluate("evaluation-v0002")).toMatchObject({ tasks: 2, leftOut: 1, accuracy: 0.5 });

@@ -49,7 +49,7 @@ describe("a run goes on where a record was lost", () => {
     const before = await everturn("ledger", run, "--runs", runs);
     expect(before.code).toBe(1);
     expect(before.stderr).toContain(
-      "steps/3/trained.json is missing or damaged; `npx everturn resume` makes the step again",
+      "steps/3/trained.json is missing or damaged; `npx everturn resume` repeats the step",
     );
     expect(before.stderr).not.toContain("unaccounted");
     const resumed = await everturn("resume", run, "--runs", runs);

@@ -83,7 +83,7 @@ test("a worker goes on when its server comes back, and ends when another run's h
   await serve("another.db");
   await vi.waitUntil(() => hasEnded, { timeout: 250_000 });
   const log = readFileSync(folder.log("trainer"), "utf8");
-  expect(log).toContain(`TEMPORAL_OTHER_SERVER: What answers at ${address} is not the run's Temporal server`);
+  expect(log).toContain(`TEMPORAL_OTHER_SERVER: The server at ${address} is not the run's Temporal server`);
   await expect(startWorkerProcess("trainer", options)).rejects.toThrow("TEMPORAL_OTHER_SERVER");
 });
 

@@ -49,7 +49,7 @@ test("a joined server that stops answering, and then dies and comes back: the ru
   process.kill(server.pid, "SIGSTOP");
   await sleep(outage);
   process.kill(server.pid, "SIGCONT");
-  await vi.waitUntil(() => command.stderr().includes("answers again"), { timeout: 250_000 });
+  await vi.waitUntil(() => command.stderr().includes("responds again"), { timeout: 250_000 });
   process.kill(server.pid, "SIGKILL");
   await server.ended;
   await sleep(outage);
@@ -57,7 +57,7 @@ test("a joined server that stops answering, and then dies and comes back: the ru
   const { code, stdout, stderr } = await command.end();
   await again.stop();
   expect(code, stderr).toBe(0);
-  expect(stderr).toContain(`the Temporal server at ${address} does not answer: waiting for it`);
+  expect(stderr).toContain(`the Temporal server at ${address} does not respond: waiting for it`);
   const { run } = lastLine<{ run: string }>(stdout);
   const records = await readLines<StepRecord>(runFolder(join(runs, "all"), run).metrics);
   expect(records.map(({ step, trajectories, leftOut }) => [step, trajectories, leftOut])).toEqual([
@@ -96,9 +96,9 @@ async function endsThough(command: RunningCommand, opened: RunFolder): Promise<s
   const { code, stdout, stderr } = await command.end();
   thief.close();
   expect(code, stderr).toBe(0);
-  expect(stderr).toContain("the Temporal server ended (SIGKILL); starting it again");
+  expect(stderr).toContain("the Temporal server exited (SIGKILL); restarting it");
   expect(stderr).toContain(
-    "another program has taken the port of the run's Temporal server: it is started on another one",
+    "another program uses the port of the run's Temporal server: starting the server on another port",
   );
   expect(existsSync(opened.session)).toBe(false);
   return stdout;

@@ -131,7 +131,7 @@ test("evaluate measures several samples of each task, once under a name", async 
   expect(lastLine(again.stdout)).toEqual(record);
   const other = await evaluate("--limit", "2", "--samples", "3");
   expect(other.stderr).toContain("EVALUATION_DIFFERS");
-  expect(other.stderr).toContain("was begun otherwise: samples 2, now 3");
+  expect(other.stderr).toContain("was started with different settings: samples 2, now 3");
 });
 
 test("resuming a run that has ended says so again, and does nothing twice", async () => {

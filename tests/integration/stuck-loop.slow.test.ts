@@ -44,7 +44,7 @@ test("a loop that never returns costs its trajectories, by name, and no others",
   const { run: id } = lastLine<{ run: string }>(stdout);
   const told = /the agent loop loop-backtracking does not return in trajectory \S+\/step-0001\/\S+\/[14],/g;
   expect(stderr.match(told)).toHaveLength(2);
-  expect(stderr).not.toContain("starting it again");
+  expect(stderr).not.toContain("restarting it");
   const ledger = await everturn("ledger", id, "--runs", runs, "--json", "--step", "1");
   expect(ledger.code, ledger.stdout + ledger.stderr).toBe(0);
   const { entries }: { entries: { trajectory: string; state: string; reason?: string }[] } = JSON.parse(
@@ -66,5 +66,5 @@ test("a loop whose module does not return in workflow code ends the run at once,
   expect(code).toBe(1);
   expect(lastLine(stdout)).toMatchObject({ error: { code: "LOOP_MODULE_STUCK" } });
   expect(stdout).toContain("The module of the agent loop loop-waiting does not return");
-  expect(stderr).not.toContain("starting it again");
+  expect(stderr).not.toContain("restarting it");
 });

@@ -136,7 +136,7 @@ test("a host that is killed and started again: its calls wait, spend no attempt,
   const { code, stderr, stdout } = await command.end();
   host.kill();
   expect(code, stderr).toBe(0);
-  expect(stdout).toMatch(/the tools' host calculator works again after \d/);
+  expect(stdout).toMatch(/the tool host calculator works again after \d/);
   const { folder, step, trajectories } = await resultOf(JSON.stringify({ run: newestRun() }));
   expect(step).toMatchObject({ trajectories: 16, leftOut: 0 });
   const changes = await readLines<HostChange>(folder.hosts);

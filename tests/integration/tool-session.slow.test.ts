@@ -70,7 +70,7 @@ test("a tools worker killed between calls: states are recovered as manifests say
   const records = await stageRecords(place.root, "step-0001");
   expect(records).toHaveLength(groups * tools.length);
   for (const { outcome, turns, failure } of records) {
-    if (outcome === "left-out") expect(failure).toContain("lost the state");
+    if (outcome === "left-out") expect(failure).toContain("lost its state");
     else expect(turns.flatMap((one) => one.toolCalls.map(({ observation }) => observation))).toEqual(sums);
   }
   // At each kill, those that replay make the calls before it again: 2, then 4.

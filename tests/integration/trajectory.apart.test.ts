@@ -282,7 +282,7 @@ test("calls made at once count as long as the longest", async () => {
 test("when a call gives up, its siblings are cancelled and waited for before their tools are released", async () => {
   const { outcome, failure } = await run("failing sibling");
   expect(outcome).toBe("left-out");
-  expect(failure).toContain("calculator: The tool it lost the state of this");
+  expect(failure).toContain("calculator: The tool it lost its state for this");
   expect(cancelled.splice(0)).toEqual(["calculator", "release-tools"]);
 });
 

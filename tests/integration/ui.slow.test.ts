@@ -177,7 +177,7 @@ describe.skipIf(executable === undefined)("the pages", () => {
     const cases = [
       [{ order: "explode" }, "there is no such order"],
       [{ order: "approve", call: "9/9" }, "no call 9/9 waits"],
-      [{ order: "approve", arguments: "[1]" }, "its arguments are no JSON object"],
+      [{ order: "approve", arguments: "[1]" }, "its arguments are not a JSON object"],
       [{ order: "approve", arguments: '{"expression": 3}' }, "calculator does not take these arguments"],
       [{ order: "resume" }, "it is not paused"],
     ] as const;

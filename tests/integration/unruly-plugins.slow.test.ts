@@ -40,14 +40,14 @@ test("a tool that never returns, exits, forgets an error, or ends its process, a
   expect(reasons).toContain("no answer within 1 s");
   expect(reasons).toContain("it called process.exit(3)");
   expect(reasons).toContain(
-    "crashing failed 2 times, the last time because: the process that it ran in ended: SIGABRT",
+    "crashing failed 2 times. The last error: the process that it ran in ended: SIGABRT",
   );
   expect(reasons).toContain(
-    "The reward manager reward-unruly failed 2 times, the last time because: no answer within 0.3 s",
+    "The reward manager reward-unruly failed 2 times. The last error: no answer within 0.3 s",
   );
   const log = readFileSync(files.log("orchestration"), "utf8");
-  expect(log).toContain("tool-unruly: its thread was ended: it did not let its thread go on");
-  expect(stderr, "no worker ended").not.toContain("worker ended");
+  expect(log).toContain("tool-unruly: its thread was stopped: it blocked its thread");
+  expect(stderr, "no worker ended").not.toContain("worker exited");
 });
 
 test("a mistake in a plugin ends the run at once, by its name and line, and is not tried again", async () => {
@@ -59,7 +59,7 @@ test("a mistake in a plugin ends the run at once, by its name and line, and is n
   });
   const { code, stderr } = await everturn("run", pipeline, "--runs", runs, "--json");
   expect(code, stderr).toBe(1);
-  expect(stderr).toContain("The plugin tool-unruly has a mistake at ");
+  expect(stderr).toContain("The plugin tool-unruly has a bug at ");
   expect(stderr).toMatch(/tool-unruly\/index\.ts:\d+: TypeError: Cannot read properties of undefined/);
   const run = readdirSync(runs).find((name) => name.startsWith("stumbling")) ?? "";
   const log = readFileSync(runFolder(runs, run).log("orchestration"), "utf8");

@@ -15,10 +15,10 @@ test("a worker that can't start says so in its log and ends, so that nobody wait
   const starting = startWorkerProcess("tools", { runs, run, address: "127.0.0.1:1", queuePrefix: "" });
   const log = runFolder(runs, run).log("tools");
   await expect(starting).rejects.toThrow(
-    `The tools worker ended before it worked (exit code 1). Its log ${log} ends with:\nTEMPORAL_UNREACHABLE: `,
+    `The tools worker exited before it worked (exit code 1). Its log ${log} ends with:\nTEMPORAL_UNREACHABLE: `,
   );
   expect(readFileSync(log, "utf8")).toMatch(
-    /^TEMPORAL_UNREACHABLE: No Temporal server answers at 127\.0\.0\.1:1: /,
+    /^TEMPORAL_UNREACHABLE: No Temporal server responds at 127\.0\.0\.1:1: /,
   );
 });
 

@@ -41,7 +41,7 @@ export function interruptedRun() {
     expect(end.stdout.trim().split("\n").at(-1)).toBe(
       `interrupted; nothing that was finished is lost: npx everturn resume ${id()}`,
     );
-    expect(end.stdout).not.toMatch(/starting it again|does not answer|ended \(/);
+    expect(end.stdout).not.toMatch(/restarting it|does not answer|ended \(/);
     expectNothingLeft();
   }
 

@@ -105,5 +105,5 @@ function problemOf(error: unknown, log: (text: string) => void): HttpProblem {
   if (code === "TOO_MANY_TRAJECTORIES") return new HttpProblem(429, messageOf(error));
   if (code === "SERVER_ENDS") return new HttpProblem(503, messageOf(error));
   log(`a request failed: ${messageOf(error)}`);
-  return new HttpProblem(500, "the server failed; its log says why");
+  return new HttpProblem(500, "the server failed; its log explains why");
 }

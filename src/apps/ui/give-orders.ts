@@ -37,7 +37,7 @@ export async function orderByForm(
   }
   const written = order === "approve" ? (fields.get("arguments") ?? "").trim() : "";
   const changed = written === "" ? undefined : jsonObject(written);
-  if (written !== "" && changed === undefined) throw refused("its arguments are no JSON object");
+  if (written !== "" && changed === undefined) throw refused("its arguments are not a JSON object");
   await withLiveRun({ runs, run: run.id }, async (client) => {
     if (changed === undefined) return giveOrder(client, trajectory, order, given);
     const { waiting } = await askTranscript(client, trajectory);

@@ -28,7 +28,7 @@ const failing: Record<string, string> = {
   ESHUTDOWN: "the file server does not answer",
   ENOLCK: "the file server does not answer",
   EPROTO: "the file server's answer makes no sense",
-  UNKNOWN: "the file system failed and does not say why",
+  UNKNOWN: "the file system failed without giving a reason",
   EAGAIN: "the file system is busy",
   EINTR: "the file system was interrupted",
   EBUSY: "the file system is busy",

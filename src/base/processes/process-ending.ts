@@ -35,7 +35,7 @@ export function endingOf({ code, signal, output, lines, kernelKilled }: Facts): 
   if (signal === "SIGKILL" || code === killedCode) {
     // A process that is killed writes nothing: what its log says of memory was before.
     return kernelKilled
-      ? memory("the kernel killed it for want of memory")
+      ? memory("the kernel killed it because memory ran out")
       : { reason: ended, outOfMemory: false, lines };
   }
   const [heap] =

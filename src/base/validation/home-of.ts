@@ -8,7 +8,7 @@ const deepest = 3;
  * nowhere.
  */
 export function homeOf(key: string, schema: unknown, beside: readonly string[] = []): string | undefined {
-  if (beside.includes(key)) return "It belongs one level up, beside this mapping.";
+  if (beside.includes(key)) return "It belongs one level up, next to this mapping.";
   const homes = [...new Set(pathsTo(key, schema, schema, ""))];
   if (homes.length === 0) return undefined;
   const quoted = homes.map((home) => `“${home}”`);

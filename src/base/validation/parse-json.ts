@@ -131,7 +131,11 @@ function faultAt(text: string, offset: number, isUnclosed: boolean, bracket?: nu
   if (found === "" && bracket !== undefined && !expectsValue)
     return fault(`this ${holder} is never closed`, "Close it.", bracket);
   if (begun !== "" && rest !== "")
-    return fault(`“${begun}${rest}” is no JSON value`, "Put text in double quotes.", offset - begun.length);
+    return fault(
+      `“${begun}${rest}” is not a JSON value`,
+      "Put text in double quotes.",
+      offset - begun.length,
+    );
   if (!expectsKey && !expectsValue)
     return bracket === undefined
       ? fault("something follows the end of the value", "Remove it.")
@@ -155,12 +159,12 @@ function faultAt(text: string, offset: number, isUnclosed: boolean, bracket?: nu
   }
   if (found === "") return fault("the text ends where a value is expected", "Complete it.");
   if (found === "]" && last === ",") return fault("there is a comma after the last item", "Remove it.");
-  if (found === "'") return fault("text stands in single quotes", 'Use ".');
+  if (found === "'") return fault("text is in single quotes", 'Use ".');
   if (notFinite.test(rest)) {
     const holds = heldBy(pointerTo(getLocation(text, offset).path));
     return fault(`JSON has no ${rest}${holds}`, "Write null, leave the key out, or put it in quotes.");
   }
-  if (rest !== "") return fault(`“${rest}” is no JSON value`, "Put text in double quotes.");
+  if (rest !== "") return fault(`“${rest}” is not a JSON value`, "Put text in double quotes.");
   return fault(
     `“${found}” stands where a value is expected`,
     "Write a value, or remove the comma or colon before it.",

@@ -62,7 +62,7 @@ async function fileBelow(folder: string | undefined, path: string): Promise<stri
   const file = await realpath(resolve(root, path));
   if (!file.startsWith(root.endsWith(sep) ? root : root + sep))
     throw new Error(`${path} is not below ${folder}`);
-  if (!(await stat(file)).isFile()) throw new Error(`${path} is no file`);
+  if (!(await stat(file)).isFile()) throw new Error(`${path} is not a file`);
   return file;
 }
 

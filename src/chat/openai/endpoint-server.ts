@@ -170,7 +170,7 @@ export async function startEndpoint({
     if (error instanceof HttpProblem) return error;
     if (closing.signal.aborted) return new EndpointProblem(503, "The endpoint is closed.");
     log(`a request failed: ${messageOf(error)}`);
-    return new EndpointProblem(500, "The endpoint failed; its log says why.");
+    return new EndpointProblem(500, "The endpoint failed; its log explains why.");
   }
 
   const server = createServer({ requestTimeout: patience }, (request, response) => {

@@ -5,5 +5,5 @@ import { HttpProblem } from "./http-problem.ts";
 export function targetOf({ url = "/" }: IncomingMessage): URL {
   const whole = url.startsWith("/") ? `http://localhost${url}` : url;
   if (URL.canParse(whole)) return new URL(whole);
-  throw new HttpProblem(400, "the request's target is no path");
+  throw new HttpProblem(400, "the request's target is not a path");
 }

@@ -102,15 +102,16 @@ export async function output(subject: ToolSubject): Promise<void> {
         throw new Broken(`${callText(one)} was answered with half a character (a lone surrogate)`, advice);
       }
       if (text.includes("\ufffd") && !given.includes("\ufffd")) {
-        const advice = "Bytes that are no text are told otherwise: their number, their type, or base64.";
+        const advice =
+          "Describe bytes that are not text in another way: their number, their type, or base64.";
         throw new Broken(
-          `${callText(one)} was answered with U+FFFD: bytes that are no text were decoded as text`,
+          `${callText(one)} was answered with U+FFFD: bytes that are not text were decoded as text`,
           advice,
         );
       }
       if (text.length > longestAnswer && given.length * 2 < text.length) {
         const advice =
-          "Cut it in the tool, and say so in the text: the model reads 8,000 characters of an observation, if nothing else is said.";
+          "Truncate it in the tool and mention that in the text. By default, the model reads 8,000 characters of an observation.";
         throw new Broken(`${callText(one)} was answered with ${text.length} characters`, advice);
       }
     }

@@ -54,7 +54,7 @@ export async function signal(subject: ToolSubject): Promise<void> {
       const advice =
         "Pass `signal` on (fetch(url, { signal }), spawn(…, { signal }), setTimeout of node:timers/promises); what computes for long looks at signal.aborted, or belongs in a process.";
       throw new Broken(
-        `${callText(one)} went on for more than ${grace / 1000} s after its signal was aborted`,
+        `${callText(one)} continued for more than ${grace / 1000} s after its signal was aborted`,
         advice,
       );
     }

@@ -20,7 +20,7 @@ export async function retry(subject: ToolSubject): Promise<void> {
         await attempt(1),
         await attempt(2),
         "made again with the same key",
-        "Answer from the arguments and the configuration alone: no clock, no random numbers, nothing kept in the module. Where the answer has to vary, say so in the case: `varies: true`.",
+        "Compute the answer only from the arguments and the configuration: use no clock, no random numbers and no state in the module. If the answer has to vary, set `varies: true` in the case.",
       );
     }
   });
@@ -44,7 +44,7 @@ export async function idempotencyKey(subject: ToolSubject): Promise<void> {
   if (once !== twice) {
     const advice =
       "Hand `key` on to whatever the tool changes, and do nothing if that knows the key already.";
-    throw new Broken(`${callText(one)} was made again with the same key, and did its work twice`, advice);
+    throw new Broken(`${callText(one)} was repeated with the same key and did its work twice`, advice);
   }
   if (one.varies !== true)
     differ(

@@ -122,7 +122,7 @@ export function rewardChecks(plugin: ResolvedPlugin, options: PluginCheckOptions
         controller.abort(timedOut());
         if (await isDoneWithin(over.promise, grace)) continue;
         throw new Broken(
-          `scoring ${caseText(one)} went on for more than ${grace / 1000} s after its signal was aborted`,
+          `scoring ${caseText(one)} continued for more than ${grace / 1000} s after its signal was aborted`,
           "Pass `signal` on: fetch(url, { signal }).",
         );
       }

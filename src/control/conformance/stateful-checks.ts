@@ -109,7 +109,8 @@ async function reap(subject: ToolSubject): Promise<void> {
     try {
       for (const time of ["", " again"]) {
         await Promise.resolve(tool.plugin.reap(handle, tool.config)).catch((error: unknown) => {
-          const advice = "It may be called more than once, and what it frees may be gone: that is no error.";
+          const advice =
+            "It may be called more than once, when its resources are already free: do not throw an error then.";
           const seen = `reap(${shortened(JSON.stringify(handle))})${time} failed: ${messageOf(error)}`;
           throw new Broken(seen, advice, { cause: error });
         });
@@ -243,7 +244,7 @@ async function snapshots(subject: ToolSubject): Promise<void> {
     for (const [index, one] of sequence.entries()) {
       if (one.varies === true || answers[index] === untouched[index]) continue;
       const seen = `${callText(one)} was answered ${shortened(answers[index] ?? "")} where a snapshot had been taken before it, and ${shortened(untouched[index] ?? "")} without`;
-      throw new Broken(seen, "A snapshot is taken after each call: it must leave the state as it is.");
+      throw new Broken(seen, "A snapshot is taken after each call, so it must not change the state.");
     }
     const [first] = recorded;
     for (const time of ["the first time", "the second time"]) {
@@ -266,8 +267,11 @@ async function replay(subject: ToolSubject): Promise<void> {
     const state = await recoveredState(subject, called, recorded.slice(0, -1), new Map());
     if ((await subject.effects()) !== before) {
       const advice =
-        "Look at `isReplay`: a call that is made again for the state alone changes nothing outside of it.";
-      throw new Broken("calls made again with isReplay did their work outside of the instance again", advice);
+        "Check `isReplay`: a call that is repeated only to restore the state must change nothing else.";
+      throw new Broken(
+        "calls that were repeated with isReplay did their work outside the instance again",
+        advice,
+      );
     }
     await goOn(
       called,

@@ -76,7 +76,7 @@ export function follow(
     const child = await childProgress(progress);
     const waiting = await waitingCount(client, run);
     if (stopping.signal.aborted) return;
-    if (waiting > 0 && !isTold) note(`trajectories wait for a person: npx everturn approvals ${run}`);
+    if (waiting > 0 && !isTold) note(`trajectories are waiting for a person: npx everturn approvals ${run}`);
     isTold ||= waiting > 0;
     tellEvaluations(progress.evaluations);
     tell(progressEvent(progress, child, waiting));
@@ -125,12 +125,12 @@ function hostLine({ host, state, reason, seconds }: HostChange): string {
   switch (state) {
     case "paused":
       return [
-        `the tools' host ${host} keeps failing; its calls wait (hosts.${host}.patience says how long): ${reason}`,
-        "If a tool throws over what the model wrote, let it answer { text, error: true } instead.",
+        `the tool host ${host} keeps failing; its calls wait for up to hosts.${host}.patience: ${reason}`,
+        "If a tool throws because of the model's input, return { text, error: true } instead.",
       ].join(". ");
     case "resumed":
-      return `the tools' host ${host} works again after ${duration(seconds)}`;
+      return `the tool host ${host} works again after ${duration(seconds)}`;
     case "down":
-      return `the tools' host ${host} is down for ${duration(seconds)}; calls that wait for it fail: ${reason}`;
+      return `the tool host ${host} has been down for ${duration(seconds)}; calls that wait for it fail: ${reason}`;
   }
 }

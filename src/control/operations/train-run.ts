@@ -89,7 +89,8 @@ async function tracked(
     throw error;
   } finally {
     const untold = await trackers.close(ending);
-    if (untold > 0) note(`trackers were not told of ${untold} of its results: npx everturn track ${run.id}`);
+    if (untold > 0)
+      note(`trackers did not receive ${untold} of its results: run npx everturn track ${run.id}`);
   }
 }
 
@@ -113,7 +114,7 @@ async function trainIn(session: RunSession, tell: (event: RunEvent) => void): Pr
 }
 
 function changedSourceLine(file: string): string {
-  return `${displayPath(file)} is not what it was when the plan was made: the run goes on with it as it is now, and with the manifest of then`;
+  return `${displayPath(file)} has changed since the plan was made: the run continues with the current file and the original manifest`;
 }
 
 function changeLine({ changed }: PlanChange): string {

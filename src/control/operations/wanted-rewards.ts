@@ -23,7 +23,7 @@ export async function wantedRewards(
   { reward, pipeline, plugins = [] }: WantedRewards,
 ): Promise<readonly ResolvedReward[]> {
   if (reward !== undefined && pipeline !== undefined) {
-    throw new EverturnError("COMMAND_INVALID", { reason: "a reward and a pipeline can't both be said" });
+    throw new EverturnError("COMMAND_INVALID", { reason: "a reward and a pipeline can't be combined" });
   }
   if (reward !== undefined) return loadRewards(rewardDocument(reward), process.cwd(), plugins);
   if (pipeline === undefined) return plan.rewards;

@@ -78,7 +78,7 @@ async function takeFromDead(
   if (isAlive === true) throw new EverturnError("RUN_ALREADY_ACTIVE", { run, pid: owner.pid });
   if (isAlive === undefined) {
     const seconds = Math.ceil(silence / 1000);
-    note(`${host} worked on ${run}: watching for ${seconds} s whether it still does`);
+    note(`${host} was working on ${run}: checking for ${seconds} s whether it still is`);
     if (await changes(folder.session, silence, stopping)) throw heldElsewhere(run, folder, session);
   }
   if (server !== undefined) await end(server);

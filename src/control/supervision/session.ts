@@ -135,7 +135,7 @@ export async function openSession(options: {
     const build = builds.at(-1);
     if (upgrade)
       note(
-        `workflow code ${build} is current; what is under way ends on ${builds.slice(0, -1).join(", ") || "it"}`,
+        `workflow code ${build} is current; running workflows finish on ${builds.slice(0, -1).join(", ") || "it"}`,
       );
     const address = file.address ?? own?.address ?? "";
     const location: ServerLocation = { address, namespace: file.namespace, isOwn: own !== undefined };
@@ -152,7 +152,8 @@ export async function openSession(options: {
     if (build !== undefined && queuePrefix === "") await makeCurrent(client, location, run, build);
     if (own === undefined) {
       const tidying = deleteDeployments(client, { runs, except: run }).catch((error) => {
-        if (!closing.aborted) note(`worker deployments of runs that are over stay: ${reasonOf(error)}`);
+        if (!closing.aborted)
+          note(`worker deployments of finished runs could not be removed: ${reasonOf(error)}`);
       });
       started.push({ stop: async () => void (await tidying) });
     }

@@ -79,7 +79,7 @@ export function watchStandstill(options: {
 
   async function look(): Promise<void> {
     if (!isServerUp()) {
-      lines = ["waiting for the Temporal server, which does not answer"];
+      lines = ["waiting for the Temporal server, which does not respond"];
       return;
     }
     for (const [role, { at }] of local) if (Date.now() - at > freshness) local.delete(role);
@@ -110,7 +110,7 @@ export function watchStandstill(options: {
   /** Of a server that is away its own watch tells. */
   function tellFailure(error: unknown): void {
     if (signal.aborted || error instanceof ServiceError || isGrpcServiceError(error)) return;
-    if (!hasFailed) note(`what the run waits for can't be found out: ${messageOf(error)}`);
+    if (!hasFailed) note(`can't find out what the run is waiting for: ${messageOf(error)}`);
     hasFailed = true;
   }
 

@@ -43,7 +43,7 @@ export async function superviseServer(options: {
     progress,
     stopping,
     onEnd: ({ reason }, times) =>
-      note(`the Temporal server ended (${reason}); starting it again${again(times)}`),
+      note(`the Temporal server exited (${reason}); restarting it${again(times)}`),
     giveUp: ({ reason, lines }, times) =>
       new EverturnError("TEMPORAL_SERVER_ENDED", {
         run,

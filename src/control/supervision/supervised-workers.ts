@@ -56,8 +56,8 @@ function superviseWorker(role: Role, options: Options): Promise<Supervised> {
       return { ended: worker.ended, stop: () => worker.stop(isServerUp) };
     },
     onEnd: ({ reason, outOfMemory }, times) => {
-      const help = outOfMemory ? "; WORKER_OUT_OF_MEMORY in docs/errors.md says what helps" : "";
-      note(`the ${role} worker ended (${reason}); starting it again${again(times)}${help}`);
+      const help = outOfMemory ? "; see WORKER_OUT_OF_MEMORY in docs/errors.md" : "";
+      note(`the ${role} worker exited (${reason}); restarting it${again(times)}${help}`);
     },
     giveUp: (ending, times) => {
       const log = runFolder(runs, run).log(role);

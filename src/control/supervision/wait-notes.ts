@@ -74,7 +74,7 @@ export function waitNotes(): WaitNotes {
     for (const [key] of gone) troubles.delete(key);
     return gone.map(([, { wait, since, seen }]) => {
       const seconds = Math.round((seen - since) / 1000);
-      return `${wait.what} (${wait.role}) is no longer waited for, after ${seconds} s`;
+      return `${wait.what} (${wait.role}) continued after a wait of ${seconds} s`;
     });
   }
 

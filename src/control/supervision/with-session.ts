@@ -45,7 +45,7 @@ export async function withSession<Result>(
         if (!hasLostItsPort(error) || moves === mostMoves) throw error;
         if ((await readRunFile(runs, run, () => {})).address !== undefined) throw error; // a server that it joined
         note?.(
-          "another program has taken the port of the run's Temporal server: it is started on another one",
+          "another program uses the port of the run's Temporal server: starting the server on another port",
         );
         upgrade = false; // it is done
       }

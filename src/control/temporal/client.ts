@@ -105,7 +105,7 @@ export function unreachable(location: ServerLocation, error: unknown): EverturnE
   const { tls } = connectionSettings(location);
   const hint =
     tls === undefined || tls === false || tls === null
-      ? "The connection was made without TLS: set TEMPORAL_TLS=true if the server wants it."
+      ? "The connection was made without TLS: set TEMPORAL_TLS=true if the server requires it."
       : "The connection was made with TLS, which an API key switches on: set TEMPORAL_TLS=false for a server without TLS.";
   return new EverturnError("TEMPORAL_UNREACHABLE", { address, reason: reasonOf(error), hint });
 }

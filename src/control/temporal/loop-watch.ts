@@ -120,7 +120,7 @@ function watchThread(thread: Thread, { loop, onLost }: Options): ThreadWatch {
     }
     fail(request, input.runId, error);
     stuck.set(input.runId, error);
-    const notice = `the agent loop ${loop} does not return in trajectory ${trajectory}, which is left out`;
+    const notice = `the agent loop ${loop} does not return in trajectory ${trajectory}, so Everturn leaves it out`;
     tellNotice({ code: error.code, notice });
   }
 

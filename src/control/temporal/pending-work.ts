@@ -124,7 +124,7 @@ async function taskFailure(
   for (const event of history?.events ?? []) {
     const failure = event.workflowTaskFailedEventAttributes?.failure?.message;
     if (failure) return failure;
-    if (event.workflowTaskTimedOutEventAttributes) return "the worker that had it did not answer";
+    if (event.workflowTaskTimedOutEventAttributes) return "its worker did not respond";
   }
   return undefined;
 }

@@ -39,13 +39,11 @@ export function watchServer(
       if (signal.aborted) return;
       if (!isUp && goneSince === undefined) {
         goneSince = asked;
-        note(
-          `the Temporal server at ${address} does not answer: waiting for it (nothing that was finished is lost)`,
-        );
+        note(`the Temporal server at ${address} does not respond: waiting for it (finished work is kept)`);
       } else if (isUp && goneSince !== undefined) {
         const seconds = Math.round((Date.now() - goneSince) / 1000);
         goneSince = undefined;
-        note(`the Temporal server at ${address} answers again after ${seconds} s; the run goes on`);
+        note(`the Temporal server at ${address} responds again after ${seconds} s; the run continues`);
       }
       await sleep(interval, undefined, { signal }).catch(() => {}); // it was told to stop
     }

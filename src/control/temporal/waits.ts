@@ -75,6 +75,6 @@ export function waitLine(wait: Wait, now: number): string {
     ? `no ${role} worker has taken ${attempt > 1 ? `attempt ${attempt}` : "it"} for ${time}`
     : attempt > 1
       ? `attempt ${attempt} after ${time}`
-      : `under way for ${time}`;
+      : `running for ${time}`;
   return `waiting for ${what} (${role}) of ${workflow}${others}: ${state}${reason === undefined ? "" : `; ${reason}`}`;
 }

@@ -43,7 +43,7 @@ export function toldTracker(name: string, link: TrackerLink, note: (text: string
 
   function tellFailure(message: string): void {
     if (message !== failure)
-      note(`tracker ${name}: ${message}. The run goes on without it, and it is tried again`);
+      note(`tracker ${name}: ${message}. The run continues without it, and Everturn tries again`);
     failure = message;
   }
 

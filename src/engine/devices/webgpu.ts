@@ -12,6 +12,6 @@ export function loadWebgpu(): Obstacle | undefined {
   if (process.platform !== "linux" || loadLibrary("libvulkan.so.1") === undefined) return undefined;
   return {
     reason: "there is no Vulkan loader (libvulkan.so.1)",
-    hint: "Install it (Debian and Ubuntu: `apt install libvulkan1`) beside the card's own driver.",
+    hint: "Install it (Debian and Ubuntu: `apt install libvulkan1`) in addition to the card's own driver.",
   };
 }

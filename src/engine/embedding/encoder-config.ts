@@ -72,7 +72,7 @@ async function readObject(
   } catch (error) {
     throw invalid(folder, `${name}: ${messageOf(error)}`);
   }
-  throw invalid(folder, `${name} is no JSON object`);
+  throw invalid(folder, `${name} is not a JSON object`);
 }
 
 /** The error EMBEDDING_MODEL_INVALID. */

@@ -39,7 +39,7 @@ export async function preferenceStep(
   const samples = pairs.map(({ chosen, rejected }, index): TrainingSample => {
     const counts = [actionCount(chosen), actionCount(rejected)] as const;
     if (counts.includes(0)) {
-      const reason = `pair ${index} has an answer of which no token carries loss`;
+      const reason = `pair ${index} has an answer in which no token carries loss`;
       throw new EverturnError("TRAINING_BATCH_INVALID", { reason });
     }
     const actions = counts[0] + counts[1];

@@ -12,7 +12,7 @@ export interface ProductOptions {
 
 function outerAndInner(value: FloatValue, transposed: boolean): [Dimension, Dimension] {
   const [rows, columns] = value.shape.slice(-2);
-  if (rows === undefined || columns === undefined) throw graphError(`${value.name} is no matrix`);
+  if (rows === undefined || columns === undefined) throw graphError(`${value.name} is not a matrix`);
   return transposed ? [columns, rows] : [rows, columns];
 }
 

@@ -14,7 +14,10 @@ export async function readNamedEnds(folder: string): Promise<number[]> {
     if (named === undefined || named === null) continue;
     for (const id of Array.isArray(named) ? named : [named]) {
       if (!Number.isInteger(id)) {
-        throw invalidTokenizer(folder, `${name}: eos_token_id holds ${JSON.stringify(id)}, which is no id`);
+        throw invalidTokenizer(
+          folder,
+          `${name}: eos_token_id holds ${JSON.stringify(id)}, which is not an id`,
+        );
       }
       ids.add(id);
     }

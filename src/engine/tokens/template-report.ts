@@ -87,7 +87,7 @@ export function bareTemplateReport(template: string): TemplateReport {
   const report = templateReport(byteTokenizer(control, template));
   return {
     ...report,
-    reasons: [...report.reasons, "its control tokens are guessed: a model's folder says which they are"],
+    reasons: [...report.reasons, "its control tokens are guessed; a model folder defines them"],
   };
 }
 

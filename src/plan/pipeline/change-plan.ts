@@ -46,7 +46,7 @@ const reasons: readonly [beginning: string, reason: string][] = [
   ["warmStart", "the versions so far began with it"],
   ["sft", "the versions so far were trained by it"],
   ["dpo", "the versions so far were trained by it"],
-  ["trackers", "they have been told of what came before"],
+  ["trackers", "they have already received earlier results"],
   ["rollout", "the trajectories of a step, some of which may be under way, are sampled alike"],
 ];
 

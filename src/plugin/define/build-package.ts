@@ -44,7 +44,7 @@ export async function buildPackage(folder: string): Promise<string> {
     peerDependencies !== undefined && isObject(peerDependencies) ? peerDependencies.everturn : undefined;
   if (typeof range !== "string")
     throw failed(
-      "package.json does not name the everturn that it is for",
+      "package.json does not name the everturn version that it supports",
       'Add "peerDependencies": { "everturn": "^…" }.',
     );
   const { manifest } = found;
@@ -80,7 +80,10 @@ async function compile(
   } catch (error) {
     const { stdout = "" }: { stdout?: string } = Object(error);
     const lines = stdout.trim() === "" ? String(error) : stdout.trim();
-    throw failed(`TypeScript refuses it:\n${lines.replace(/\.$/, "")}`, "Correct it, or its tsconfig.json.");
+    throw failed(
+      `TypeScript reports errors:\n${lines.replace(/\.$/, "")}`,
+      "Correct it, or its tsconfig.json.",
+    );
   }
 }
 

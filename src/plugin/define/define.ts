@@ -56,7 +56,7 @@ export function wrapTool(
   const foreign = foreignTool(tool, name);
   if (foreign === undefined)
     throw new TypeError(
-      "wrapTool: this is no tool of the AI SDK, LangChain.js, Mastra or OpenAI's agents SDK",
+      "wrapTool: this is not a tool of the AI SDK, LangChain.js, Mastra or OpenAI's agents SDK",
     );
   return marked("tool", { ...foreign, ...said, ...(name !== "" && { name }) });
 }

@@ -46,8 +46,8 @@ export function definitionOf(module: Record<string, unknown>, start: InspectionS
   const foreign = actual === undefined && kind === "tool" ? foreignTool(value, nameOf(start)) : undefined;
   if (foreign !== undefined) return { definition: dataOf("tool", foreign) };
   if (actual === undefined && kind === "tool" && typeof value === "function") return inferFunction(start);
-  if (actual === undefined) return refuse(`${exportText(name)} is no ${kind}`, `Write \`${form}\`.`);
-  if (actual !== kind) return refuse(`a ${kind} belongs here, and this is a ${actual}`, `Write \`${form}\`.`);
+  if (actual === undefined) return refuse(`${exportText(name)} is not a ${kind}`, `Write \`${form}\`.`);
+  if (actual !== kind) return refuse(`this needs a ${kind}, but it is a ${actual}`, `Write \`${form}\`.`);
   return { definition: dataOf(kind, Object(value)) };
 }
 

@@ -50,7 +50,7 @@ export function inferFunction({ path, name }: FileReference): Inspection["found"
   }
   const { description } = described({ ts, checker }, alias);
   if (description === undefined) {
-    const hint = "Write /** … */ above it: it is what the policy is told of the tool.";
+    const hint = "Write /** … */ above it: the policy reads it as the description of the tool.";
     return at(node, `the function ${called} has no description`, hint);
   }
   const parameters: Parameter[] = [];

@@ -23,7 +23,7 @@ export async function inspect(start: InspectionStart, limit = usual): Promise<In
   const refuse = (reason: string, hint: string) =>
     ended.resolve({ found: { finding: { reason, hint } }, files: [start.path] });
   const tooLong = (text: string, most: number) => {
-    const hint = "Do the work where it is needed, in a function, and leave nothing to be awaited.";
+    const hint = "Move the work into the function that needs it, and do not await anything while loading.";
     refuse(`loading it ${text} for more than ${most / 1000} s`, hint);
   };
   const timer = setTimeout(() => tooLong("went on", limit.time), limit.time);

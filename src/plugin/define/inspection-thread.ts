@@ -44,7 +44,7 @@ function hintOf(thrown: unknown): string {
   // What Node says of `import` and `export` in a file that it takes for CommonJS.
   if (thrown instanceof SyntaxError && /outside a module|^Unexpected token 'export'/.test(thrown.message))
     return "Its package.json makes it CommonJS: `npm pkg set type=module` in the project, or name the file .mts.";
-  return "It is loaded to learn what it defines, when the plan is made.";
+  return "Everturn loads it when it makes the plan, to learn what it defines.";
 }
 
 const found = await look();

@@ -26,7 +26,7 @@ export function typeSchema(inference: Inference, whole: ts.Type, place: ts.Node)
       if (basic !== undefined) return basic; // a branded text or number
     }
     if (type.flags & (ts.TypeFlags.Object | ts.TypeFlags.Intersection)) return objectSchema(type, around);
-    throw refused(type, "is no value of JSON");
+    throw refused(type, "is not a JSON value");
   }
 
   function plainSchema(type: ts.Type): JsonObject | undefined {

@@ -10,7 +10,7 @@ export function checkedScore(plugin: string, given: unknown, turnCount: number):
   const { reward, success, metrics, turns, missing } = given;
   if (missing !== undefined) {
     if (typeof missing === "string" && missing !== "" && reward === undefined) return { missing };
-    throw refuse("“missing” must say why there is no score, and stand alone");
+    throw refuse("“missing” must explain why there is no score, and be the only key");
   }
   if (!isNumber(reward)) throw refuse("“reward” must be a number to train on");
   if (typeof success !== "boolean") throw refuse("“success” must be true or false");
@@ -27,7 +27,7 @@ export function checkedGroupScores(plugin: string, given: unknown, count: number
     const { reward, metrics, missing } = one;
     if (missing !== undefined) {
       if (typeof missing === "string" && missing !== "" && reward === undefined) return { missing };
-      throw refuse(`“missing” of [${index}] must say why there is no score, and stand alone`);
+      throw refuse(`“missing” of [${index}] must explain why there is no score, and be the only key`);
     }
     if (!isNumber(reward)) throw refuse(`“reward” of [${index}] must be a number to train on`);
     return { reward, ...checkedMetrics(metrics, refuse) };
@@ -44,7 +44,7 @@ export function checkedSnapshot(plugin: string, given: unknown): Uint8Array | un
 /** Why a task is refused, checked; undefined if it is not. */
 export function checkedRefusal(plugin: string, given: unknown): string | undefined {
   if (given === undefined || (typeof given === "string" && given !== "")) return given;
-  throw invalidAnswer(plugin, "refusal", given, "it must be a text that says why, or nothing");
+  throw invalidAnswer(plugin, "refusal", given, "it must be a text with the reason, or absent");
 }
 
 /** Numbers by name, checked; absent if there are none. */

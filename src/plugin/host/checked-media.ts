@@ -65,7 +65,7 @@ function frameOf(given: unknown, declared: string | undefined, place: string, re
     throw refuse(`“${place}” must be the bytes of an image, a Uint8Array or base64`);
   const { mediaType = declared, ...size } = imageHeader(data);
   if (mediaType === undefined)
-    throw refuse(`“${place}” has no header that says what it is: give its mediaType, for example image/png`);
+    throw refuse(`“${place}” has no header that shows its type: set mediaType, for example image/png`);
   return { data, mediaType, ...size };
 }
 

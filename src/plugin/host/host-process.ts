@@ -72,7 +72,7 @@ export function startHost(onEnd: (reason: string, busy: string[]) => void): Host
   child.once("error", (error) => lose(error.message));
   // After what it has said: its exit alone may be heard of before.
   child.once("close", (code, signal) =>
-    lose(silent ? "it answered nothing for ten seconds" : (signal ?? `exit code ${code}`)),
+    lose(silent ? "it did not respond for ten seconds" : (signal ?? `exit code ${code}`)),
   );
 
   function lose(reason: string): void {

@@ -155,7 +155,7 @@ export async function startThread(options: ThreadOptions, onEnd: () => void): Pr
     try {
       await holds.get(call)?.(handle);
     } catch (error) {
-      log(`${plugin.name}: what it holds was not written down: ${messageOf(error)}`);
+      log(`${plugin.name}: its state was not saved: ${messageOf(error)}`);
       state = holdState.failed;
     }
     Atomics.store(written, 0, state);
@@ -182,13 +182,13 @@ export async function startThread(options: ThreadOptions, onEnd: () => void): Pr
       wait = pongs < asked ? limit + grace - (sinceNewest(begun) ?? limit + grace) : grace;
       asked = pings;
     }
-    end(`it did not let its thread go on for longer than ${limit / 1000} s`);
+    end(`it blocked its thread for longer than ${limit / 1000} s`);
     void stop();
   }
 
   /** Everything in it is lost. The call that ended it has failed, others are made again. */
   function end(reason: string): void {
-    log(`${plugin.name}: its thread was ended: ${reason}. The next call starts it again.`);
+    log(`${plugin.name}: its thread was stopped: ${reason}. The next call restarts it.`);
     lose(reason);
   }
 

@@ -39,7 +39,7 @@ function hold(call: number, handle: JsonValue): void {
   post({ type: "hold", call, handle, written });
   Atomics.wait(written, 0, holdState.unwritten, holdPatience);
   if (Atomics.load(written, 0) === holdState.failed) {
-    throw new Error("what the instance holds could not be written down: the worker's log says why");
+    throw new Error("the state of the instance could not be saved: the worker's log explains why");
   }
 }
 

@@ -156,5 +156,5 @@ export function positive(config: JsonObject, key: string): number | undefined {
   const value = config[key];
   if (value === undefined || value === null) return undefined;
   if (typeof value === "number" && value > 0 && Number.isFinite(value)) return value;
-  throw new Untranslatable(`/config/${key}`, "is no number above 0", "Correct it, or leave it out.");
+  throw new Untranslatable(`/config/${key}`, "is not a number above 0", "Correct it, or leave it out.");
 }

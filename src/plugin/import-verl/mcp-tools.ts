@@ -28,7 +28,7 @@ export function mcpTools({ class_name, config, mcp }: VerlTool, servers: McpServ
         ...notes,
         ...(selected.length > 0 && !isOnly
           ? [
-              `Of ${selected.join(", ")}, name those of this server under functions: the file does not say which has them.`,
+              `Of ${selected.join(", ")}, name those of this server under functions, because the file does not assign them to servers.`,
             ]
           : []),
         `What ${class_name} makes of an answer is not taken over: the policy reads the server's text. All trajectories share a session: verl opens one for each call.`,

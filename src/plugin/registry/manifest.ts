@@ -73,8 +73,8 @@ function saidTwice({ tool }: PluginManifest, document: SourceDocument): Problem[
   return (["description", "parameters", "functions"] as const).flatMap((key) => {
     if (key === several || tool?.[key] === undefined) return [];
     const place = placeOf(document, child("/tool", key), "key");
-    const reason = `is there beside tool.${several}, which says it of each function`;
-    const params = { at: place.text, where: `tool.${key}`, reason, hint: "Leave one of the two out." };
+    const reason = `is set in addition to tool.${several}, which sets it for each function`;
+    const params = { at: place.text, where: `tool.${key}`, reason, hint: "Remove one of the two." };
     return [{ place, error: new EverturnError("WRONG_COMBINATION", params) }];
   });
 }

@@ -113,7 +113,8 @@ async function load<Plugin>(
   if (isPlugin(value)) return value;
   const missing = functions.filter((one) => !hasAll(value, [one]));
   const signature = signatures[kind];
-  const reason = value === undefined ? "is missing" : signature ? "is no function" : `lacks ${list(missing)}`;
+  const reason =
+    value === undefined ? "is missing" : signature ? "is not a function" : `lacks ${list(missing)}`;
   const expected = signature ?? `an object with ${list(functions)}`;
   throw new EverturnError("PLUGIN_EXPORT_INVALID", { name, file, reason, kind, expected });
 }

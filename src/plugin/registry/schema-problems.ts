@@ -69,10 +69,10 @@ function compileProblem(
   report: (pointer: Pointer, part: "key" | "value", reason: string, hint: string) => Problem,
 ): Problem {
   const unknown = /unknown keyword: "(.+)"/.exec(message)?.[1];
-  if (unknown === undefined) return report(base, "key", message, "Correct it as the message says.");
+  if (unknown === undefined) return report(base, "key", message, "Correct it.");
   const at = [...document.offsets.keys()].find(
     (pointer) => pointer.startsWith(base) && pointer.endsWith(`/${unknown}`),
   );
   const hint = suggestion(unknown, keywords, "Keywords") || "Remove it; use “description” for remarks.";
-  return report(at ?? base, "key", `“${unknown}” is no keyword`, hint);
+  return report(at ?? base, "key", `“${unknown}” is not a keyword`, hint);
 }

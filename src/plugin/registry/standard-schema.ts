@@ -27,7 +27,10 @@ export function jsonSchemaOf(schema: StandardSchemaV1): Told {
       vendor === "valibot"
         ? "Wrap it: toStandardJsonSchema(…) of @valibot/to-json-schema."
         : `Use a version of ${vendor} that does, or write a JSON Schema.`;
-    return { reason: `this schema of ${vendor} can't be told as JSON Schema (Standard JSON Schema)`, hint };
+    return {
+      reason: `this schema of ${vendor} can't be converted to JSON Schema (Standard JSON Schema)`,
+      hint,
+    };
   }
   const { jsonSchema } = schema["~standard"];
   try {
@@ -39,7 +42,7 @@ export function jsonSchemaOf(schema: StandardSchemaV1): Told {
     return { schema: isPlain ? { ...told, additionalProperties: false } : told };
   } catch (thrown) {
     const hint =
-      "Arguments are JSON: take a text or a number, and make a date or what else is needed of it in execute().";
+      "Arguments are JSON: accept a text or a number, and convert it to a date or another type in execute().";
     return { reason: `it can't be a JSON Schema: ${messageOf(thrown).replace(/\.$/, "")}`, hint };
   }
 }

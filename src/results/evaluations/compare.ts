@@ -79,12 +79,12 @@ function pairsOf(first: MeasuredEvaluation, second: MeasuredEvaluation): Pair[] 
     const other = others.get(one.id);
     return other === undefined ? [] : [{ first: one, second: other }];
   });
-  if (pairs.length === 0) throw refused("no task is in both");
+  if (pairs.length === 0) throw refused("they have no task in common");
   const differing = pairs.filter((pair) => contentOf(pair.first) !== contentOf(pair.second));
   const [example] = differing;
   if (example === undefined) return pairs;
   throw refused(
-    `${differing.length} of their ${pairs.length} tasks are not the same, such as ${example.first.id}: they were made on other task sets`,
+    `${differing.length} of their ${pairs.length} tasks differ, for example ${example.first.id}: they use different task sets`,
   );
 }
 

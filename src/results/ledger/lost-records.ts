@@ -28,5 +28,5 @@ export async function lostRecords(
 }
 
 function lost(subject: string, problem: string): Finding {
-  return { check: "record", subject, problem: `${problem}; restore it from a copy` };
+  return { check: "record", subject, problem: `${problem}; restore it from a backup` };
 }

@@ -44,7 +44,7 @@ function kindProblems(document: SourceDocument): Map<Pointer, Problem> {
     if (!isObject(job) || kinds.some((kind) => kind in job)) continue;
     const pointer = child("/jobs", name);
     const [meant] = Object.keys(job).flatMap((key) => nearest(key, kinds) ?? []);
-    const hint = meant === undefined ? "Say one of them (docs/studies.md)." : `Did you mean “${meant}”?`;
+    const hint = meant === undefined ? "Add one of them (docs/studies.md)." : `Did you mean “${meant}”?`;
     const place = placeOf(document, pointer, "key");
     const params = { at: place.text, job: name, reason: `it has none of ${kinds.join(", ")}`, hint };
     found.set(pointer, { place, error: new EverturnError("STUDY_JOB_UNKNOWN", params) });
@@ -68,12 +68,12 @@ function referenceProblems({ jobs }: Study, document: SourceDocument): Problem[]
     const found = before.includes(named) ? jobs[named] : undefined;
     if (!isTrainJob(found)) {
       const known = suggestion(named, before, "Such jobs before it");
-      return refused(`“${named}” is no job before it that trains`, known || "No job before it trains.");
+      return refused(`“${named}” is not an earlier job that trains`, known || "No job before it trains.");
     }
     if (key === "from" && runsOf(found).length > 1)
       return refused(
         `“${named}” has ${runsOf(found).length} runs, by its matrix`,
-        "Name one of a single run.",
+        "Name a job with a single run.",
       );
     return [];
   });

@@ -23,9 +23,7 @@ export async function wrongCondition(
     node.from_table?.type === "BASE_TABLE" &&
     [node.group_expressions, node.modifiers].every((list) => list?.length === 0) &&
     [node.having, node.qualify, node.sample].every((part) => part === null);
-  return isAlone
-    ? undefined
-    : "it goes on after the condition: what stands behind WHERE, and no more, is wanted";
+  return isAlone ? undefined : "it continues after the condition: write only what follows WHERE";
 }
 
 /** Where in a condition something is wrong. */

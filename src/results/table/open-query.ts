@@ -98,7 +98,7 @@ function order(sort: string): string {
     const match = /^\s*(\w+|metrics\['[\w.:-]+'\])(?:\s+(asc|desc))?\s*$/i.exec(term);
     const [, column = "", direction = "asc"] = match ?? [];
     if (!column.startsWith("metrics[") && !Object.hasOwn(queryColumns, column))
-      throw invalid("order", sort, `“${term.trim()}” is no column with asc or desc behind it`);
+      throw invalid("order", sort, `“${term.trim()}” is not a column, optionally followed by asc or desc`);
     return `${column} ${direction} NULLS LAST`;
   });
   return [...terms, "trajectory"].join(", ");

@@ -84,7 +84,7 @@ async function newestSteps(store: Pick<Store, "has">, newest: number): Promise<n
 /** A line that says what was swept; undefined if nothing was. */
 export function sweptLine({ files, attempts }: Swept): string | undefined {
   if (files + attempts === 0) return undefined;
-  return `deleted ${files} files and ${attempts} attempts at versions that killed writers left`;
+  return `deleted ${files} files and ${attempts} incomplete versions of killed processes`;
 }
 
 function isAbandoned(path: string): boolean {

@@ -97,7 +97,7 @@ export function openTrees(
       const standing = (await generations.newest<Tree<unknown>>(treeRecord(tree), decodeRecord))?.value;
       if (standing === undefined) return `there is no ${treeRecord(tree)} that can be read`;
       if (await isThere(freedMark(tree, part))) return "they were removed to make room";
-      return (await problemOf(tree, standing)) ?? "they were made again meanwhile";
+      return (await problemOf(tree, standing)) ?? "they have been rebuilt in the meantime";
     },
     free: async (key, part) => {
       const { tree } = key;

@@ -44,7 +44,7 @@ export async function findTrajectory(
     const isRun = only === undefined && (await patiently(() => foldersIn(runs))).includes(asked);
     throw notFound(
       wanted,
-      isRun ? `That is a run: \`npx everturn trajectories ${asked}\` lists its trajectories.` : like(close),
+      isRun ? `This is a run: \`npx everturn trajectories ${asked}\` lists its trajectories.` : like(close),
     );
   }
   if (count > 1) {

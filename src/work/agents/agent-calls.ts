@@ -97,7 +97,7 @@ export async function openAgentCalls(
         if (call === undefined)
           throw new EndpointProblem(
             404,
-            `No call ${id} is under way: send the id that /recorded_calls gave.`,
+            `There is no running call ${id}: send the id that /recorded_calls returned.`,
           );
         const { began, ...rest } = call;
         const record: KeptResult = {

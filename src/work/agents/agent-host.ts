@@ -25,7 +25,7 @@ interface RunOptions {
 
 /** Clients give up at 403, and ask again after 409 and 5xx. */
 function ended(): EndpointProblem {
-  return new EndpointProblem(403, "The trajectory has ended: it takes no request any more.", {
+  return new EndpointProblem(403, "The trajectory has ended and accepts no more requests.", {
     code: "session_ended",
   });
 }

@@ -103,5 +103,5 @@ export async function runAgentProcess({
 
 function said(text: string): string {
   const trimmed = text.trim();
-  return trimmed === "" ? "" : `; its last words: ${trimmed}`;
+  return trimmed === "" ? "" : `; its last output: ${trimmed}`;
 }

@@ -23,7 +23,7 @@ export function createReaper(
       if (handle !== undefined) await tool.plugin.reap?.(handle, tool.config);
       return true;
     } catch (error) {
-      log(`${tool.name}: what it holds for ${trajectory} was not freed: ${messageOf(error)}`);
+      log(`${tool.name}: its resources for ${trajectory} were not freed: ${messageOf(error)}`);
       return false;
     }
   }
@@ -34,7 +34,7 @@ export function createReaper(
       const { tool, trajectory } = filed.lease;
       if (!(await free(await open(tool), filed.lease))) continue;
       leases.remove(filed.file);
-      log(`${tool}: freed what a worker that is gone held for ${trajectory}`);
+      log(`${tool}: freed resources that a lost worker held for ${trajectory}`);
     }
   }
 

@@ -121,12 +121,12 @@ test("images of a task and of its tools reach the endpoint, and stand in the rec
 test("images that can't be shown are told when the pipeline is checked, with their row", async () => {
   const url = "http://127.0.0.1:1/v1";
   await expect(loadPlan(pipeline(url, ["a.png", "c.png"]))).rejects.toThrow(
-    /rows\.jsonl:1: The images of a task of dataset\.train can't be shown: image 2 can't be used: it is no image/,
+    /rows\.jsonl:1: the images of a task of dataset\.train can't be shown: image 2 can't be used: it is no image/,
   );
   await expect(loadPlan(pipeline(url, ["a.png"]))).rejects.toThrow(
     /has <image> 2 times, and its images are 1/,
   );
   await expect(loadPlan(pipeline(url, ["a.png", "b.jpg"], {}))).rejects.toThrow(
-    /rows\.jsonl:1: The prompt of a task of dataset\.train shows images, and the policy policy-scripted reads text alone/,
+    /rows\.jsonl:1: the prompt of a task of dataset\.train contains images, but the policy policy-scripted reads only text/,
   );
 });

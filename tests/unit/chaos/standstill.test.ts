@@ -6,7 +6,7 @@ import { failOnStandstill } from "../../chaos/standstill.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 
 const log = join(temporaryFolder(), "cli.log");
-writeFileSync(log, "step 1\nwaiting for train-step (trainer) of step-0001: under way for 5 min\n");
+writeFileSync(log, "step 1\nwaiting for train-step (trainer) of step-0001: running for 5 min\n");
 
 test("a chaos run without a record for too long fails, and the error says what stood still", async () => {
   const { signal } = new AbortController();

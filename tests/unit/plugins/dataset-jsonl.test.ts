@@ -43,7 +43,7 @@ describe("dataset-jsonl", () => {
   it("says where a row isn't JSON", async () => {
     const text = `${JSON.stringify(row)}\n{"data_source": "test", prompt: []}\n`;
     expect(await refused(text)).toMatchInlineSnapshot(`
-      "tasks.jsonl: refused, 1 problem:
+      "tasks.jsonl: 1 problem found:
       tasks.jsonl:2:25: not valid JSON: a key isn't in double quotes. Put it in ".
       Correct it and run again."
     `);
@@ -53,7 +53,7 @@ describe("dataset-jsonl", () => {
     const nameless = JSON.stringify({ ...row, reward_model: {} });
     const numeric = JSON.stringify({ ...row, reward_model: { ground_truth: 2 } });
     expect(await refused(`${nameless}\n\n${numeric}`)).toMatchInlineSnapshot(`
-      "tasks.jsonl: refused, 2 problems:
+      "tasks.jsonl: 2 problems found:
       tasks.jsonl:1:68: reward_model lacks “ground_truth”. Add “ground_truth”: The expected final answer.
       tasks.jsonl:3:99: reward_model.ground_truth must be text, but is 2. The expected final answer.
       Correct it and run again."

@@ -129,10 +129,10 @@ test.each<[string, string, RegExp]>([
   [
     "SELECT * FROM rows",
     sums,
-    /sums\.csv are no tasks\. Its columns: question, answer\. Say which make them, columns:/,
+    /sums\.csv are not tasks\. Its columns: question, answer\. Name the columns to use, columns:/,
   ],
   ["SELECT [] AS prompt FROM rows", sums, /sums\.csv:1:1 and in 1 more row: the row lacks “data_source”/],
-  [asTasks, written("notes.txt", "no table"), /notes\.txt is no table: name a Parquet/],
+  [asTasks, written("notes.txt", "no table"), /notes\.txt is not a table: name a Parquet/],
   [asTasks, written("broken.parquet", "PAR1 no more"), /broken\.parquet/],
   [asTasks, written("broken.jsonl", '{"question": 1\n'), /broken\.jsonl/],
 ])("%s of %s is refused with the reason", async (query, path, reason) => {

@@ -84,16 +84,16 @@ test.each([
   ],
   [
     "policy.config={model: smollm2}",
-    "is smollm2, which is no known model's name. Write ./smollm2 for a file",
+    "is smollm2, which is not the name of a known model. Write ./smollm2 for a file",
   ],
   ["policy.config={model: ./smollm2}", "policy.config.model"],
   [
     "policy.config.architecture.hidden_size=65",
     "policy.config.architecture makes no model. A model's configuration can't be used: the head size",
   ],
-  ["policy.config.templateVariables.enable_thinking=false", "reads no variable “enable_thinking”"],
+  ["policy.config.templateVariables.enable_thinking=false", "does not use a variable “enable_thinking”"],
   ["policy.config.templateVariables={not a name: 1}", "policy.config.templateVariables"],
-  ["policy.config.templateDate=2026-11-24", "can't be told that it is 2026-11-24"],
+  ["policy.config.templateDate=2026-11-24", "The date 2026-11-24 can't be set"],
   ["policy.config.templateDate=today", "policy.config.templateDate"],
   ["policy.config.architecture.num_key_value_heads=3", "num_key_value_heads (3) doesn't divide 4 heads"],
 ])("refuses %s", async (override, message) => {

@@ -100,11 +100,11 @@ test.each(["0", "-0", "0.0", "-0.0"])("a zero is a zero, with and without a sign
 });
 
 test.each([
-  ["no JSON", taskOf("[{"), "is no list of calls"],
-  ["a text", taskOf('"f"'), "is no list of calls"],
+  ["no JSON", taskOf("[{"), "is neither a list of calls"],
+  ["a text", taskOf('"f"'), "is neither a list of calls"],
   ["a call without values", taskOf('[{"f": {"a": 1}}]'), "is not {"],
   ["two calls in one", taskOf('[{"f": {}, "g": {}}]'), "is not {"],
-  ["functions that are none", taskOf("[]", { functions: "f" }), "no list of functions"],
+  ["functions that are none", taskOf("[]", { functions: "f" }), "not a list of functions"],
 ])("a task with %s can't be scored", async (_, task, told) => {
   expect(await scored(task, "[f()]")).toEqual({ missing: expect.stringContaining(told) });
 });

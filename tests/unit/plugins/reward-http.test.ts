@@ -91,7 +91,7 @@ test("any server is declared: what is sent, where the score is, and whose token 
 
 test.each([
   [{ status: 503, value: "busy" }, "the server answered 503: busy"],
-  [{ value: "not JSON" }, "the server's answer is no JSON: not JSON"],
+  [{ value: "not JSON" }, "the server's answer is not JSON: not JSON"],
   [{ value: { reward: "1" } }, 'the server\'s reward is "1", no number'],
 ])("what is no score is a failure, never a 0: %o", async (answer, reason) => {
   const { url } = await jsonServer(() => answer);

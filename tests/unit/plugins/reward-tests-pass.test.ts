@@ -54,14 +54,14 @@ test("a ground truth says its tests, or why it says none", () => {
     passToPass: ["b"],
   });
   for (const [wrong, why] of [
-    ["42", "no object"],
+    ["42", "not an object"],
     ["{", "JSON"],
     ["{}", "neither"],
     ['{"files":{"../a":""}}', "../a"],
-    ['{"files":{"a":1}}', "a is no path"],
+    ['{"files":{"a":1}}', "a is not a path"],
     ['{"tests":["test_a.py"]}', "no test_a.py"],
     ['{"commands":[{"command":"make test"}]}', "exit code"],
-    ['{"files":{"test_a.py":""},"fail_to_pass":[1]}', "no list of texts"],
+    ['{"files":{"test_a.py":""},"fail_to_pass":[1]}', "not a list of texts"],
   ] as const)
     expect(testsOf(wrong)).toMatchObject({ missing: expect.stringContaining(why) });
 });

@@ -119,7 +119,7 @@ test("what the endpoint refuses is told to the model; what fails is tried again"
   for (const status of [408, 429, 500, 503])
     await expect(told(`/status/${status}`)).rejects.toThrow(`${status}: as said`);
   await expect(told("/reset")).rejects.toThrow("fetch failed");
-  await expect(told("/text", { observation: "a" })).rejects.toThrow("no JSON");
+  await expect(told("/text", { observation: "a" })).rejects.toThrow("not JSON");
 });
 
 test("nobody is asked but whom the pipeline names", async () => {

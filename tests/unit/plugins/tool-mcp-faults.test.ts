@@ -150,7 +150,7 @@ describe("a stream of events that breaks fails at once", () => {
       'data: {"jsonrpc":"2.0","id":\n\n',
     ])
       await expect(streamed((response) => response.write(broken))).rejects.toThrow(
-        "an event of the stream is no message of the protocol",
+        "an event of the stream is not a message of the protocol",
       );
   });
 

@@ -141,8 +141,8 @@ test("an answer that is none is a failure of infrastructure", async () => {
   const ok = { observations: ["a"], dones: [false], valids: [true] };
   const wrong: [number, string, string][] = [
     [500, '{"detail": "Processing failed"}', "the server answered 500: "],
-    [200, "<html>", "no JSON"],
-    [200, "", "no JSON"],
+    [200, "<html>", "not JSON"],
+    [200, "", "not JSON"],
     ...[
       [],
       null,
@@ -153,7 +153,7 @@ test("an answer that is none is a failure of infrastructure", async () => {
       { ...ok, observations: ["a", "b"] },
     ].map((body): [number, string, string] => [200, JSON.stringify(body), "no observation"]),
     [200, JSON.stringify({ ...ok, dones: ["no"] }), "does not say done"],
-    [200, JSON.stringify({ ...ok, observations: [{ obs: 3 }] }), "no text"],
+    [200, JSON.stringify({ ...ok, observations: [{ obs: 3 }] }), "not text"],
     [
       200,
       JSON.stringify({ ...ok, observations: [{ obs: "", error: "boom", tool_type: "t" }] }),

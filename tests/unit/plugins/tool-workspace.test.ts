@@ -162,11 +162,11 @@ describe("a task's files", () => {
     ["a folder that is a file", tarOf(["a", "1"], ["a/b", "2"]), "a is a file"],
     ["too many files", tarOf(...[..."123456"].map((name): [string, string] => [name, ""])), "5 files"],
     ["too many bytes", tarOf(["a", "x".repeat(10_001)]), "10000 bytes"],
-    ["more than there is", tarOf(["a", "", "0", 8 ** 11 - 1]), "no whole tar archive"],
-    ["a header that is cut", tarOf(["a", "1"]).subarray(0, 700), "no whole tar archive"],
-    ["no end", tarOf(["a", "1"]).subarray(0, 1024), "no whole tar archive"],
-    ["noise", Buffer.from("noise"), "no whole tar archive"],
-    ["nothing", Buffer.alloc(0), "no whole tar archive"],
+    ["more than there is", tarOf(["a", "", "0", 8 ** 11 - 1]), "not a complete tar archive"],
+    ["a header that is cut", tarOf(["a", "1"]).subarray(0, 700), "not a complete tar archive"],
+    ["no end", tarOf(["a", "1"]).subarray(0, 1024), "not a complete tar archive"],
+    ["noise", Buffer.from("noise"), "not a complete tar archive"],
+    ["nothing", Buffer.alloc(0), "not a complete tar archive"],
     ["a bomb", gzipSync(Buffer.alloc(50_000_000)), "it holds more than"],
     ["half of a gzip file", gzipSync(tarOf(["a", "1"])).subarray(0, 40), "unexpected end"],
   ])("are not an archive's with %s", async (name, archive, reason) => {
@@ -186,14 +186,14 @@ describe("a task's files", () => {
     expect(await refusal({ files: { a: "1" } })).toBeUndefined();
     expect(await refusal({ files: { a: "x".repeat(10_001) } })).toContain("10000 bytes");
     expect(await refusal({ files: { "../a": "" } })).toContain("../a is no path");
-    expect(await refusal({ files: { a: 1 } })).toContain("a is no text");
+    expect(await refusal({ files: { a: 1 } })).toContain("a is not text");
     expect(await refusal({ source: "nowhere" })).toContain("is not in");
     expect(await refusal({ source: "../x" })).toContain("../x is no path");
     expect(await refusal({ source: "/etc" })).toContain("/etc is no path");
     expect(await refusal({ source: "out" })).toContain("leads out of");
-    expect(await refusal({ source: "a.zip" })).toContain("no .tar");
+    expect(await refusal({ source: "a.zip" })).toContain("nor a .tar");
     expect(await refusal({ source: "a" }, { folder: undefined })).toContain("`folder`");
-    await expect(taken({ source: "linked" })).rejects.toThrow("passwd is no file");
+    await expect(taken({ source: "linked" })).rejects.toThrow("passwd is not a file");
   });
 });
 
@@ -284,7 +284,7 @@ describe.runIf(here !== undefined)("tool-workspace in bubblewrap", async () => {
     expect((await taken({ source, commit: "main" }))["a.txt"]).toBe("second $Format:%H$ $Id$\n");
     expect((await taken({ source }))["a.txt"]).toContain("second");
     await expect(taken({ source, commit: "nowhere" })).rejects.toThrow("git can't read it");
-    await expect(taken({ source, commit: "--output=/x" })).rejects.toThrow("no name of a commit");
+    await expect(taken({ source, commit: "--output=/x" })).rejects.toThrow("not the name of a commit");
     await expect(taken({ source }, { files: 1 })).rejects.toThrow("1 files");
     symlinkSync("a.txt", join(repository, "link"));
     git("add", "--all");

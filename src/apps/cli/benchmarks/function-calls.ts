@@ -16,7 +16,7 @@ Here is a list of functions in json format that you can invoke.
 
 export const bfcl: Benchmark = {
   description:
-    "Berkeley Function Calling Leaderboard, calls of one turn in Python (Patil et al., 2025): id, question, function; the accepted calls beside it, in possible_answer/",
+    "Berkeley Function Calling Leaderboard, calls of one turn in Python (Patil et al., 2025): id, question, function; the accepted calls next to it, in possible_answer/",
   reward: "reward-function-calls",
   answers: "possible_answer",
   task(row) {

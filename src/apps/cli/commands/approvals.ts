@@ -25,7 +25,7 @@ async function approvals(named: string, options: { runs: string; json: boolean }
     return;
   }
   if (calls.length === 0) {
-    process.stdout.write("No tool call waits for a person.\n");
+    process.stdout.write("No tool call is waiting for a person.\n");
     return;
   }
   const columns = ["trajectory", "call", "tool", "arguments", "since", "for"].map((title) => ({ title }));
@@ -37,6 +37,6 @@ async function approvals(named: string, options: { runs: string; json: boolean }
     since.slice(11, 19),
     `${isQuestion ? "an answer" : "approval"}${whom === undefined ? "" : ` of ${visible(whom)}`}`,
   ]);
-  const hint = `npx everturn trajectory approve|answer|deny <trajectory> decides; approve takes --arguments, answer a text`;
+  const hint = `Decide with npx everturn trajectory approve|answer|deny <trajectory>. approve accepts --arguments; answer needs a text.`;
   process.stdout.write(`${[...tableLines(columns, cells), "", hint].join("\n")}\n`);
 }

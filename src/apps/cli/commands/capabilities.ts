@@ -15,5 +15,5 @@ export function capabilityLine(plan: Plan): string {
     const names = uses.filter(({ manifest }) => manifest.capabilities?.[capability]).map(({ name }) => name);
     return `${capability}: ${names.join(", ") || "none"}`;
   });
-  return `beyond computing, the plugins say that they use ${parts.join("; ")}`;
+  return `the plugins declare that they use ${parts.join("; ")}`;
 }

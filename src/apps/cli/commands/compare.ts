@@ -78,7 +78,7 @@ function severalLines({ first, measures }: RunComparison, all: readonly RunCompa
   return [
     ...tableLines(columns, [[visible(first.id), String(first.tasks), ...own], ...rows]),
     "",
-    "difference, p, newly solved and lost: of the accuracy, each against the first, over the tasks that both have",
+    "difference, p, newly solved and lost compare the accuracy with the first evaluation, on the shared tasks",
   ];
 }
 
@@ -87,8 +87,8 @@ function comparisonLines(comparison: RunComparison, limit: number): string[] {
   return [
     `first   ${visible(describedEvaluation(first))}`,
     `second  ${visible(describedEvaluation(second))}`,
-    ...(settings.length === 0 ? [] : [`settings that differ: ${settingsText(settings, limit)}`]),
-    `compared on ${counted(tasks, "task")} that both have`,
+    ...(settings.length === 0 ? [] : [`different settings: ${settingsText(settings, limit)}`]),
+    `compared on ${counted(tasks, "shared task")}`,
     "",
     ...measuresTable(comparison),
     "",

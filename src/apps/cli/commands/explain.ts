@@ -42,7 +42,7 @@ async function explain(pipeline: string, { set, plugins, probe, temporal, json }
   const { sampling, updates: memory } = await forecastMemory(plan, preflight, lengths);
   let measured: Probe | undefined;
   if (probe && plan.steps > 0) {
-    process.stderr.write("a probe of one step is under way\n");
+    process.stderr.write("running a probe of one step\n");
     const probed = await interruptible((signal) =>
       probePipeline(pipeline, loading, numbers, { temporal, signal }),
     );

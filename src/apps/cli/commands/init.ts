@@ -51,7 +51,7 @@ function commands(userAgent = ""): string[] {
   const manager = /^(pnpm|yarn|bun)\//.exec(userAgent)?.[1] ?? "npm";
   return [
     `  ${manager} install`,
-    `  ${manager} start     trains, and says what was learned, in about a minute`,
+    `  ${manager} start     trains for about a minute and reports the result`,
     manager === "bun" ? "  bun run test" : `  ${manager} test`, // `bun test` is a runner of Bun's own
   ];
 }

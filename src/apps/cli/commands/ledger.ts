@@ -99,7 +99,7 @@ function text({ stages, findings, unchecked, replaced }: Ledger, { entries, left
     leftOut.count > 0 ? ["", "left out:", shortened(leftOut.lines, leftOut.count)] : [],
     entries.length > 0 ? ["", ...rows(entries)] : [],
     replaced.length > 0
-      ? ["", "can't be read, and was made again or is in its step's file:", shortened(replaced)]
+      ? ["", "unreadable, but rebuilt or also stored in its step's file:", shortened(replaced)]
       : [],
     unchecked.length > 0 ? ["", "not checked:", ...unchecked] : [],
     ["", ...holds],

@@ -122,7 +122,7 @@ async function notLive(runs: string, wanted: string): Promise<EverturnError> {
   if (record === undefined && !isUp) return noServer(found.run, folder);
   const reason =
     record === undefined
-      ? "no workflow of it is under way"
+      ? "it has no running workflow"
       : `it has ended (${record.outcome}, reward ${record.reward})`;
   return new EverturnError("TRAJECTORY_NOT_LIVE", { trajectory: found.id, reason });
 }

@@ -71,7 +71,7 @@ async function onnxPolicy(named: string, config: JsonObject): Promise<ResolvedPl
     return subject.plugin;
   } catch (error) {
     if (!isEverturnError(error) || error.code !== "PLUGIN_CASE_INVALID") throw error;
-    const reason = `${named} is no run, and no policy in a folder: ${error.params.reason}`;
+    const reason = `${named} is neither a run nor a folder with a policy: ${error.params.reason}`;
     throw new EverturnError("COMMAND_INVALID", { reason });
   }
 }

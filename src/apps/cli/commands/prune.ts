@@ -39,7 +39,7 @@ function text({ folded, trajectories, records, versions, swept }: Pruned, isDry:
     ...(records === 0
       ? []
       : [
-          `${counted(records, "single record")} of ${counted(trajectories, "trajectory", "trajectories")} ${would}removed: their steps' files have them`,
+          `${counted(records, "single record")} of ${counted(trajectories, "trajectory", "trajectories")} ${would}removed: the files of their steps contain them`,
         ]),
     ...(versions.length === 0
       ? []

@@ -46,5 +46,5 @@ async function replay(
   if (differs !== undefined) return tellError(differs);
   if (options.json) return;
   const of = histories.length > 1 ? ` of ${counted(histories.length, "history", "histories")}` : "";
-  process.stdout.write(`${id}: ${events} events${of}, replayed on today's code: deterministic\n`);
+  process.stdout.write(`${id}: ${events} events${of}, replayed with the current code: deterministic\n`);
 }

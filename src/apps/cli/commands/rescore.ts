@@ -107,7 +107,7 @@ function summaryOf({ trajectories, scored, missing, changed, recorded, now }: Su
 }
 
 function listing(rows: RescoredTrajectory[], sums: Sums): string {
-  if (sums.trajectories === 0) return "No trajectory that was scored matches.\n";
+  if (sums.trajectories === 0) return "No scored trajectory matches.\n";
   const right = (title: string) => ({ title, align: "right" as const });
   const columns = [
     { title: "trajectory" },

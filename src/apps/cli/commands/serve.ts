@@ -157,7 +157,7 @@ function givenKey({ apiKey, apiKeyFile }: Options): string | undefined {
 function toolsOf({ name, plan }: NamedPolicy): ServedPlan & { maxTurns: number } {
   if (plan === undefined || plan.tools.length === 0)
     throw new EverturnError("COMMAND_INVALID", {
-      reason: `--tools is for a run with tools, and ${name} has none`,
+      reason: `--tools needs a run with tools, but ${name} has none`,
     });
   const { tools, hosts, rollout, loop } = plan;
   const offered = tools.filter(({ manifest }) => manifest.tool?.forLoops !== true);

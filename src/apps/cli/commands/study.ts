@@ -46,7 +46,7 @@ async function doJobs(study: CheckedStudy, place: JobPlace): Promise<boolean> {
   for (const [index, name] of names.entries()) {
     const tell = (text: string) => note(`job ${index + 1}/${names.length} ${name}: ${text}`);
     if ((await doJob(study, name, place, tell)) === "done") continue;
-    note(`what is done stays: npx everturn study ${place.file} goes on`);
+    note(`finished jobs are kept; npx everturn study ${place.file} continues`);
     return false;
   }
   return true;

@@ -68,7 +68,7 @@ function written({
     `usable    ${usable ? "yes" : "no"}: ${usable ? "turns that call tools can be framed" : "no trajectory with tools can be framed"}`,
     `exact     ${exact ? "yes: turn by turn, its tokens are those of its own whole rendering" : "no"}`,
     `rows      ${rows}: sequences that its renderings make of a conversation, at most`,
-    `format    ${format ?? "none that is known: rollout.format says how actions are read"}`,
+    `format    ${format ?? "unknown: set rollout.format to the format of the actions"}`,
     `calls     ${calling.one ?? "none"}; several in a turn: ${calling.several ?? "none"}`,
     `ends      ${visible(ends.text)} an answer, ${visible(ends.calls)} a call`,
   ];

@@ -9,7 +9,7 @@ import { isLoopback } from "../../../chat/openai/check-origin.ts";
 export function accessToken(isWanted: boolean, host = "127.0.0.1"): string | undefined {
   if (isWanted) return process.env.EVERTURN_TOKEN || newToken();
   if (isLoopback(host)) return undefined;
-  const reason = `--no-token is for this machine alone, and other machines reach ${host}`;
+  const reason = `--no-token works only for this machine, but other machines can reach ${host}`;
   throw new EverturnError("COMMAND_INVALID", { reason });
 }
 

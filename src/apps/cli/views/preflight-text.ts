@@ -9,7 +9,7 @@ const [headCharacters, tailCharacters] = [1500, 500];
 /** What `everturn validate` says of a run's rows and the policy's first prompt. */
 export function preflightText({ counted: found }: Preflight, { rollout }: Plan): string {
   if (found === undefined) {
-    return "tokens of prompts: counted once the policy is there (it is fetched, or its plugin can't say before)";
+    return "tokens of prompts: counted once the policy is available (it is downloaded, or its plugin can't count earlier)";
   }
   const { room, rows, prompt } = found;
   const lines = rows.map(({ name, rows: all, counted: some, longest }) => {

@@ -71,7 +71,7 @@ export function summaryLines(summary: RunSummary): string[] {
   const work = [
     counted(summary.steps, "step"),
     counted(summary.trajectories, "trajectory", "trajectories"),
-    `${duration(summary.seconds)} ${summary.isResumed ? "since it was resumed" : "in all"}`,
+    `${duration(summary.seconds)} ${summary.isResumed ? "since it resumed" : "in all"}`,
   ];
   return [
     `held-out accuracy  ${accuracies.join(" → ")}`,

@@ -61,7 +61,7 @@ function turnText(turn: Detail, index: number, record: Trajectory | undefined, p
 /** That the policy read less than the turn before shows. */
 function cutLines({ generated }: Detail, paint: Paint): string[] {
   const { cutObservations: cut = 0 } = generated ?? {};
-  const text = `the policy read ${counted(cut, "observation")} of the turn before cut at its tokens (--tokens shows what)`;
+  const text = `${counted(cut, "observation")} of the previous turn truncated for the policy (--tokens shows where)`;
   return cut === 0 ? [] : [paint("dim", text)];
 }
 
@@ -87,7 +87,7 @@ export function callLines(call: Call, paint: Paint): string[] {
       paint("dim", `  ${frameText(visible(called ?? name), frame)}`),
     ),
     ...(call.whole === undefined ? [] : [paint("dim", `  whole: sha256 ${call.whole} (--whole prints it)`)]),
-    ...(call.done === true ? [paint("yellow", "  the tool said that it is done")] : []),
+    ...(call.done === true ? [paint("yellow", "  the tool ended the trajectory")] : []),
   ];
 }
 
@@ -120,7 +120,7 @@ function frameText(name: string, { mediaType, bytes, width, height, sha256 }: Fr
 }
 
 function ending(record: Trajectory | undefined, paint: Paint): string {
-  if (record === undefined) return paint("yellow", "under way: it goes on from here");
+  if (record === undefined) return paint("yellow", "still running");
   const solved = record.success ? paint("green", "solved") : paint("red", "not solved");
   const failure = record.failure === undefined ? [] : [`left out because: ${visible(record.failure)}`];
   const truth = `expected: ${visible(record.task.reward_model.ground_truth)}`;

@@ -15,7 +15,10 @@ export async function probe(plugin: ResolvedPlugin): Promise<JsonValue> {
   const tasks = await dataset.load(config);
   if (!Array.isArray(tasks)) throw new Broken("load() answered no list", "Return a list of tasks.");
   if (tasks.length === 0)
-    throw new Broken("it has no tasks", "A data set has at least one; say why in an error.");
+    throw new Broken(
+      "it has no tasks",
+      "A data set has at least one task; explain in an error why it has none.",
+    );
   const validate = createAjv().compile(taskSchema);
   for (const [index, task] of tasks.entries()) {
     const row = `row ${index + 1}`;
@@ -28,7 +31,7 @@ export async function probe(plugin: ResolvedPlugin): Promise<JsonValue> {
     if (!validate(JSON.parse(text))) {
       const [error] = validate.errors ?? [];
       throw new Broken(
-        `${row} is no task: ${error?.instancePath} ${error?.message}`,
+        `${row} is not a task: ${error?.instancePath} ${error?.message}`,
         "A task has data_source, prompt and reward_model.ground_truth (docs/data.md).",
       );
     }

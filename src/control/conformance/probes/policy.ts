@@ -63,7 +63,7 @@ async function heedsSignal(opened: Policy, tokens: number[]): Promise<void> {
   controller.abort(new Error("nobody waits for it any more"));
   if (await isDoneWithin(over, grace)) return;
   throw new Broken(
-    `an action went on for more than ${grace / 1000} s after its signal was aborted`,
+    `an action continued for more than ${grace / 1000} s after its signal was aborted`,
     "Listen to `signal`: reject with its reason, and let go of what the action holds.",
   );
 }

@@ -35,7 +35,7 @@ export async function createCachedDecoder(
   if (runtime && isForOperator) return createInPlaceDecoder(runtime, config, prepared, options);
   if (options.roundedBy) {
     const reason = !isForOperator
-      ? `${device}, ${precision}, heads of ${config.head_dim}, of which RoPE turns ${rotatedSize(config)}; it is for float32 on the CPU and multiples of 16`
+      ? `${device}, ${precision}, heads of ${config.head_dim} with ${rotatedSize(config)} rotated by RoPE; it is for float32 on the CPU and multiples of 16`
       : "ONNX Runtime's C API can't be called";
     throw new EverturnError("KEY_VALUES_NOT_ROUNDED", { reason });
   }

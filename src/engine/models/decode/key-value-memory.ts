@@ -136,6 +136,6 @@ function copyPieces(from: Pieces, to: Pieces, count: number, length: number): vo
 
 /** An array of the processor's memory. Throws ONNX_RUN_FAILED for one of a card's. */
 export function onProcessor(array: KeyValueArray): ProcessorArray {
-  if ("type" in array) throw runError("keys and values lie in a card's memory");
+  if ("type" in array) throw runError("keys and values are in a GPU's memory");
   return array;
 }

@@ -41,7 +41,7 @@ export function pastBinder(
 /** Keys and values of half precision are bound where a card has them. */
 function bindable(data: KeyValueArray): BoundTensor["data"] {
   if (data instanceof Uint16Array)
-    throw runError("keys and values of half precision lie outside the card's memory");
+    throw runError("half-precision keys and values are outside the GPU's memory");
   return data;
 }
 

@@ -90,7 +90,7 @@ function modelProblems(config: JsonObject): ConfigurationProblem[] {
   }
   if (isAbsolute(String(model)) || knownModelNames.includes(String(model))) return [];
   const help = `Write ./${model} for a file or folder; known names: ${knownModelNames.join(", ")}.`;
-  return [{ key: "model", reason: `is ${model}, which is no known model's name`, help }];
+  return [{ key: "model", reason: `is ${model}, which is not the name of a known model`, help }];
 }
 
 /** What is wrong with keeping the model's matrices in few bits. */

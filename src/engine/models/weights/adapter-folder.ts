@@ -34,7 +34,7 @@ export async function readAdapter(folder: string): Promise<Adapter> {
   for (const [name, tensor] of await readSafetensors(join(folder, adapterWeightsFile))) {
     if (name.endsWith(".base_layer.weight")) continue; // PEFT's copy of an adapted head's own weight
     if (!name.startsWith(prefix) || !/\.lora_[AB]\.weight$/.test(name)) {
-      throw invalid(folder, `the tensor ${name} is no matrix of a LoRA adapter of linear layers`);
+      throw invalid(folder, `the tensor ${name} is not a matrix of a LoRA adapter for linear layers`);
     }
     tensors.set(name.slice(prefix.length), tensor);
   }
@@ -68,7 +68,7 @@ function shapeProblem(tensors: ReadonlyMap<string, Tensor>, rank: number): strin
   for (const [name, { shape }] of tensors) {
     const isFirst = name.endsWith(".lora_A.weight");
     const other = name.replace(/\.lora_[AB]\.weight$/, isFirst ? ".lora_B.weight" : ".lora_A.weight");
-    if (!tensors.has(other)) return `${name} has no ${other} beside it`;
+    if (!tensors.has(other)) return `${name} has no matching ${other}`;
     if (shape.length !== 2 || shape[isFirst ? 0 : 1] !== rank) {
       return `${name} of shape [${shape.join(", ")}] is not of rank ${rank}`;
     }

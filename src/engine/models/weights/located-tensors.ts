@@ -114,7 +114,7 @@ async function readIndex(folder: string): Promise<Map<string, string>> {
       if (typeof shard === "string" && shard === basename(shard)) return [name, shard];
       throw invalidCheckpoint(
         folder,
-        `${indexFile} puts the tensor ${name} into ${JSON.stringify(shard)}, which is no file name`,
+        `${indexFile} puts the tensor ${name} into ${JSON.stringify(shard)}, which is not a file name`,
       );
     }),
   );

@@ -23,7 +23,7 @@ export async function openPolicyWeights(folder: string, base?: string): Promise<
   const places = named === "" ? [] : [resolve(folder, named), resolve(named)];
   const found = base ?? places.find((path) => isSurelyThere(path));
   if (found === undefined) {
-    const reason = `its base_model_name_or_path ${JSON.stringify(named)} is no folder here; name one with --base`;
+    const reason = `its base_model_name_or_path ${JSON.stringify(named)} is not a folder on this machine; name one with --base`;
     throw new EverturnError("ADAPTER_INVALID", { folder, reason });
   }
   return mergeAdapter(await openWeights(found), adapter);

@@ -72,7 +72,7 @@ function largestBatchProblems(document: SourceDocument): Problem[] {
   const value = valueAt(document.value, pointer);
   if (!isCount(value) || value <= largestStep) return [];
   const place = placeOf(document, pointer, "value");
-  const reason = `is ${value}, but a step is told of its trajectories at once, and Temporal takes no more than ${largestStep}`;
+  const reason = `is ${value}, but a step receives all its trajectories at once, and Temporal accepts at most ${largestStep}`;
   const hint = `Set it to ${largestStep} or less.`;
   return [wrongCombination(place, pointer, reason, hint)];
 }
@@ -203,7 +203,7 @@ function groupRewardProblems(document: SourceDocument, plugins: Plugins): Proble
     if (groups.length === places.length)
       return [
         problem(
-          "compares the trajectories of a group, but no reward beside it scores each of them",
+          "compares the trajectories of a group, but no other reward scores each of them",
           "Put one before it, with weight 0 if it is only to be compared.",
         ),
       ];

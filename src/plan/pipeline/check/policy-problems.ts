@@ -25,7 +25,7 @@ export async function policyProblems(
         observations?.tokens === undefined ? [] : [`/tools/${at}/observations/tokens`],
       ),
     ];
-    const reason = `is there, but nobody says what ${policy.name}'s tokens are`;
+    const reason = `is set, but the tokens of ${policy.name} are unknown`;
     if (limited.length > 0) return limited.map((at) => problem(at, reason, "Say characters in its place."));
   }
   if (untrainable !== undefined) {

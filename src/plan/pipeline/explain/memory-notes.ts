@@ -28,7 +28,7 @@ function updateNote({ of, count, tokens, usual, least }: UpdateForecast): string
   if (usual !== undefined) return [];
   return [
     `memory: an update on ${count} ${of} of ${tokens.toLocaleString("en")} tokens, about as long as the longest prompt, would hold ${megabytes(least.bytes)} MB at least, more than there is for it now: ` +
-      "it would fail with TRAINING_MEMORY_SHORT. everturn explain says what takes how much",
+      "it would fail with TRAINING_MEMORY_SHORT. everturn explain shows what needs the memory",
   ];
 }
 

@@ -63,9 +63,8 @@ export function fillBlocks(document: SourceDocument): SourceDocument {
   function blockNamed(use: unknown, pointer: Pointer, within: readonly string[]): JsonObject | undefined {
     const known = isObject(blocks) ? Object.keys(blocks) : [];
     if (typeof use !== "string")
-      return refused(pointer, `it is ${valueText(use)}, and no block's name`, "Name a block.");
-    if (within.includes(use))
-      return refused(pointer, `“${use}” comes back to itself`, "Take one of them out.");
+      return refused(pointer, `it is ${valueText(use)}, not the name of a block`, "Name a block.");
+    if (within.includes(use)) return refused(pointer, `“${use}” refers to itself`, "Remove one of them.");
     const block = isObject(blocks) ? blocks[use] : undefined;
     if (isObject(block)) return block;
     const hint =
@@ -77,7 +76,7 @@ export function fillBlocks(document: SourceDocument): SourceDocument {
   if (blocks !== undefined && !isObject(blocks))
     refused(
       "",
-      `it is ${valueText(blocks)}, and no blocks`,
+      `it is ${valueText(blocks)}, not a mapping of blocks`,
       "Write blocks by their names: { use: { name: { … } } }.",
     );
   const value = filled(rest, "", []);

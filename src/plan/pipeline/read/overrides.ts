@@ -32,7 +32,7 @@ function set(root: unknown, keys: readonly string[], value: unknown, override: s
   let node = root;
   for (const [index, key] of keys.entries()) {
     if (typeof node !== "object" || node === null)
-      throw invalid(override, `goes through “${keys[index - 1]}”, which holds no keys`);
+      throw invalid(override, `goes through “${keys[index - 1]}”, which contains no keys`);
     if (Array.isArray(node) && !(Number(key) < node.length))
       throw invalid(override, `names item ${key} of a list of ${node.length}`);
     if (index === keys.length - 1 && value === null && !Array.isArray(node))

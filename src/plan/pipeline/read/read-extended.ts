@@ -32,11 +32,10 @@ function readChain(path: string, below: readonly string[]): SourceDocument {
       { place, error: new EverturnError("EXTENDS_INVALID", { at: place.text, reason }) },
     ]);
   };
-  if (typeof named !== "string" || named === "")
-    throw refused(`it is ${valueText(named)}, and no file's name`);
+  if (typeof named !== "string" || named === "") throw refused(`it is ${valueText(named)}, not a file name`);
   if (/[/\\]/.test(named)) throw refused(`“${named}” is not in the folder of this pipeline`);
   const base = join(dirname(path), named);
-  if ([...below, path].includes(base)) throw refused(`“${named}” comes back to itself`);
+  if ([...below, path].includes(base)) throw refused(`“${named}” refers to itself`);
   return put(document, readChain(base, [...below, path]));
 }
 

@@ -14,7 +14,7 @@ export async function ownFunctions(plugin: ResolvedPlugin): Promise<OfferedFunct
   if (manifest.tool === undefined) return [];
   if (manifest.tool.dynamic !== true) return manifestFunctions(manifest.tool);
   const failed = (reason: string, cause?: unknown) =>
-    new Error(`${tool} does not tell its functions: ${reason}`, { cause });
+    new Error(`${tool} does not list its functions: ${reason}`, { cause });
   const timedOut = () => failed(`no answer within ${limit / 1000} s`);
   const log = (text: string) => void process.stderr.write(`${text}\n`);
   const thread = pluginThread({ kind: "tool", plugin, limit, errors: { timedOut, failed }, log });

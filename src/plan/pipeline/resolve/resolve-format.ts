@@ -40,12 +40,12 @@ export async function formatProblems(
     if (wrong !== undefined)
       problems.push(problem(wrong.reason, wrong.hint, `/rollout/expression/${wrong.key}`));
     if (format !== undefined)
-      problems.push(problem("is there, and rollout.expression as well", "Remove one of the two."));
+      problems.push(problem("is set, but rollout.expression is set too", "Remove one of the two."));
   }
   const plugin = await loadPolicy(policy);
   const constrained = plugin.traits?.(structuredClone(policy.config)).constrainedFormat;
   if (constrained !== undefined && constrained !== format) {
-    const reason = `is ${format ?? "an expression"}, but the policy constrains calls, which it can in ${constrained} alone`;
+    const reason = `is ${format ?? "an expression"}, but the policy can constrain calls only in ${constrained}`;
     problems.push(problem(reason, "Let the policy's calls be free (policy-onnx: sampling.toolCalls)."));
   }
   const written = framing?.format;

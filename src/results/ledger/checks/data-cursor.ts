@@ -23,8 +23,8 @@ export function checkDataCursor(
     const missing = round === 1 && step <= decided ? without(expected, reserved) : [];
     const report = (problem: string): Finding => ({ check: "data-cursor", subject: `step ${step}`, problem });
     return [
-      ...strange.map((task) => report(`has ${task}, which the seed ${plan.seed} doesn't give it`)),
-      ...missing.map((task) => report(`lacks ${task}, which the seed ${plan.seed} gives it`)),
+      ...strange.map((task) => report(`has ${task}, which does not follow from the seed ${plan.seed}`)),
+      ...missing.map((task) => report(`lacks ${task}, which follows from the seed ${plan.seed}`)),
     ];
   });
 }

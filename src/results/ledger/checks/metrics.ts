@@ -21,7 +21,7 @@ export function checkMetrics({
     const record = trained.get(step);
     if (record === undefined) {
       const isNewest = index === metrics.length - 1;
-      const remedy = isNewest ? "`npx everturn resume` makes the step again" : "restore it from a copy";
+      const remedy = isNewest ? "`npx everturn resume` repeats the step" : "restore it from a backup";
       report(step, `is recorded, but steps/${step}/trained.json is missing or damaged; ${remedy}`);
       continue;
     }
@@ -48,6 +48,6 @@ function checkView(metrics: readonly StepRecord[], view: readonly string[]): Fin
   const wrong = view.findIndex((line, index) => line !== JSON.stringify(metrics[index]));
   const missing = wrong < 0 && view.length < metrics.length - 1 ? view.length : wrong;
   if (missing < 0) return [];
-  const problem = `its line ${missing + 1} is not the one that was recorded; delete the file: the next step writes it anew`;
+  const problem = `its line ${missing + 1} differs from the recorded one; delete the file, and the next step writes it again`;
   return [{ check: "metrics", subject: "metrics.jsonl", problem }];
 }

@@ -19,7 +19,7 @@ export async function checkObservations(
   }));
   for await (const { trajectory, sha256, isThere } of looked) {
     if (isThere) continue;
-    const problem = `an observation of it names bytes that are gone: ${sha256}`;
+    const problem = `an observation refers to missing bytes: ${sha256}`;
     findings.push({ check: "observation", subject: trajectory, problem });
   }
   return findings;

@@ -53,7 +53,7 @@ function parsed(text: string): JsonValue {
   try {
     return JSON.parse(text);
   } catch {
-    throw new Error(`its answer is no JSON: ${text.slice(0, 200)}`);
+    throw new Error(`its answer is not JSON: ${text.slice(0, 200)}`);
   }
 }
 

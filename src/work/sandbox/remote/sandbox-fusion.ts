@@ -53,7 +53,7 @@ function servedOf(answer: JsonValue, answered: string): Served {
   if (status === "SandboxError") throw failed(String(message));
   const isWhole = (status === "Success" || status === "Failed") && isObject(ran) && isObject(files);
   if (!isWhole)
-    throw failed(`its answer is none of Sandbox Fusion's: ${JSON.stringify(answer).slice(0, 200)}`);
+    throw failed(`its answer is not in Sandbox Fusion's format: ${JSON.stringify(answer).slice(0, 200)}`);
   const isLate = ran.status === "TimeLimitExceeded";
   const content = files[answered];
   if (typeof content === "string") return { answer: Buffer.from(content, "base64"), isLate };

@@ -36,7 +36,7 @@ export async function findPackages(from: URL | string): Promise<WasmPackages | {
   const [deno, pyodide] = [packagedDeno(at) ?? denoOnPath(), folderOf(at, "pyodide")];
   if (deno === undefined || pyodide === undefined) {
     const wanted = [deno === undefined ? "deno" : "", pyodide === undefined ? "pyodide" : ""].filter(Boolean);
-    return { missing: `\`npm install ${[...wanted, core, variant].join(" ")}\` beside ${placeOf(from)}` };
+    return { missing: `\`npm install ${[...wanted, core, variant].join(" ")}\` next to ${placeOf(from)}` };
   }
   const { stdout } = await run(deno, ["--version"]);
   const [bindings, module] = [folderOf(at, core), folderOf(at, variant)];

@@ -32,8 +32,8 @@ test("nothing is overwritten, and what fails leaves nothing behind", async () =>
   await mkdir(used);
   await writeFile(join(used, "note.txt"), "keep me");
   for (const target of [used, join(used, "note.txt")]) {
-    await expect(runCommand(registerImport, "import", policy, target)).rejects.toThrow("exists already");
-    await expect(runCommand(registerExport, "export", policy, target)).rejects.toThrow("exists already");
+    await expect(runCommand(registerImport, "import", policy, target)).rejects.toThrow("already exists");
+    await expect(runCommand(registerExport, "export", policy, target)).rejects.toThrow("already exists");
   }
   await expect(
     runCommand(registerImport, "import", join(used, "note.txt"), join(work, "new")),

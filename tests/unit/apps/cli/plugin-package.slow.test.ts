@@ -17,7 +17,7 @@ function asInstalled(name: string): void {
 test("a new tool's package is built, keeps its promises, and is named by a pipeline that it is installed for", async () => {
   expect(await plugin("", "new", "tool", "@acme/way-length")).toContain("Next: cd tool-way-length");
   expect(await plugin("", "new", "tool", "way-length")).toContain("TARGET_NOT_EMPTY");
-  expect(await plugin("", "new", "tool", "Way")).toContain("is no plugin's name");
+  expect(await plugin("", "new", "tool", "Way")).toContain("is not a valid plugin name");
   asInstalled("tool-way-length");
   expect(await plugin("tool-way-length", "check")).toContain("has no everturn.plugin.json");
   expect(await plugin("tool-way-length", "build")).toBe("everturn.plugin.json is written\n");

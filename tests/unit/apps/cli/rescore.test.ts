@@ -86,10 +86,8 @@ describe("a pipeline's reward", () => {
       ({ now: { missing: reason } }: { now: { missing?: string } }) => reason ?? [],
     );
     expect(lost).toHaveLength(missing);
-    expect(lost).toContainEqual(expect.stringContaining("has no score: it was cut"));
-    expect(lost).toContainEqual(
-      expect.stringContaining("failed once, the last time because: no negative numbers"),
-    );
+    expect(lost).toContainEqual(expect.stringContaining("returned no score: it was cut"));
+    expect(lost).toContainEqual(expect.stringContaining("failed once. The last error: no negative numbers"));
   });
 
   test("that is wrong is refused with its place", async () => {
@@ -100,7 +98,7 @@ describe("a pipeline's reward", () => {
   });
 
   test("can't be given together with --reward", async () => {
-    await expect(rescore("--reward", "x", "--pipeline", pipeline)).rejects.toThrow("can't both be said");
+    await expect(rescore("--reward", "x", "--pipeline", pipeline)).rejects.toThrow("can't be combined");
   });
 });
 

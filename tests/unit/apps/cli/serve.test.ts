@@ -80,7 +80,7 @@ test("a policy that is not there is told", { timeout: patience }, async () => {
   const other = await everturn("serve", join(runs, "nothing"), "--config", "{}");
   expect([other.code, other.stderr]).toEqual([
     1,
-    expect.stringContaining("no policy in a folder: config.model names"),
+    expect.stringContaining("a folder with a policy: config.model names"),
   ]);
   expect([missing.code, missing.stderr]).toEqual([1, expect.stringContaining("has no policy version 7")]);
 });

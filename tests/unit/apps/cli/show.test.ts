@@ -114,7 +114,7 @@ test("names an observation's images, writes them where it is told to, and prints
   expect(cut).toContain(`  image-1: image/png, 640×480, 33 bytes, sha256 ${frame.sha256}`);
   expect(cut).toContain("  video-1-frame-2: image/png");
   expect(cut).toContain("  image 7: image/png");
-  expect(cut).toContain("  the tool said that it is done");
+  expect(cut).toContain("  the tool ended the trajectory");
   const target = join(runs, "media");
   expect(await show("step-0001/task-01009/0", "--whole", "--media", target)).toContain(
     "observation\n  a long page\n",
@@ -130,7 +130,7 @@ test("names ids like the one that is not there, and those that an ending fits", 
     "There is no trajectory step-0001/task-1009/0. An id is run/stage/task/sample. Ids like it: calculator-sample/step-0001/task-01009/0,",
   );
   await expect(show("task-00003/0")).rejects.toThrow(
-    "4 trajectories end in task-00003/0. Write more of the id: calculator-sample/evaluation-v0000/task-00003/0,",
+    "The ids of 4 trajectories end with task-00003/0. Write more of the id: calculator-sample/evaluation-v0000/task-00003/0,",
   );
   await expect(show("0003/0")).rejects.toThrow("There is no trajectory 0003/0.");
 });

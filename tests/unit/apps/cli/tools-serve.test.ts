@@ -85,7 +85,7 @@ test("whoever lacks the token is refused, whatever is asked", { timeout: 2 * pat
   expect(await status(new URL("/health", open.url).href)).toBe(200);
   expect((await own.ask("told")).valids).toEqual([true]);
   const wide = await everturn("tools", "serve", notes, "--port", "0", "--host", "0.0.0.0", "--no-token");
-  expect([wide.code, wide.stderr]).toEqual([1, expect.stringContaining("other machines reach 0.0.0.0")]);
+  expect([wide.code, wide.stderr]).toEqual([1, expect.stringContaining("other machines can reach 0.0.0.0")]);
 });
 
 test("an MCP client speaks with it by standard input and output", { timeout: patience }, async () => {

@@ -46,7 +46,7 @@ test("`everturn export RUN` takes the version asked for, the newest if none is, 
   const broken = await command("export", join(runs, "broken"));
   expect(broken.code).toBe(1);
   expect(broken.stderr).toContain(
-    "FILES_GONE: The files of steps/2/trained, policy, are not those that were committed: its file policy/weights has 0 bytes, not ",
+    "FILES_GONE: The files of steps/2/trained, policy, differ from the committed ones: its file policy/weights has 0 bytes, not ",
   );
 });
 
@@ -62,7 +62,7 @@ test.each(["model.safetensors", "tokenizer.json", "config.json"])(
     content[middle] = (content[middle] ?? 0) ^ 1;
     writeFileSync(file, content);
     const reason = new RegExp(
-      `FILES_GONE: The files of initial, policy, are not those that were committed: initial/[^ ]*/policy/${name} is not what its tree's record says\\. .*\`npx everturn resume\` makes again`,
+      `FILES_GONE: The files of initial, policy, differ from the committed ones: initial/[^ ]*/policy/${name} is not what its tree's record says\\. .*\`npx everturn resume\` rebuilds those`,
     );
     for (const asked of [
       ["versions", id, "0"],

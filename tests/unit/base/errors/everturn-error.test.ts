@@ -5,7 +5,7 @@ describe("EverturnError", () => {
   it("says what was wrong and what to do", () => {
     const error = new EverturnError("DUPLICATE_KEY", { at: "a.yaml:3:1", key: "seed", line: 2 });
     expect(error.message).toBe(
-      "a.yaml:3:1: the key “seed” is written twice in one mapping. It is already on line 2; remove one of the two.",
+      "a.yaml:3:1: the key “seed” appears twice in one mapping. Line 2 already contains it. Remove one of the two.",
     );
     expect(error).toMatchObject({ code: "DUPLICATE_KEY", retryable: false, params: { key: "seed" } });
   });

@@ -34,7 +34,7 @@ test("a file with another digest, and a client that fails, are refused by name",
   const never = () => Promise.reject(new Error("used"));
   await expect(download(copy("abc", "00"), never)).rejects.toMatchObject({ code: "PACKAGE_FETCH_FAILED" });
   await expect(download(copy("abc", "00"), never)).rejects.toThrow(
-    "words 1.0.0 could not be fetched: its SHA-256 is ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad, not 00",
+    "Everturn could not fetch words 1.0.0: its SHA-256 is ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad, not 00",
   );
   const missing = { ...copy("abc", "00"), command: "no-such-client" };
   await expect(download(missing, never)).rejects.toThrow("spawn no-such-client ENOENT");

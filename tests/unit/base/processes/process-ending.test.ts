@@ -36,7 +36,7 @@ test("a SIGKILL is the kernel's where the kernel says that it killed for want of
   const killed = "process.kill(process.pid, 'SIGKILL')";
   expect(ending(killed)).toMatchObject({ reason: "SIGKILL", outOfMemory: false });
   expect(ending(killed, [], true)).toMatchObject({
-    reason: "the kernel killed it for want of memory, SIGKILL",
+    reason: "the kernel killed it because memory ran out, SIGKILL",
     outOfMemory: true,
   });
 });

@@ -167,7 +167,7 @@ test("what fails is told in OpenAI's form and may be asked again as the same req
     500,
     {
       error: {
-        message: expect.stringContaining("its log says why"),
+        message: expect.stringContaining("its log explains why"),
         type: "server_error",
         param: null,
         code: null,

@@ -35,9 +35,9 @@ test.concurrent.for<[string, PromiseName, string, PluginCheckOptions?]>([
   ["mistake", "odd values", "Correct the mistake there"],
   ["answersNothing", "odd values", "“text” must be text"],
   ["halfACharacter", "output", "Cut texts between code points"],
-  ["bytesAsText", "output", "Bytes that are no text are told otherwise"],
-  ["megabytes", "output", "Cut it in the tool"],
-  ["counts", "retry", "no random numbers, nothing kept in the module"],
+  ["bytesAsText", "output", "Describe bytes that are not text in another way"],
+  ["megabytes", "output", "Truncate it in the tool"],
+  ["counts", "retry", "no random numbers and no state in the module"],
   ["twice", "idempotency key", "Hand `key` on", logged],
   ["ignoresItsSignal", "signal", "Pass `signal` on"],
   ["keepsALock", "cancellation", "Undo in `finally`", calls("a")],
@@ -46,9 +46,9 @@ test.concurrent.for<[string, PromiseName, string, PluginCheckOptions?]>([
   ["releasesOnce", "release", "a call may have ended half-way", calls("a")],
   ["leavesAProcess", "reap", "killProcess(handle)"],
   ["holdsWithoutReap", "reap", "Write `reap(handle)`"],
-  ["snapshotsChange", "snapshot", "it must leave the state as it is"],
+  ["snapshotsChange", "snapshot", "it must not change the state"],
   ["partOfTheState", "death of a worker", "Put all of the state into the snapshot"],
-  ["replaysItsEffect", "replay", "Look at `isReplay`", logged],
+  ["replaysItsEffect", "replay", "Check `isReplay`", logged],
 ])("%s: %s", async ([name, promise, advice, options], { expect }) => {
   const plugin = `${tools}#${name}`;
   const said = await broken(plugin, promise, options);

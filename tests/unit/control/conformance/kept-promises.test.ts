@@ -49,7 +49,7 @@ test("everturn plugin check says what is broken, leaves the rest unchecked, and 
       expect.objectContaining({
         promise: "time-out",
         outcome: "broken",
-        seen: expect.stringContaining("did not answer within"),
+        seen: expect.stringContaining("did not respond within"),
         advice: expect.stringContaining("raise `timeout`"),
       }),
       expect.objectContaining({ promise: "signal", outcome: "not checked" }),

@@ -58,7 +58,7 @@ test.concurrent.for<[string, PromiseName, string]>([
   ["judgesByChance", "retry", "no random numbers"],
   ["numbersOnly", "odd values", "“reward” must be a number to train on"],
   ["notPure", "purity", "Leave out `pure`"],
-  ["growsTired", "concurrency", "nothing kept in the module"],
+  ["growsTired", "concurrency", "no state in the module"],
   ["inAnyOrder", "order", "in a stable order"],
   ["ofThisProcess", "death of a worker", "in a stable order"],
   ["noTasks", "answers", "A task has data_source"],

@@ -72,7 +72,7 @@ test("a run that another process works on is refused, and stays that one's", asy
   const session = { process: processIdentity(pid) ?? ownIdentity(), host, address };
   write(session);
   await expect(claimRun("run", folder)).rejects.toThrow(
-    `The run run is being worked on by process ${pid}. Wait for it, or end that process first.`,
+    `Process ${pid} is already working on the run run. Wait for it, or stop that process first.`,
   );
   expect(await liveSession(folder)).toEqual(session);
 });
@@ -102,7 +102,7 @@ test("process ids that other programs have by now are left alone", async () => {
 test("of two that find a dead session one gets the run", async () => {
   write({ process: { ...ownIdentity(), started: "1" }, host });
   const holders = [startHolder("here"), startHolder("here"), startHolder("here")];
-  await vi.waitUntil(() => holders.every(({ said }) => /holds it|RUN_ALREADY|worked on/.test(said())), {
+  await vi.waitUntil(() => holders.every(({ said }) => /holds it|RUN_ALREADY|was working on/.test(said())), {
     timeout: 100_000,
   });
   expect(holders.filter(({ said }) => said().includes("holds it"))).toHaveLength(1);
@@ -112,7 +112,7 @@ test("a session that changes hands tells the process that held it, which then le
   const held = await claimRun("run", folder);
   const other = { process: { pid: 7, started: "1", machine: "elsewhere" }, host: "elsewhere" };
   write(other);
-  await expect(held.taken).rejects.toThrow("The run run was taken over by process 7 of elsewhere");
+  await expect(held.taken).rejects.toThrow("Process 7 on elsewhere took over the run run");
   await expect(held.tell({ address })).rejects.toMatchObject({ code: "RUN_TAKEN_OVER" });
   await held.release();
   expect(await readSession(folder)).toEqual(other);
@@ -125,16 +125,14 @@ test.skipIf(!mayMakeProcessSpace)(
     await until(alive, "holds it");
     const refused = startHolder("container", "6000");
     await refused.ended;
-    expect(refused.said()).toContain(
-      `The run run is being worked on by process ${alive.child.pid} of ${hostname()}`,
-    );
+    expect(refused.said()).toContain(`Process ${alive.child.pid} on ${hostname()} is working on the run run`);
     expect(await liveSession(folder)).toMatchObject({ process: { pid: alive.child.pid } });
 
     alive.child.kill("SIGKILL");
     await alive.ended;
     const taker = startHolder("container", "3000");
     await until(taker, "holds it");
-    expect(taker.said()).toContain(`${hostname()} worked on run: watching for 3 s whether it still does`);
+    expect(taker.said()).toContain(`${hostname()} was working on run: checking for 3 s whether it still is`);
     expect(await liveSession(folder), "it can't be seen from here").toBeUndefined();
     await expect(claimRun("run", folder, { silence: 6000 })).rejects.toMatchObject({
       code: "RUN_HELD_ELSEWHERE",

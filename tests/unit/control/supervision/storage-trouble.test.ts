@@ -10,8 +10,8 @@ afterEach(() => void vi.useRealTimers());
 test("a run that can't write for five minutes stops, and says why and what to do", async () => {
   const trouble = storageTrouble("small-1");
   const failed = expect(trouble.failed).rejects.toThrow(
-    "The run small-1 stopped: nothing could be written or read for 5 minutes. turn-1.json can't be written: the disk is full. " +
-      "Then `npx everturn resume small-1`.",
+    "The run small-1 stopped, because nothing could be read or written for 5 minutes. turn-1.json can't be written: the disk is full. " +
+      "Then run `npx everturn resume small-1`.",
   );
   for (let waited = 0; waited <= 5; waited++) {
     trouble.hear(full);

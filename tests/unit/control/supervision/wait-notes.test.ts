@@ -60,7 +60,7 @@ test("a new reason is said, one with other numbers is none, and reasons that tak
 test("when it goes on, that is said once; a pause of a moment is no end", () => {
   const said = saidAt(60, (seconds) => (seconds === 24 || seconds > 40 ? [] : [failing]));
   expect(said.map(([seconds]) => seconds)).toEqual([12, 45]);
-  expect(said[1]?.[1]).toBe("search (tools) is no longer waited for, after 39 s");
+  expect(said[1]?.[1]).toBe("search (tools) continued after a wait of 39 s");
 });
 
 test("what only takes its time is said where nothing else moves, and again when it takes ten times as long", () => {
@@ -92,8 +92,8 @@ test("those that wait for the same are one line, with the oldest as the example"
   const waits = grouped([...others, failing, training]);
   expect(waits.map((wait) => waitLine(wait, 20_000))).toEqual([
     "waiting for search (tools) of step-0001/task-00000/0 and 5 more: attempt 6 after 20 s; The tool search failed: 503",
-    "waiting for train-step (trainer) of step-0001: under way for 20 s",
-    expect.stringContaining("and 1 more: under way for 19 s"),
+    "waiting for train-step (trainer) of step-0001: running for 20 s",
+    expect.stringContaining("and 1 more: running for 19 s"),
   ]);
   const [sample] = grouped([failing, ...others.map((wait) => ({ ...wait, isSample: true }))]);
   expect(sample && waitLine(sample, 20_000)).toContain("task-00000/0 and at least 5 more: attempt 6");

@@ -110,7 +110,7 @@ test("one that is out of reach is named with its cause, and told what it missed 
   const trackers = await runTrackers(run, (text) => void notes.push(text));
   expect(await trackers.close("completed")).toBe(3);
   expect(notes).toEqual([
-    "tracker tracker-test: out of reach (no route). The run goes on without it, and it is tried again",
+    "tracker tracker-test: out of reach (no route). The run continues without it, and Everturn tries again",
   ]);
   rmSync(away);
   const later = await runTrackers(run, (text) => void notes.push(text));

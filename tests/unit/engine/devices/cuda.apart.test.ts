@@ -31,7 +31,7 @@ test("a session on a device that can't be used says what is missing and how to g
     code: "DEVICE_UNAVAILABLE",
   });
   await expect(createSession(model(), { device: "cuda" })).rejects.toThrow(
-    "The device “cuda” can't be used here: ONNX Runtime's CUDA provider was not fetched yet. " +
+    "The device “cuda” can't be used on this machine: ONNX Runtime's CUDA provider was not fetched yet. " +
       "Run `npx everturn devices fetch cuda`.",
   );
 });

@@ -75,7 +75,9 @@ test("an adapter's base is found beside it, or where --base says", async () => {
   await exportModel(beside, join(work, "merged-beside"), { ...plain, merge: true });
   const lost = await adapterFolder("lost", "someone/else");
   const merging = exportModel(lost, join(work, "merged-lost"), { ...plain, merge: true });
-  await expect(merging).rejects.toThrow('base_model_name_or_path "someone/else" is no folder here');
+  await expect(merging).rejects.toThrow(
+    'base_model_name_or_path "someone/else" is not a folder on this machine',
+  );
   await exportModel(lost, join(work, "merged-given"), { ...plain, merge: true, base: policy });
   const [first, second] = await Promise.all(
     ["beside", "given"].map((name) => readWeights(join(work, `merged-${name}`))),

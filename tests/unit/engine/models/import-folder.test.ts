@@ -120,7 +120,7 @@ test.each<[string, () => Promise<unknown>]>([
   ["vocab_size is 1e+300, but must be", () => configure({ vocab_size: 1e300 })],
   ["config.json can't be read", () => rm(join(source, "config.json"))],
   ["there is neither model.safetensors nor", () => rm(join(source, "model.safetensors"))],
-  ['eos_token_id holds "2", which is no id', () => configure({ eos_token_id: "2" })],
+  ['eos_token_id holds "2", which is not an id', () => configure({ eos_token_id: "2" })],
   [
     "eos_token_id is missing, and generation_config.json has none either",
     async () => {
@@ -140,5 +140,5 @@ test.each<[string, () => Promise<unknown>]>([
 
 test("a name that is neither there nor known is refused with those that are", async () => {
   const importing = importModel(join(work, "nowhere"), target);
-  await expect(importing).rejects.toThrow("or one of the models known by name: smollm2-135m-instruct.");
+  await expect(importing).rejects.toThrow("or one of the built-in names: smollm2-135m-instruct.");
 });

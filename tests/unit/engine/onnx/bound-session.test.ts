@@ -74,6 +74,6 @@ test("memory of the wrong size, and what the runtime refuses, is an error that s
   expect(() => bindings.bindInput("columns", { shape: [2], data: rows })).toThrow("columns");
   session.close();
   expect(() => createBoundSession(runtime, new Uint8Array(8), { threads: 1 })).toThrow(
-    "ONNX Runtime refuses a model",
+    "ONNX Runtime rejected a model",
   );
 });

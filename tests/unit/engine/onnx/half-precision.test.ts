@@ -80,6 +80,6 @@ test("bfloat16 is refused for WebGPU, which has none", () => {
   graph.output("same", graph.input("number", "float32", [1]));
   const target = { device: "webgpu", precision: "bfloat16" } as const;
   expect(() => modelBytes(graph, target)).toThrow(
-    "The device “webgpu” can't be used here: it has no bfloat16.",
+    "The device “webgpu” can't be used on this machine: it has no bfloat16.",
   );
 });

@@ -53,7 +53,7 @@ describe("the memory of a version", () => {
 test("a plan that exceeds what is available is refused, with its parts", () => {
   const plan = { weights: 3 * 2 ** 20, keyValues: 2 ** 20 };
   expect(() => checkMemory(plan, 4 * 2 ** 20)).not.toThrow();
-  expect(() => checkMemory(plan, 2 ** 20)).toThrow("3 MiB of weights and 1 MiB of keys and values");
+  expect(() => checkMemory(plan, 2 ** 20)).toThrow("3 MiB for weights and 1 MiB for keys and values");
 });
 
 test("keys and values make do with less than their limit, down to a quarter", () => {
@@ -61,7 +61,7 @@ test("keys and values make do with less than their limit, down to a quarter", ()
   expect(fittingShare(plan, 16 * 2 ** 20)).toBe(1);
   expect(fittingShare(plan, 5 * 2 ** 20)).toBe(0.5);
   expect(fittingShare(plan, 4 * 2 ** 20)).toBe(0.25);
-  expect(() => fittingShare(plan, 4 * 2 ** 20 - 1)).toThrow("1 MiB of keys and values");
+  expect(() => fittingShare(plan, 4 * 2 ** 20 - 1)).toThrow("1 MiB for keys and values");
 });
 
 test("where nobody says how much they may take, it is an eighth of the machine's or container's memory, and a quarter of 1 GiB is enough", () => {
@@ -74,10 +74,10 @@ test("where nobody says how much they may take, it is an eighth of the machine's
   expect(usual(gibibytes(4), 0)).toBe(gibibytes(1));
   const plan = { weights: gibibytes(1), keyValues: gibibytes(8) };
   expect(fittingShare(plan, gibibytes(1.25), false)).toBe(1 / 32);
-  expect(() => fittingShare(plan, gibibytes(1.25), true)).toThrow("2048 MiB of keys and values");
-  expect(() => fittingShare(plan, gibibytes(1.24), false)).toThrow("256 MiB of keys and values");
+  expect(() => fittingShare(plan, gibibytes(1.25), true)).toThrow("2048 MiB for keys and values");
+  expect(() => fittingShare(plan, gibibytes(1.24), false)).toThrow("256 MiB for keys and values");
   const small = { weights: gibibytes(1), keyValues: gibibytes(0.5) };
-  expect(() => fittingShare(small, gibibytes(1.12), false)).toThrow("128 MiB of keys and values");
+  expect(() => fittingShare(small, gibibytes(1.12), false)).toThrow("128 MiB for keys and values");
 });
 
 test("keys and values are kept in a card's half precision, where its operator takes the heads", () => {

@@ -124,7 +124,7 @@ test("a stop token of the pipeline, and one of generation_config.json, end an ac
   const kept = JSON.parse(await readFile(join(target, "generation_config.json"), "utf8"));
   expect(kept.eos_token_id).toEqual([2, free.tokens[3], free.tokens[1]]);
   const unknown = policy.initialize(join(folder, "unknown"), { ...config, stopTokens: ["<|no such|>"] }, 1);
-  await expect(unknown).rejects.toThrow("names “<|no such|>”, which is no token of the vocabulary");
+  await expect(unknown).rejects.toThrow("contains “<|no such|>”, which is not in the vocabulary");
 });
 
 test("activations of 8 bits want a quantized model, and count as a restriction", async () => {

@@ -71,7 +71,7 @@ test("a demonstration may be longer than what a call takes as arguments", () => 
 });
 
 test("refuses a demonstration without an action", () => {
-  expect(() => framing.frameDemonstration([question], tools)).toThrow("has none of the assistant's");
+  expect(() => framing.frameDemonstration([question], tools)).toThrow("contains no assistant message");
 });
 
 test("refuses templates that can't frame turns", () => {

@@ -39,6 +39,6 @@ test("demonstrations become tokens when they are asked for, as the policy frames
   const framed = framedChats(run, await readDemonstrations(demonstrations));
   expect(framed.length).toBe(3);
   expect(await framed.at([2, 0, 2])).toEqual([expected[2], expected[0], expected[2]]);
-  await expect(framed.at([0, 1])).rejects.toThrow("has none of the assistant's");
+  await expect(framed.at([0, 1])).rejects.toThrow("contains no assistant message");
   expect(await framed.at([0])).toEqual([expected[0]]);
 });

@@ -22,7 +22,7 @@ function refusals(...sets: string[]): string[] {
     changePlan(plan, sets, 3);
   } catch (error) {
     if (!isEverturnError(error)) throw error;
-    return error.problems.map(({ message }) => message.replace(/\. Begin a new run .*/, ""));
+    return error.problems.map(({ message }) => message.replace(/\. Start a new run .*/, ""));
   }
   return [];
 }
@@ -50,9 +50,12 @@ test("how long a run is, and how what runs it behaves, may change", () => {
 });
 
 test.each([
-  ["steps=2", "override steps=2: steps of a run can't change: step 3 has begun"],
-  ["seed=8", "override seed=8: seed of a run can't change: all that the run draws follows from it"],
-  ["rollout.batchSize=8", /rollout\.batchSize of a run can't change: the data cursor counts in it$/],
+  ["steps=2", "override steps=2: steps can't change in an existing run: step 3 has begun"],
+  ["seed=8", "override seed=8: seed can't change in an existing run: all that the run draws follows from it"],
+  [
+    "rollout.batchSize=8",
+    /rollout\.batchSize can't change in an existing run: the data cursor counts in it$/,
+  ],
   ["rollout.temperature=2", /some of which may be under way, are sampled alike$/],
   ["rollout.staleness=1", /a run is synchronous or asynchronous from its beginning to its end$/],
   ["evaluation.tasks=9", /evaluations on different tasks can't be compared$/],

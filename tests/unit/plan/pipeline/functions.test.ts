@@ -113,11 +113,11 @@ describe("a tool of several functions", () => {
       "tools[0].functions[1].function names “raed”, a function that the tool does not have. Did you mean “read”? Its functions: pin, read.",
     );
     expect(await refused(`[{ plugin: ${board} }, { plugin: ${board}, name: other }]`)).toMatch(
-      /offers the tool “pin”, a name that tools\[0\] .*has already.*offers the tool “read”/s,
+      /offers the tool “pin”, but tools\[0\] .*already uses that name.*offers the tool “read”/s,
     );
     expect(
       await refused(`[{ plugin: ${told}, ${words} }, { plugin: ${told}, config: { words: [x] } }]`),
-    ).toContain("offers the tool “told”, a name that tools[0]");
+    ).toContain("offers the tool “told”, but tools[0]");
     expect(
       await refused(`[{ plugin: ${board}, functions: [{ function: pin, parameters: { type: array } }] }]`),
     ).toContain(
@@ -128,7 +128,7 @@ describe("a tool of several functions", () => {
   it("is refused where it can't tell its functions, or tells nonsense", async () => {
     expect(
       await refused(`[{ plugin: ${told}, config: { words: [x], fault: the server is down } }]`),
-    ).toContain("tool-told does not tell its functions: the server is down");
+    ).toContain("tool-told does not list its functions: the server is down");
     expect(await refused(`[{ plugin: ${told}, config: { words: [] } }]`)).toContain(
       "there must be at least one function",
     );
@@ -151,7 +151,7 @@ describe("a tool of several functions", () => {
       refused("[./x]", { "x/everturn.plugin.json": manifest(tool), "x/index.ts": "" });
     const one = { description: "d", parameters: { type: "object" } };
     expect(await refusal({})).toMatch(/tool lacks “description”.*tool lacks “parameters”/s);
-    expect(await refusal({ ...one, functions: { y: one } })).toContain("Leave one of the two out.");
+    expect(await refusal({ ...one, functions: { y: one } })).toContain("Remove one of the two.");
     expect(await refusal({ functions: {} })).toContain("tool.functions is a mapping, but must not be empty");
     expect(await refusal({ functions: { "y z": one } })).toContain("y z");
     expect(await refusal({ functions: { y: { ...one, parameters: { type: "text" } } } })).toContain(

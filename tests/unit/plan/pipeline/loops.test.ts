@@ -60,12 +60,12 @@ test.each([
   [
     "a name that the pipeline has not, once with its first row and the nearest name",
     { ...withLoops(two), ...tasks(undefined, "serch_agent", "serch_agent", "constructor") },
-    "tasks.jsonl:2: There is no agent loop “serch_agent”, which 2 tasks of dataset.train ask for by agent_name. Did you mean “search_agent”? The loops are: direct, search_agent.",
+    "tasks.jsonl:2: there is no agent loop “serch_agent”, but 2 tasks of dataset.train ask for it in agent_name. Did you mean “search_agent”? The loops are: direct, search_agent.",
   ],
   [
     "a name where the pipeline has one loop alone",
     tasks("tool_agent"),
-    "tasks.jsonl:1: There is no agent loop “tool_agent”, which a task of dataset.train asks for by agent_name. Name it under `loops`",
+    "tasks.jsonl:1: there is no agent loop “tool_agent”, but a task of dataset.train asks for it in agent_name. Add it to `loops`",
   ],
   [
     "tools that no tool is called",

@@ -53,7 +53,7 @@ test("a package whose manifest has another name is told by both where the name i
     ...changed("pipeline.yaml", "plugin: reward-exact-match", 'plugin: "@acme/tool-lookup"'),
   });
   expect(wrongKind).toContain(
-    "reward wants a reward plugin, but tool-lookup of the package @acme/tool-lookup",
+    "reward needs a reward plugin, but tool-lookup of the package @acme/tool-lookup",
   );
 });
 

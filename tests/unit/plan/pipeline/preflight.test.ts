@@ -59,7 +59,7 @@ test("tasks that leave no room for an action are named with their tokens", async
   const [problem, ...others] = await refusals(`dataset.train.config.path=${path}`);
   expect(others).toEqual([]);
   expect(problem).toMatch(
-    /^long\.jsonl:2: 4 of the 6 tasks of dataset\.train have no room for an action in the policy's context of 256 tokens: line 2 \(\d+ tokens\), line 4 \(\d+ tokens\), line 5 \(\d+ tokens\) and 1 more\. Shorten or remove them, or make room: /,
+    /^long\.jsonl:2: 4 of the 6 tasks of dataset\.train have no room for an action in the policy's context of 256 tokens: line 2 \(\d+ tokens\), line 4 \(\d+ tokens\), line 5 \(\d+ tokens\) and 1 more\. Shorten or remove these rows, or allow more tokens: /,
   );
   const fits = jsonLines("fits.jsonl", [task(2), task(3)]);
   expect(await refusals(`dataset.train.config.path=${fits}`)).toEqual([]);
@@ -101,9 +101,9 @@ test("a budget in tokens is refused where nobody knows the policy's tokens", asy
     "tools.0={ plugin: tool-calculator, observations: { tokens: 32 } }",
   );
   expect(rollout).toContain(
-    "rollout.observations.tokens is there, but nobody says what policy-openai's tokens are",
+    "rollout.observations.tokens is set, but the tokens of policy-openai are unknown",
   );
-  expect(ofTool).toContain("tools[0].observations.tokens is there");
+  expect(ofTool).toContain("tools[0].observations.tokens is set");
   expect(others).toEqual([]);
 });
 
@@ -116,7 +116,7 @@ test("demonstrated actions that a rollout would cut are refused, with the tokens
   );
   expect(others).toEqual([]);
   const [, needed = ""] =
-    /^cut\.jsonl:2: 2 of the 3 demonstrations that were counted show an action of more than 12 tokens \(rollout\.maxActionTokens\), up to (\d+)\. .* Raise rollout\.maxActionTokens to \1 or more/.exec(
+    /^cut\.jsonl:2: 2 of the 3 counted demonstrations contain an action of more than 12 tokens \(rollout\.maxActionTokens\), up to (\d+)\. .* Raise rollout\.maxActionTokens to at least \1/.exec(
       problem ?? "",
     ) ?? [];
   expect(await refusals(`warmStart.demonstrations=${path}`, `rollout.maxActionTokens=${needed}`)).toEqual([]);
@@ -189,16 +189,16 @@ test("demonstrations that are too long, empty, or call tools wrongly are refused
   const path = jsonLines("demonstrations.jsonl", rows);
   const problems = await refusals(`warmStart.demonstrations=${path}`);
   expect(problems.map((problem) => problem.replace(/ (Correct the row|Shorten).*/, ""))).toEqual([
-    "demonstrations.jsonl:2: a demonstrated call of “calculater” is wrong. The pipeline has no such tool. Did you mean “calculator”? Its tools: calculator.",
-    "demonstrations.jsonl:3: a demonstrated call of “calculator” is wrong, as in 1 more. unknown key “expresion” in the call. Did you mean “expression”? Known keys: expression.",
-    "demonstrations.jsonl:5: a demonstrated call of “calculator” is wrong. expression must be text, but is 2. Numbers, + - * / and parentheses, for example 74 + 50 - 47.",
+    "demonstrations.jsonl:2: a demonstrated call of “calculater” is invalid. The pipeline has no such tool. Did you mean “calculator”? Its tools: calculator.",
+    "demonstrations.jsonl:3: a demonstrated call of “calculator” is invalid, as in 1 more. unknown key “expresion” in the call. Did you mean “expression”? Known keys: expression.",
+    "demonstrations.jsonl:5: a demonstrated call of “calculator” is invalid. expression must be text, but is 2. Numbers, + - * / and parentheses, for example 74 + 50 - 47.",
     expect.stringMatching(
       /^demonstrations\.jsonl:6: 1 of the 6 demonstrations of warmStart\.demonstrations has no room in the policy's context of 256 tokens: line 6 \(\d+ tokens\)\.$/,
     ),
   ]);
   const nothing = jsonLines("nothing.jsonl", []);
   expect(await refusals(`warmStart.demonstrations=${nothing}`)).toEqual([
-    `override warmStart.demonstrations=${nothing}: the file has no demonstrations. Add rows to it, or leave out warmStart.`.replaceAll(
+    `override warmStart.demonstrations=${nothing}: the file contains no demonstrations. Add rows to it, or remove warmStart.`.replaceAll(
       `${folder}/`,
       "",
     ),
@@ -209,7 +209,7 @@ test("a stop token that is no token is refused before anything starts", async ()
   const refusedBy = (token: string) => refusals(`policy.config.stopTokens=["${token}"]`);
   expect(await refusedBy("<|im_end|>")).toEqual([]);
   expect(await refusedBy("<nope>")).toEqual([
-    expect.stringContaining("policy.config.stopTokens names “<nope>”, which is no token of the vocabulary."),
+    expect.stringContaining("policy.config.stopTokens contains “<nope>”, which is not in the vocabulary."),
   ]);
 });
 
@@ -261,7 +261,7 @@ test("rows that can't be framed are counted as far as they were looked at", asyn
     refusals(roomy, `policy.config.chatTemplate=${template}`, `warmStart.demonstrations=${path(count)}`);
   expect(await refused(2)).toContainEqual(
     expect.stringMatching(
-      /^endless-2\.jsonl:1: 2 of the 2 demonstrations of warmStart\.demonstrations can't be turned into tokens: line 1, line 2\. The chat template/,
+      /^endless-2\.jsonl:1: 2 of the 2 demonstrations of warmStart\.demonstrations can't be converted to tokens: line 1, line 2\. The chat template/,
     ),
   );
   expect(await refused(50)).toContainEqual(
@@ -347,9 +347,7 @@ test("an action format that the policy can't constrain, or that demonstrations a
   const constrained = "policy.config.sampling={ toolCalls: constrained }";
   expect(await refusals(constrained)).toEqual([]);
   expect(await refusals(constrained, "rollout.format=kimi-k2")).toContainEqual(
-    expect.stringMatching(
-      /rollout\.format is kimi-k2, but the policy constrains calls, which it can in hermes alone/,
-    ),
+    expect.stringMatching(/rollout\.format is kimi-k2, but the policy can constrain calls only in hermes/),
   );
   const path = jsonLines("called.jsonl", [demonstration("calculator", { expression: "1 + 1" })]);
   const shown = `warmStart={ demonstrations: ${path}, steps: 1 }`;
@@ -360,7 +358,7 @@ test("an action format that the policy can't constrain, or that demonstrations a
   const expression = (pattern: string) => `rollout.expression={ pattern: '${pattern}', example: x }`;
   expect(await refusals(expression("(?<function>a)"))).toEqual([]);
   expect(await refusals(expression("(?<function>a)"), "rollout.format=react")).toEqual([
-    expect.stringMatching(/rollout\.format is there, and rollout\.expression as well/),
+    expect.stringMatching(/rollout\.format is set, but rollout\.expression is set too/),
   ]);
   expect(await refusals(expression("(?<function>a"))).toEqual([
     expect.stringMatching(/rollout\.expression\.pattern is no regular expression: .*missing closing/),

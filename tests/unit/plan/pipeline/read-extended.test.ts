@@ -95,10 +95,10 @@ trainer: { plugin: trainer-onnx, config: { use: mine } }
 test.each([
   [
     "tools: [{ use: sum }]",
-    /1:16: “use” can't be followed: there is no block “sum”\. The pipeline has no blocks/,
+    /1:16: “use” can't be resolved: there is no block “sum”\. The pipeline has no blocks/,
   ],
   ["use: { sum: {} }\ntools: [{ use: smu }]", /2:16: .*no block “smu”\. Did you mean “sum”\?/],
-  ["use: { a: { use: b }, b: { use: a } }\nrollout: { use: a }", /“a” comes back to itself/],
+  ["use: { a: { use: b }, b: { use: a } }\nrollout: { use: a }", /“a” refers to itself/],
   ["use: { a: {} }\nrollout: { use: [a] }", /2:17: .*it is a list/],
   ["use: [a]\nname: x", /it is a list/],
 ])("a block that can't be followed is told with its place: %s", (text, expected) => {
@@ -130,9 +130,9 @@ test("a base may extend another one", () => {
 });
 
 test.each([
-  ["extends: 3\n", "it is 3, and no file's name"],
+  ["extends: 3\n", "it is 3, not a file name"],
   ["extends: ../base.yaml\n", "“../base.yaml” is not in the folder of this pipeline"],
-  ["extends: self.yaml\n", "“self.yaml” comes back to itself"],
+  ["extends: self.yaml\n", "“self.yaml” refers to itself"],
   ["extends: none.yaml\n", "There is no pipeline /"],
 ])("%j is refused with its place", (text, reason) => {
   const path = written(["self.yaml", text]);
@@ -172,8 +172,8 @@ plain: $\${HOME} \${lower} $HOME
 
 test("each variable that is not set is named with its place", () => {
   const path = written(["p.yaml", `name: \${EVERTURN_TEST_A}\nlist:\n  - x\${EVERTURN_TEST_B}\n`]);
-  expect(message(path)).toContain("p.yaml:1:7: the variable EVERTURN_TEST_A of the environment is not set.");
-  expect(message(path)).toContain("p.yaml:3:5: the variable EVERTURN_TEST_B");
+  expect(message(path)).toContain("p.yaml:1:7: the environment variable EVERTURN_TEST_A is not set.");
+  expect(message(path)).toContain("p.yaml:3:5: the environment variable EVERTURN_TEST_B");
 });
 
 test("what is wrong in the base is told with its place there, also below an override", async () => {

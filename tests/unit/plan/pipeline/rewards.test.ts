@@ -67,7 +67,7 @@ test("tasks that no reward with a weight scores are refused, each data source on
   const metric = "{ plugin: reward-exact-match, name: metric, weight: 0 }";
   const refusal = await refused(naming(` [${elsewhere}, ${metric}]`));
   expect(refusal).toMatch(
-    /tasks\.jsonl:1: No reward with a weight scores the data source “test”, which a task of dataset\.train have/,
+    /tasks\.jsonl:1: no reward with a weight scores the data source “test” of a task of dataset\.train/,
   );
   expect(refusal).toContain("a task of dataset.validation");
 });
@@ -95,7 +95,7 @@ test("editors are told of a list, too, with the options of its plugins", () => {
 test("a reward of groups stands beside one that scores each trajectory, in groups of two or more", async () => {
   const rank = join(import.meta.dirname, "../../../../plugins/reward-group-rank");
   expect(await refused(naming(` ${rank}`))).toContain(
-    "reward compares the trajectories of a group, but no reward beside it scores each of them. Put one before it, with weight 0",
+    "reward compares the trajectories of a group, but no other reward scores each of them. Put one before it, with weight 0",
   );
   const both = naming(` [reward-exact-match, ${rank}]`);
   expect(await refused(both, ["rollout.groupSize=1"])).toContain(

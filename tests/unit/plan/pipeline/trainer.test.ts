@@ -49,8 +49,8 @@ describe("a loss of one's own", () => {
     expect(
       await refused(withLoss("export default { loss() {} };", "{ plugin: ./losses/own }")),
     ).toMatchInlineSnapshot(`
-      "pipeline.yaml: refused, 1 problem:
-      pipeline.yaml:20:19: the plugin can't be used. loss-own: the default export of losses/own/index.js is no function. A loss plugin's default export is a function (tokens, config) => losses.
+      "pipeline.yaml: 1 problem found:
+      pipeline.yaml:20:19: the plugin can't be used. loss-own: the default export of losses/own/index.js is not a function. A loss plugin's default export is a function (tokens, config) => losses.
       Correct it and run again."
     `);
   });
@@ -61,7 +61,7 @@ describe("a loss of one's own", () => {
         withLoss("export default () => {};", "{ plugin: ./losses/own, config: { strenght: 1 } }"),
       ),
     ).toMatchInlineSnapshot(`
-      "pipeline.yaml: refused, 1 problem:
+      "pipeline.yaml: 1 problem found:
       pipeline.yaml:20:43: unknown key “strenght” in trainer.loss.config. Did you mean “strength”? Known keys: strength.
       Correct it and run again."
     `);
@@ -73,7 +73,7 @@ describe("a trainer's settings that don't go together", () => {
     expect(
       await refused({ ...withTrainer("algorithm: gspo, aggregation: token-mean, klTarget: 0.1") }),
     ).toMatchInlineSnapshot(`
-      "pipeline.yaml: refused, 2 problems:
+      "pipeline.yaml: 2 problems found:
       pipeline.yaml:18:42: trainer.config.algorithm is gspo, whose klCoefficient is 0, which a klTarget can't steer. Give it a value to start from, such as 0.01, or remove klTarget.
       pipeline.yaml:18:61: trainer.config.aggregation is token-mean, which would count the ratio of a whole sequence once for each of its tokens. Use sequence-mean, or set ratio to token.
       Correct it and run again."
@@ -82,7 +82,7 @@ describe("a trainer's settings that don't go together", () => {
 
   it("with the rollout are refused: groups of one", async () => {
     expect(await refused(withTrainer("algorithm: grpo"), ["rollout.groupSize=1"])).toMatchInlineSnapshot(`
-      "pipeline.yaml: refused, 1 problem:
+      "pipeline.yaml: 1 problem found:
       pipeline.yaml:18:42: trainer.config.algorithm is grpo, whose advantages is group-mean, which compares the trajectories of a task, but rollout.groupSize is 1. Set rollout.groupSize to 2 or more (8 is usual), or take the algorithm ppo or reinforce++.
       Correct it and run again."
     `);
@@ -95,12 +95,12 @@ describe("a trainer's settings that don't go together", () => {
         "rollout.groupSize=8",
       ]),
     ).toMatchInlineSnapshot(`
-      "pipeline.yaml: refused, 1 problem:
+      "pipeline.yaml: 1 problem found:
       pipeline.yaml:18:70: trainer.config.importanceCorrection is none, but rollout.staleness is 2: what older versions sampled would count as the newest one's. Remove it: it is then token-truncate. Or set it to that or to sequence-truncate.
       Correct it and run again."
     `);
     expect(await refused(withTrainer("algorithm: ppo"), ["rollout.minGroup=3"])).toMatchInlineSnapshot(`
-      "pipeline.yaml: refused, 1 problem:
+      "pipeline.yaml: 1 problem found:
       override rollout.minGroup=3: rollout.minGroup is 3, but rollout.groupSize is 2: every group would be replaced. Set it to 2 or less.
       Correct it and run again."
     `);
@@ -110,20 +110,20 @@ describe("a trainer's settings that don't go together", () => {
         "rollout.batchSize=1024",
       ]),
     ).toMatchInlineSnapshot(`
-      "pipeline.yaml: refused, 1 problem:
+      "pipeline.yaml: 1 problem found:
       override rollout.staleness=9: rollout.staleness is 9, but then 10 batches of 1024 trajectories, 10240, may be under way: more than 10000. Set it to 8 or less.
       Correct it and run again."
     `);
     expect(await refused(withTrainer("algorithm: ppo"), ["rollout.batchSize=6144"])).toMatchInlineSnapshot(`
-      "pipeline.yaml: refused, 1 problem:
-      override rollout.batchSize=6144: rollout.batchSize is 6144, but a step is told of its trajectories at once, and Temporal takes no more than 5000. Set it to 5000 or less.
+      "pipeline.yaml: 1 problem found:
+      override rollout.batchSize=6144: rollout.batchSize is 6144, but a step receives all its trajectories at once, and Temporal accepts at most 5000. Set it to 5000 or less.
       Correct it and run again."
     `);
   });
 
   it("an algorithm that doesn't exist", async () => {
     expect(await refused(withTrainer("algorithm: gpro"))).toMatchInlineSnapshot(`
-      "pipeline.yaml: refused, 1 problem:
+      "pipeline.yaml: 1 problem found:
       pipeline.yaml:18:42: trainer.config.algorithm is “gpro”, but must be one of ppo, grpo, dr-grpo, dapo, rloo, reinforce++, reinforce++-baseline, gspo. Did you mean “grpo”?
       Correct it and run again."
     `);

@@ -54,13 +54,13 @@ test("tasks are told by source, length, answer and column; what is there twice, 
     "  prompts   6 to 24 characters, median 6; up to 30 tokens with template and tools",
     '  answers   3 different; the commonest "2" × 2, "two" × 1, "3" × 1',
     "  columns   ability 1",
-    "  repeated  1 row with a prompt that an earlier one has: train.jsonl:2",
+    "  repeated  1 row with the prompt of an earlier row: train.jsonl:2",
     "held-out: 2 tasks",
     "  sources   sums 2",
     "  prompts   6 to 6 characters, median 6",
     '  answers   2 different; the commonest "18" × 1, "2" × 1',
     "  repeated  none",
-    "1 held-out prompt also trained on, and so not held out: held-out.jsonl:2",
+    "1 held-out prompt also in the training data, so not held out: held-out.jsonl:2",
   ]);
 });
 
@@ -97,7 +97,7 @@ test("where steps train on pairs, these are told in place of training tasks", ()
     "  prompts   6 to 6 characters, median 6",
     "  chosen    1 to 8 characters, median 8; up to 9 tokens with template and tools",
     "  rejected  1 to 1 character, median 1",
-    "  repeated  1 row that an earlier one is: row 3",
+    "  repeated  1 row identical to an earlier row: row 3",
     "held-out: 2 tasks",
   ]);
   expect(describeExamples({}, { learned: [], rejected: [] })).toBeUndefined();

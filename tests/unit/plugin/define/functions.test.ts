@@ -136,10 +136,10 @@ describe("a plain function", () => {
       `"it.ts:3:20: the parameter “call” of it can't be an argument of a tool: its type () => void is a function. Take text, numbers, true or false, lists or objects of these."`,
     );
     expect(await problem("a: any")).toMatchInlineSnapshot(
-      `"it.ts:3:20: the parameter “a” of it can't be an argument of a tool: its type any is no value of JSON. Take text, numbers, true or false, lists or objects of these."`,
+      `"it.ts:3:20: the parameter “a” of it can't be an argument of a tool: its type any is not a JSON value. Take text, numbers, true or false, lists or objects of these."`,
     );
     expect(await problem("a: { b: bigint[] }")).toMatchInlineSnapshot(
-      `"it.ts:3:20: the parameter “a” of it can't be an argument of a tool: its type bigint is no value of JSON. Take text, numbers, true or false, lists or objects of these."`,
+      `"it.ts:3:20: the parameter “a” of it can't be an argument of a tool: its type bigint is not a JSON value. Take text, numbers, true or false, lists or objects of these."`,
     );
     expect(await problem("list: List")).toMatchInlineSnapshot(
       `"it.ts:3:20: the parameter “list” of it can't be an argument of a tool: its type List refers to itself. Take text, numbers, true or false, lists or objects of these."`,
@@ -149,7 +149,7 @@ describe("a plain function", () => {
   it("without a description, of several signatures, or a class is refused", async () => {
     const problem = async (text: string) => (await resolved(text)).problems.join();
     expect(await problem("export function it(a: number) { return a; }\n")).toMatchInlineSnapshot(
-      `"it.ts:1:1: the function it has no description. Write /** … */ above it: it is what the policy is told of the tool."`,
+      `"it.ts:1:1: the function it has no description. Write /** … */ above it: the policy reads it as the description of the tool."`,
     );
     expect(await problem("/** It. */\nexport function it<T>(a: T) { return a; }\n")).toMatchInlineSnapshot(
       `"it.ts:2:1: the function it has type parameters. Write one signature with plain types: a tool has one schema."`,

@@ -209,12 +209,12 @@ describe("a module that is no such plugin is refused", () => {
 
   it("what throws while it is loaded, calls process.exit(), or can't be read", async () => {
     expect(await refused('\n  throw new Error("no licence");\n')).toMatchInlineSnapshot(
-      `"tools/it.ts:2:9: it can't be loaded: Error: no licence. It is loaded to learn what it defines, when the plan is made."`,
+      `"tools/it.ts:2:9: it can't be loaded: Error: no licence. Everturn loads it when it makes the plan, to learn what it defines."`,
     );
     expect(
       await refused('import "./other.ts";', "./tools/it.ts", { "tools/other.ts": "\nlet a = = 2;\n" }),
     ).toMatchInlineSnapshot(
-      `"tools/other.ts:2:9: it can't be loaded: SyntaxError: Expression expected. It is loaded to learn what it defines, when the plan is made."`,
+      `"tools/other.ts:2:9: it can't be loaded: SyntaxError: Expression expected. Everturn loads it when it makes the plan, to learn what it defines."`,
     );
     expect(await refused('import { Nothing } from "everturn-nothing";\n')).toMatchInlineSnapshot(
       `"tools/it.ts:1:25: it can't be loaded: Error: Cannot find package 'everturn-nothing' imported from tools/it.ts. Install it in the project of the file, or correct the import."`,
@@ -254,10 +254,10 @@ describe("a module that is no such plugin is refused", () => {
     const reward = `import { defineReward } from "everturn/plugin";
       export default defineReward({ score: () => ({ reward: 1, success: true }) });`;
     expect(await refused(reward)).toMatchInlineSnapshot(
-      `"tools/it.ts:2:7: a tool belongs here, and this is a reward. Write \`export default defineTool({ … })\`."`,
+      `"tools/it.ts:2:7: this needs a tool, but it is a reward. Write \`export default defineTool({ … })\`."`,
     );
     expect(await refused("export default { execute() {} };")).toMatchInlineSnapshot(
-      `"tools/it.ts:1:1: its default export is no tool. Write \`export default defineTool({ … })\`."`,
+      `"tools/it.ts:1:1: its default export is not a tool. Write \`export default defineTool({ … })\`."`,
     );
   });
 
@@ -265,14 +265,14 @@ describe("a module that is no such plugin is refused", () => {
     const zod = (schema: string) =>
       `import { z } from "zod";\n${head}  parameters: z.object({ at: ${schema} }),\n  execute: () => 1,\n});\n`;
     expect(await refused(zod("z.date()"))).toMatchInlineSnapshot(
-      `"tools/it.ts:6:3: parameters: it can't be a JSON Schema: Date cannot be represented in JSON Schema. Arguments are JSON: take a text or a number, and make a date or what else is needed of it in execute()."`,
+      `"tools/it.ts:6:3: parameters: it can't be a JSON Schema: Date cannot be represented in JSON Schema. Arguments are JSON: accept a text or a number, and convert it to a date or another type in execute()."`,
     );
     expect(await refused(zod("z.string().transform(Number)"))).toMatchInlineSnapshot(
-      `"tools/it.ts:6:3: parameters: it can't be a JSON Schema: Transforms cannot be represented in JSON Schema. Arguments are JSON: take a text or a number, and make a date or what else is needed of it in execute()."`,
+      `"tools/it.ts:6:3: parameters: it can't be a JSON Schema: Transforms cannot be represented in JSON Schema. Arguments are JSON: accept a text or a number, and convert it to a date or another type in execute()."`,
     );
     const valibot = `import * as v from "valibot";\n${head}  parameters: v.object({}),\n  execute: () => 1,\n});\n`;
     expect(await refused(valibot)).toMatchInlineSnapshot(
-      `"tools/it.ts:6:3: parameters: this schema of valibot can't be told as JSON Schema (Standard JSON Schema). Wrap it: toStandardJsonSchema(…) of @valibot/to-json-schema."`,
+      `"tools/it.ts:6:3: parameters: this schema of valibot can't be converted to JSON Schema (Standard JSON Schema). Wrap it: toStandardJsonSchema(…) of @valibot/to-json-schema."`,
     );
     expect(await refused(head + rest.replace('"object"', '"text"'))).toMatchInlineSnapshot(
       `"tools/it.ts:5:3: tool.parameters is not a valid JSON Schema (draft-07): its type is “text”. It describes named values: write "type": "object"."`,
@@ -303,7 +303,7 @@ describe("a module that is no such plugin is refused", () => {
 
   it("two tools of one name", async () => {
     expect(await refused(head + rest, "./tools/it.ts, { plugin: ./tools/it.ts }")).toMatchInlineSnapshot(
-      `"pipeline.yaml:10:34: tool-it offers the tool “it”, a name that tools[0] (pipeline.yaml:10:9) has already. The two can't be told apart; leave one out, or give it another \`name\` there: of the tool, or of one of its \`functions\`."`,
+      `"pipeline.yaml:10:34: tool-it offers the tool “it”, but tools[0] (pipeline.yaml:10:9) already uses that name. Remove one of the two, or rename the tool or one of its \`functions\` with \`name\`."`,
     );
   });
 });

@@ -92,7 +92,7 @@ test.for([
   [{ content: [{ type: "audio", data: "" }] }, "“content[0].type” must be text, json, image or video"],
   [{ text: "", content: "x" }, "“content” must be a list of parts"],
   [{ content: [{ type: "image", data: "no base64!" }] }, "“content[0].data” must be the bytes of an image"],
-  [{ content: [{ type: "image", data: new Uint8Array([1]) }] }, "give its mediaType, for example image/png"],
+  [{ content: [{ type: "image", data: new Uint8Array([1]) }] }, "set mediaType, for example image/png"],
   [{ content: [{ type: "image", data: png(1, 1), mediaType: "text/html" }] }, "“content[0].mediaType”"],
   [{ content: [{ type: "video", frames: [] }] }, "“content[0].frames” must be a list of images"],
   [{ content: [{ type: "json", value: 1n }] }, "“content[0].value” must be a value that JSON can hold"],

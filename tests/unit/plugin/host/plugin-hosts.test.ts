@@ -109,7 +109,7 @@ test.for([
   ["process.kill(process.pid, 'SIGKILL'); return new Promise(() => {})", "SIGKILL"],
   [
     "process.kill(process.pid, 'SIGSTOP'); return new Promise(() => {})",
-    "it answered nothing for ten seconds",
+    "it did not respond for ten seconds",
   ],
 ] as const)(
   "%s costs the call an attempt and its instances, and this process nothing",

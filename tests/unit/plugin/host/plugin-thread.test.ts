@@ -59,7 +59,7 @@ test("a tool that never returns costs its own call only: this thread goes on, an
   clearInterval(turning);
   expect(turns, "turns of this thread's loop meanwhile").toBeGreaterThan(0);
   expect(said).toEqual([
-    "tool-calculator: its thread was ended: it did not let its thread go on for longer than 1 s. The next call starts it again.",
+    "tool-calculator: its thread was stopped: it blocked its thread for longer than 1 s. The next call restarts it.",
   ]);
   expect(await call("return 3")).toBe("3");
 });
@@ -88,7 +88,7 @@ test.for([
   });
   expect(await call("return state", state)).toBe("created");
   await expect(call(expression, state)).rejects.toMatchObject({ code: "TOOL_FAILED", params: { reason } });
-  expect(said).toEqual([`tool-calculator: its thread was ended: ${reason}. The next call starts it again.`]);
+  expect(said).toEqual([`tool-calculator: its thread was stopped: ${reason}. The next call restarts it.`]);
   expect(thread.isLost(state)).toBe(true);
   await expect(call("return 1", state)).rejects.toMatchObject({ code: "PLUGIN_THREAD_ENDED" });
   expect(await call("return 1")).toBe("1");

@@ -247,7 +247,7 @@ test("what has no counterpart is refused with its place and what to do, all of i
   const text = refusalOf(`tools:\n${gsm8k}${wrong}`);
   expect(text).toContain("tools.yaml:2:17: tools[0].class_name names verl.tools.gsm8k_tool.Gsm8kTool");
   expect(text).toContain("--map verl.tools.gsm8k_tool.Gsm8kTool=./tools/mine.ts");
-  expect(text).toContain("tools[1].config.default_timeout is no number above 0");
+  expect(text).toContain("tools[1].config.default_timeout is not a number above 0");
 });
 
 test.each([

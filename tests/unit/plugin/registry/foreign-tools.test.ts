@@ -113,6 +113,6 @@ test("what is no tool of another ecosystem is none, and is not wrapped", () => {
   for (const value of [undefined, "text", () => 1, {}, { execute: () => 1 }, { inputSchema: {} }])
     expect(foreignTool(value, "it")).toBeUndefined();
   expect(() => wrapTool({ execute: () => 1 }, { name: "it" })).toThrowErrorMatchingInlineSnapshot(
-    `[TypeError: wrapTool: this is no tool of the AI SDK, LangChain.js, Mastra or OpenAI's agents SDK]`,
+    `[TypeError: wrapTool: this is not a tool of the AI SDK, LangChain.js, Mastra or OpenAI's agents SDK]`,
   );
 });

@@ -35,7 +35,7 @@ test("compares two evaluations of a run task by task", async () => {
 
 test("writes a table, and names so many tasks as are asked for", async () => {
   const text = await tell(`${id}/evaluation-v0001`, id, "--limit", "1");
-  expect(text).toContain("compared on 6 tasks that both have\n");
+  expect(text).toContain("compared on 6 shared tasks\n");
   expect(text).toMatch(/^all +accuracy +6 +16\.7 % \(3\.0–56\.4\) +\d.* \+\d.* [01]\.\d{3}$/m);
   expect(text).toMatch(/^newly solved: \d {2}task-0000\d … and \d more; --limit 0 names all$/m);
   expect(text).toMatch(/^lost: 0$/m);
@@ -55,7 +55,7 @@ test("of several, each is told against the first", async () => {
   expect(all[1]).toEqual(await compare(first, third, { runs }));
 });
 
-test("of two runs, the settings that differ are named", async () => {
+test("of two runs, the different settings are named", async () => {
   const other = await writeSampleRun({
     warmStart: true,
     steps: 4,
@@ -74,8 +74,8 @@ test("of two runs, the settings that differ are named", async () => {
     { key: "rollout.temperature", first: plan.rollout.temperature, second: 0.5 },
   ]);
   const text = await tell(`${folder.root}/evaluation-v0001`, `${other.folder.root}/evaluation-v0001`);
-  expect(text).toMatch(/^settings that differ: seed \d+ → 9, rollout\.temperature 1 → 0\.5$/m);
-  expect(await tell(`${id}/v0001`, id)).not.toContain("settings that differ");
+  expect(text).toMatch(/^different settings: seed \d+ → 9, rollout\.temperature 1 → 0\.5$/m);
+  expect(await tell(`${id}/v0001`, id)).not.toContain("different settings");
 });
 
 test("says what is missing", async () => {
@@ -89,13 +89,13 @@ test("refuses evaluations on other tasks, or without a task in common", async ()
   const evaluation = await store.read(evaluationKey("evaluation-v0001"));
   if (evaluation === undefined) throw new Error("there is no evaluation");
   await store.record(evaluationKey("evaluation-empty"), { ...evaluation, name: "evaluation-empty" });
-  await expect(tell(`${id}/empty`, id)).rejects.toThrow("can't be compared: no task is in both");
+  await expect(tell(`${id}/empty`, id)).rejects.toThrow("can't be compared: they have no task in common");
   const name = { stage: "evaluation-v0001", task: "task-00002", sample: 0 };
   changeRecord<Trajectory>(join(folder.root, trajectoryKey(name).path), (record) => ({
     ...record,
     task: { ...record.task, reward_model: { ground_truth: "another" } },
   }));
   await expect(tell(`${id}/v0001`, id)).rejects.toThrow(
-    "1 of their 6 tasks are not the same, such as task-00002: they were made on other task sets",
+    "1 of their 6 tasks differ, for example task-00002: they use different task sets",
   );
 });

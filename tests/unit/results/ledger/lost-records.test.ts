@@ -24,7 +24,7 @@ test("an evaluation whose record is missing is named once a later step is record
       groups: [{ task: "task-00001", samples: [0] }],
     });
   expect(await findings()).toEqual([
-    "record: evaluations/evaluation-v0001.json: it is missing, but a later step is recorded; restore it from a copy",
+    "record: evaluations/evaluation-v0001.json: it is missing, but a later step is recorded; restore it from a backup",
   ]);
 });
 
@@ -35,7 +35,7 @@ test("a commit that is missing is named alone, without each trajectory that it w
   remove(3);
   const added = (await findings()).filter((finding) => !before.includes(finding));
   expect(added.filter((finding) => !finding.startsWith("version: "))).toEqual([
-    "metrics: step 1: is recorded, but steps/1/trained.json is missing or damaged; restore it from a copy",
-    "metrics: step 3: is recorded, but steps/3/trained.json is missing or damaged; `npx everturn resume` makes the step again",
+    "metrics: step 1: is recorded, but steps/1/trained.json is missing or damaged; restore it from a backup",
+    "metrics: step 3: is recorded, but steps/3/trained.json is missing or damaged; `npx everturn resume` repeats the step",
   ]);
 });

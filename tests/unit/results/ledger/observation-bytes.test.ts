@@ -77,6 +77,6 @@ test("a run that is answered from these records has the images in its own store"
 
 test("the ledger tells which observations name bytes that are gone, in single records and in steps' files", async () => {
   rmSync(join(folder.root, "bytes", sha256.slice(0, 2), `${sha256}.bin`));
-  const gone = `observation: an observation of it names bytes that are gone: ${sha256}`;
+  const gone = `observation: an observation refers to missing bytes: ${sha256}`;
   expect(await findings()).toEqual([gone, gone]);
 });

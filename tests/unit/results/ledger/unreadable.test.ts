@@ -82,6 +82,6 @@ test("the command lists what was made again", async () => {
   const told = await runCommand(registerLedger, "ledger", id, "--runs", runs);
   process.exitCode = undefined; // other things are wrong with a sample run
   expect(told).toMatch(
-    /can't be read, and was made again or is in its step's file:\n.*forks\/1\.json: it is cut/,
+    /unreadable, but rebuilt or also stored in its step's file:\n.*forks\/1\.json: it is cut/,
   );
 });

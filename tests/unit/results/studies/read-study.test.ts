@@ -82,7 +82,10 @@ test.each([
   ["name: s\njobs:\n  a: { train: pipline.yaml }", /^3:15: .*pipline\.yaml.*Did you mean “pipeline\.yaml”/],
   ["name: s\njobs:\n  a: { train: pipeline.yaml, seeds: [1] }", /^3:30: .*“seeds”/],
   ["name: s\njobs:\n  a: { train: pipeline.yaml, matrix: { seed: 1 } }", /^3:46: .*list/],
-  ["name: s\njobs:\n  a: { train: pipeline.yaml }\n  b: { evaluate: c }", /^4:18: .*“c” is no job before it/],
+  [
+    "name: s\njobs:\n  a: { train: pipeline.yaml }\n  b: { evaluate: c }",
+    /^4:18: .*“c” is not an earlier job/,
+  ],
   [
     "name: s\njobs:\n  warm: { train: pipeline.yaml }\n  b: { evaluate: wram }",
     /^4:18: .*Did you mean “warm”/,

@@ -35,7 +35,7 @@ test("a run that 0.3 began is refused as such, and not for a broken file", async
   await expect(openRuns(runs)("calculator-20261101-120000")).rejects.toMatchObject({
     code: "RUN_OF_EARLIER_RELEASE",
     retryable: false,
-    message: expect.stringContaining("begun by Everturn 0.3 or earlier"),
+    message: expect.stringContaining("created by Everturn 0.3 or earlier"),
   });
 });
 
@@ -56,7 +56,7 @@ test("a run whose plan is missing says so, and not that there is no such run", a
   await expect(openRuns(runs)(run)).rejects.toMatchObject({
     code: "RUN_PLAN_LOST",
     message: expect.stringContaining(
-      "its plan plan/1.json is missing or damaged. Restore the file from a copy.",
+      "its plan plan/1.json is missing or damaged. Restore the file from a backup",
     ),
   });
 });

@@ -51,7 +51,7 @@ test("a copy beside its run is refused, by its name; in another folder it is the
   const { runs, id, root } = await sample();
   cpSync(root, join(runs, "copy"), { recursive: true });
   expect(() => runReference("copy", runs)).toThrow(
-    `The folder ${join(runs, "copy")} is a copy of the run ${id}, whose own folder is ${root}.`,
+    `The folder ${join(runs, "copy")} is a copy of the run ${id}, whose original folder is ${root}.`,
   );
   expect(() => runReference(join(runs, "copy"), "elsewhere")).toThrow("is a copy of the run");
   expect(runReference(id, runs)).toEqual({ runs, run: id });

@@ -107,7 +107,7 @@ test("what JSON can't say is refused, and outside of a trajectory all is as it w
   expect(await wrong("/recorded_calls", {})).toBe("400 name is missing: send a text.");
   expect(await wrong("/recorded_calls", { name: "a", call_id: 1 })).toBe("400 call_id is 1: send a text.");
   expect(await wrong("/recorded_calls", [])).toBe("400 The body is a list: send a JSON object.");
-  expect(await wrong("/recorded_results", { id: "x", result: 1 })).toMatch(/^404 No call x is under way/);
+  expect(await wrong("/recorded_results", { id: "x", result: 1 })).toMatch(/^404 There is no running call x/);
   expect(await wrong("/recorded_results", { id: "x", result: 1, error: "e" })).toMatch(
     /^400 .*send one of them/,
   );

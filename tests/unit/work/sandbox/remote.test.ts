@@ -98,7 +98,7 @@ test.runIf(hasPython)(
     expect(await late).toMatchObject({ outcome: "time-limit" });
     expect(String(await session.read("sum"))).toBe("3");
     await expect(session.run({ language: "python", code: "1", keep: true })).rejects.toThrow(
-      "keeps no variables from program to program. Set `keep: false`",
+      "does not keep variables between programs. Set `keep: false`",
     );
     await expect(session.write({ large: Buffer.alloc(2 << 20) })).rejects.toThrow("don't fit");
     await session.close();
@@ -120,10 +120,10 @@ test.runIf(hasPython)(
     const answered = { status: "Success", run_result: { status: "Finished", stdout: "begun\n" }, files: {} };
     const failures: [status: number, value: unknown, reason: string][] = [
       [503, "busy", "it answered 503: busy"],
-      [200, '{"status": "Succ', "its answer is no JSON"],
-      [200, [1], "its answer is none of Sandbox Fusion's: [1]"],
-      [200, { ...answered, run_result: null }, "is none of Sandbox Fusion's"],
-      [200, { ...answered, files: [] }, "is none of Sandbox Fusion's"],
+      [200, '{"status": "Succ', "its answer is not JSON"],
+      [200, [1], "its answer is not in Sandbox Fusion's format: [1]"],
+      [200, { ...answered, run_result: null }, "is not in Sandbox Fusion's format"],
+      [200, { ...answered, files: [] }, "is not in Sandbox Fusion's format"],
       [200, { ...answered, status: "SandboxError", message: "no disk" }, "failed: no disk"],
       [200, { ...answered, run_result: { stderr: "no python" } }, "did not begin: no python"],
     ];
@@ -164,12 +164,16 @@ test.runIf(hasPython)(
 test("where there is no server, or none of that kind, or no key, it is said", async () => {
   const opened = (wish: Parameters<typeof openSandbox>[0]) => openSandbox(wish, { modules: import.meta.url });
   await expect(opened({ kind: "sandbox-fusion", url: "http://127.0.0.1:9" })).rejects.toThrow(
-    /SANDBOX_MISSING|no sandbox here \(wished: sandbox-fusion\).*127\.0\.0\.1:9/,
+    /SANDBOX_MISSING|No sandbox is available \(requested: sandbox-fusion\).*127\.0\.0\.1:9/,
   );
   await expect(
     opened({ kind: "sandbox-fusion", url: "http://127.0.0.1:9", key: "NOWHERE_SET" }),
   ).rejects.toThrow("the environment variable NOWHERE_SET is not set");
-  await expect(opened({ kind: "sandbox-fusion", url: "127.0.0.1" })).rejects.toThrow("no kind of sandbox");
-  await expect(opened({ kind: "judge0", url: "http://127.0.0.1:9" })).rejects.toThrow("no kind of sandbox");
+  await expect(opened({ kind: "sandbox-fusion", url: "127.0.0.1" })).rejects.toThrow(
+    "is not a kind of sandbox",
+  );
+  await expect(opened({ kind: "judge0", url: "http://127.0.0.1:9" })).rejects.toThrow(
+    "is not a kind of sandbox",
+  );
   await expect(opened("sandbox-fusion")).rejects.toThrow("{ kind: sandbox-fusion, url: … }");
 });

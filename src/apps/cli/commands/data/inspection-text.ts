@@ -27,8 +27,8 @@ export function inspectionText({ training, examples, validation, shared, tokens 
   const longest = (name: string) => tokens.find((one) => one.name === name)?.longest;
   const same =
     shared.length === 0
-      ? "no held-out prompt is trained on"
-      : `${counted(shared.length, "held-out prompt")} also trained on, and so not held out: ${list(shared)}`;
+      ? "no held-out prompt is in the training data"
+      : `${counted(shared.length, "held-out prompt")} also in the training data, so not held out: ${list(shared)}`;
   return [
     ...(examples ? exampleLines(examples, longest) : []),
     ...(training ? setLines("training", training, longest("dataset.train")) : []),
@@ -49,7 +49,7 @@ function setLines(name: string, summary: TaskSummary, longest: number | undefine
     `  prompts   ${spreadText(characters)}${tokensText(longest)}`,
     `  answers   ${grouped(groundTruths.different)} different; the commonest ${answers.join(", ")}`,
     ...(columns.length === 0 ? [] : [`  columns   ${pairs(columns)}`]),
-    `  repeated  ${repeated.length === 0 ? "none" : `${counted(repeated.length, "row")} with a prompt that an earlier one has: ${list(repeated)}`}`,
+    `  repeated  ${repeated.length === 0 ? "none" : `${counted(repeated.length, "row")} with the prompt of an earlier row: ${list(repeated)}`}`,
   ];
 }
 
@@ -64,7 +64,7 @@ function exampleLines(
     `  prompts   ${spreadText(prompts)}`,
     `  ${kind === "pair" ? "chosen  " : "answers "}  ${spreadText(answers)}${tokensText(longest(name))}`,
     ...(rejected ? [`  rejected  ${spreadText(rejected)}${tokensText(longest(`${name}, rejected`))}`] : []),
-    `  repeated  ${repeated.length === 0 ? "none" : `${counted(repeated.length, "row")} that an earlier one is: ${list(repeated)}`}`,
+    `  repeated  ${repeated.length === 0 ? "none" : `${counted(repeated.length, "row")} identical to an earlier row: ${list(repeated)}`}`,
   ];
 }
 

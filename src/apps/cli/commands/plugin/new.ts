@@ -37,7 +37,7 @@ function packageName(kind: Kind, given: string): string {
   const [, scope = "", name = ""] = /^(@[a-z0-9-]+\/)?([a-z0-9-]+)$/.exec(given) ?? [];
   const whole = name.startsWith(`${kind}-`) ? name : `${kind}-${name}`;
   if (name !== "" && whole.length <= 63) return scope + whole;
-  const reason = `“${given}” is no plugin's name: lower-case letters, digits and dashes, as in weather or @acme/weather`;
+  const reason = `“${given}” is not a valid plugin name: use lower-case letters, digits and dashes, for example weather or @acme/weather`;
   throw new EverturnError("COMMAND_INVALID", { reason });
 }
 

@@ -57,7 +57,7 @@ async function trainAll(
       tell(`${run} has ended`);
       continue;
     }
-    tell(`${isResumed ? "going on with " : ""}run ${one.number} of ${all.length}, ${run}`);
+    tell(`${isResumed ? "continuing " : ""}run ${one.number} of ${all.length}, ${run}`);
     if (!isResumed) await placeRun(plan, { runs, run });
     if ((await train({ runs, run, temporal, json: false, isResumed })) === "interrupted")
       return "interrupted";
@@ -131,7 +131,7 @@ async function exportBest(
   tell: (text: string) => void,
 ): Promise<Done> {
   if (isThere(to)) {
-    tell(`${displayPath(to)} is there already`);
+    tell(`${displayPath(to)} already exists`);
     return "done";
   }
   const run = await bestRun(study, from, runs);

@@ -24,7 +24,7 @@ export async function servedPlan(what: readonly string[], config?: JsonObject): 
     return { tools, hosts, observations: rollout.observations };
   }
   if (what.length > 1 && config !== undefined)
-    throw invalid("--config is for one tool; a pipeline says what several are configured with");
+    throw invalid("--config is for one tool; use a pipeline to configure several");
   const tools: ResolvedTool[] = [];
   for (const one of what) tools.push(await namedTool(one, config));
   const names = tools.flatMap((tool) => toolFunctions(tool).map(({ name }) => name));

@@ -179,7 +179,7 @@ describe("a benchmark's file", () => {
   test("with bad rows is refused with their places", async () => {
     const { code, stdout, stderr } = await everturn("data", "tasks", "gsm8k", written("bad.jsonl"));
     expect([code, stdout]).toEqual([1, ""]);
-    expect(stderr).toMatch(/bad\.jsonl:2, .*bad\.jsonl:4: no task of gsm8k/);
+    expect(stderr).toMatch(/bad\.jsonl:2, .*bad\.jsonl:4: not a task of gsm8k/);
   });
 
   test("gives its other rows with --skip-bad, which counts the bad ones", async () => {
@@ -192,7 +192,7 @@ describe("a benchmark's file", () => {
   test("of another benchmark is refused", async () => {
     const { stderr } = await everturn("data", "tasks", "mbpp", written("gsm8k.jsonl"));
     expect(stderr).toMatch(
-      /gives no tasks of mbpp: none of its rows is one of it\. Give the file as it was published: MBPP/,
+      /contains no tasks of mbpp: none of its rows is one of it\. Use the file as published, with MBPP/,
     );
   });
 
