@@ -143,7 +143,7 @@ test("evaluate refuses tasks that are missing, empty or no tasks, before anythin
   expect(await refusedHere("evaluate", run, "--tasks", tasks("\n"))).toContain("TASKS_EMPTY");
   const text = '{"data_source": "x", "prompt": [], "reward_model": {"ground_truth": 3}}\nnot JSON\n';
   expect(await refusedHere("evaluate", run, "--tasks", tasks(text))).toMatchInlineSnapshot(`
-    "WRONG_CONFIGURATION: RUNS/tasks.jsonl: refused, 3 problems:
+    "WRONG_CONFIGURATION: RUNS/tasks.jsonl: 3 problems found:
     RUNS/tasks.jsonl:1:32: prompt is an empty list, but must not be empty. The messages that the trajectory starts from.
     RUNS/tasks.jsonl:1:69: reward_model.ground_truth must be text, but is 3. The expected final answer.
     RUNS/tasks.jsonl:2:1: not valid JSON: “not” is not a JSON value. Put text in double quotes.

@@ -98,7 +98,7 @@ describe("a broken pipeline is refused", () => {
 
   it("a missing section", async () => {
     expect(await withPipeline("loop: { plugin: loop-test, config: {} }\n", "")).toMatchInlineSnapshot(`
-      "pipeline.yaml: refused, 1 problem:
+      "pipeline.yaml: 1 problem found:
       pipeline.yaml:1:1: the pipeline lacks “loop”. Add “loop”: The agent loop, as a plugin of kind loop, for tasks that name none of \`loops\`.
       Correct it and run again."
     `);
@@ -116,7 +116,7 @@ describe("a broken pipeline is refused", () => {
     expect(
       await withPipeline("reward: { plugin: reward-exact-match, config: {} }", "reward: { config: {} }"),
     ).toMatchInlineSnapshot(`
-      "pipeline.yaml: refused, 1 problem:
+      "pipeline.yaml: 1 problem found:
       pipeline.yaml:15:1: reward lacks “plugin”. Add “plugin”: A plugin's name, its package's name in quotes ("@acme/tool-search"), or a path that begins with ./ or ../, to its folder or to the module that defines it (./tools/length.ts).
       Correct it and run again."
     `);
@@ -124,7 +124,7 @@ describe("a broken pipeline is refused", () => {
 
   it("text where a number belongs", async () => {
     expect(await withPipeline("steps: 2", "steps: two")).toMatchInlineSnapshot(`
-      "pipeline.yaml: refused, 1 problem:
+      "pipeline.yaml: 1 problem found:
       pipeline.yaml:3:8: steps must be a whole number, but is “two”. Number of steps, for example 40. 0 stops after the warm start. Optional if sft or dpo sets its epochs.
       Correct it and run again."
     `);
@@ -153,7 +153,7 @@ describe("a broken pipeline is refused", () => {
         "  plugin: tool-calculator",
       ),
     ).toMatchInlineSnapshot(`
-      "pipeline.yaml: refused, 1 problem:
+      "pipeline.yaml: 1 problem found:
       pipeline.yaml:11:3: tools must be a list, but is a mapping. The tools that the policy can call, each a plugin of kind tool. Default: none.
       Correct it and run again."
     `);
@@ -171,7 +171,7 @@ describe("a broken pipeline is refused", () => {
 
   it("an empty value", async () => {
     expect(await withPipeline("steps: 2", "steps:")).toMatchInlineSnapshot(`
-      "pipeline.yaml: refused, 1 problem:
+      "pipeline.yaml: 1 problem found:
       pipeline.yaml:3:1: steps must be a whole number, but is empty. Number of steps, for example 40. 0 stops after the warm start. Optional if sft or dpo sets its epochs.
       Correct it and run again."
     `);
@@ -179,7 +179,7 @@ describe("a broken pipeline is refused", () => {
 
   it("a number below its minimum", async () => {
     expect(await withPipeline("groupSize: 2", "groupSize: 0")).toMatchInlineSnapshot(`
-      "pipeline.yaml: refused, 1 problem:
+      "pipeline.yaml: 1 problem found:
       pipeline.yaml:22:14: rollout.groupSize is 0, but must be at least 1. Trajectories per task in a step. They share an advantage baseline if the trainer uses one.
       Correct it and run again."
     `);
@@ -203,7 +203,7 @@ describe("a broken pipeline is refused", () => {
 
   it("an infinite temperature", async () => {
     expect(await withPipeline("groupSize: 2", "groupSize: 2\n  temperature: .inf")).toMatchInlineSnapshot(`
-      "pipeline.yaml: refused, 1 problem:
+      "pipeline.yaml: 1 problem found:
       pipeline.yaml:23:16: rollout.temperature must be a number, but is Infinity. Sampling temperature: 1 samples from the policy's own distribution, 0 is greedy.
       Correct it and run again."
     `);
@@ -330,7 +330,7 @@ describe("a broken pipeline is refused", () => {
       ],
     };
     expect(await refused({ ...warmStart, "demos.jsonl": JSON.stringify(row) })).toMatchInlineSnapshot(`
-      "pipeline.yaml: refused, 1 problem:
+      "pipeline.yaml: 1 problem found:
       demos.jsonl:1:56: messages[1].role is “model”, but must be one of system, developer, user, assistant, tool. The role of the message; developer is treated as system.
       Correct it and run again."
     `);
@@ -347,7 +347,7 @@ describe("a broken pipeline is refused", () => {
 
   it("an override of the wrong type", async () => {
     expect(await refused({}, ["rollout.batchSize=many"])).toMatchInlineSnapshot(`
-      "pipeline.yaml: refused, 1 problem:
+      "pipeline.yaml: 1 problem found:
       override rollout.batchSize=many: rollout.batchSize must be a whole number, but is “many”. Trajectories per policy-gradient step. groupSize and the trainer's minibatchSize must divide it.
       Correct it and run again."
     `);

@@ -167,7 +167,7 @@ describe("a broken plugin is refused", () => {
 
   it("a tool's name with a space", async () => {
     expect(await withManifest('"lookup"', '"look up"')).toMatchInlineSnapshot(`
-      "pipeline.yaml: refused, 1 problem:
+      "pipeline.yaml: 1 problem found:
       plugins/tool-test/everturn.plugin.json:10:13: tool.name is “look up”, but isn't of the right form. The name that the policy calls, or the common name of several functions: letters, digits, _ and -, at most 64.
       Correct it and run again."
     `);
