@@ -1,4 +1,5 @@
 import { EverturnError } from "../src/base/errors/everturn-error.ts";
+import { defined } from "../src/base/records/defined.ts";
 import { describeGeneration } from "../src/base/telemetry/gen-ai.ts";
 import { instruments } from "../src/base/telemetry/instruments.ts";
 import { expressionReader } from "../src/chat/formats/expression.ts";
@@ -236,7 +237,7 @@ function recordedTurn(
 ): RecordedTurn {
   const isFirst = appended.origin === "prompt";
   const added = appended.tokens.length;
-  return {
+  return defined({
     callsBefore,
     appended,
     action,
@@ -247,14 +248,14 @@ function recordedTurn(
       action: action.tokens.length,
       observation: isFirst ? 0 : added,
     },
-    ...(cut === 0 ? {} : { cutObservations: cut }),
-    ...(read === undefined ? {} : { read }),
+    cutObservations: cut === 0 ? undefined : cut,
+    read,
     seconds,
     workSeconds,
-    ...(said === undefined ? {} : { said }),
-    ...(agent === undefined ? {} : { agent }),
-    ...(request === undefined ? {} : { request: recordedRequest(request) }),
-  };
+    said,
+    agent,
+    request: request === undefined ? undefined : recordedRequest(request),
+  });
 }
 
 /** The part of an agent's request that is recorded with its turn: a row's first turn has the tools. */
@@ -265,11 +266,11 @@ function recordedRequest({
   tools,
   takesCalls,
 }: AgentInput["request"]): RecordedRequest {
-  return {
+  return defined({
     key,
     follows,
     messages,
-    ...(follows === null ? { tools } : {}),
-    ...(takesCalls === undefined ? {} : { takesCalls }),
-  };
+    tools: follows === null ? tools : undefined,
+    takesCalls,
+  });
 }

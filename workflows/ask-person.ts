@@ -1,3 +1,4 @@
+import { defined } from "../src/base/records/defined.ts";
 import type { CallToolResult } from "../src/contracts/activities.ts";
 import type { Approval } from "../src/contracts/approval.ts";
 import type { Call } from "../src/contracts/generated/trajectory.ts";
@@ -40,13 +41,13 @@ export function askPerson(
   turn: LiveTurn,
   { binding: { approval, person }, call, number }: Wanted,
 ): Promise<Approval> {
-  const waiting = {
+  const waiting: Parameters<typeof turn.orders.approval>[0] = defined({
     call: `${turn.number}/${number}`,
     tool: call.name,
     arguments: call.arguments,
-    ...(person === true ? { isQuestion: person } : {}),
-    ...(approval?.whom === undefined ? {} : { whom: approval.whom }),
-  };
+    isQuestion: person === true ? true : undefined,
+    whom: approval?.whom,
+  });
   return turn.orders.approval(waiting, approval?.timeout);
 }
 

@@ -1,3 +1,4 @@
+import { defined } from "../src/base/records/defined.ts";
 import { identified } from "../src/chat/formats/action-format.ts";
 import { parseAction } from "../src/chat/formats/parse-action.ts";
 import type { GenerateTurnResult } from "../src/contracts/generate-turn.ts";
@@ -71,7 +72,7 @@ export function parseTurnAction({ input, trajectory, tools, state }: LiveTurn, t
   const { toolCalls: callsBefore } = trajectory.now().progress;
   if (state.readAction !== undefined) return identified(state.readAction, callsBefore);
   const { format } = input;
-  return parseAction(text, { tools, callsBefore, ...(format === undefined ? {} : { format }) });
+  return parseAction(text, defined({ tools, callsBefore, format }));
 }
 
 /** Takes what people said since the last action. The first own turn of a fork has their messages to the original, too. */

@@ -1,3 +1,4 @@
+import { defined } from "../src/base/records/defined.ts";
 import type { CallToolInput, CallToolResult } from "../src/contracts/activities.ts";
 import type { Observation } from "../src/contracts/loop.ts";
 import type { ToolCall } from "../src/contracts/message.ts";
@@ -46,16 +47,18 @@ export async function makeCall(
   const { observation, valid, attempts, invalid, done } = result;
   const isAnswered = valid || invalid !== undefined;
   if (binding.stateful && isAnswered) turn.trajectory.apply({ type: "holds", tool: toolOf(binding) });
-  return answer({
-    tool: call.name,
-    arguments: request.arguments,
-    observation,
-    valid,
-    attempts,
-    ...(done === undefined ? {} : { done }),
-    ...(approval === undefined ? {} : { approval: approval.decision }),
-    ...caller,
-  });
+  return answer(
+    defined({
+      tool: call.name,
+      arguments: request.arguments,
+      observation,
+      valid,
+      attempts,
+      done,
+      approval: approval?.decision,
+      ...caller,
+    }),
+  );
 }
 
 /** Calls the tool, at the worker that holds its state, within the time that is left. */

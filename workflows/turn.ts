@@ -1,4 +1,5 @@
 import { CancellationScope } from "@temporalio/workflow";
+import { defined } from "../src/base/records/defined.ts";
 import type { Call, Turn } from "../src/contracts/generated/trajectory.ts";
 import type { Observation } from "../src/contracts/loop.ts";
 import type { ToolDefinition } from "../src/contracts/message.ts";
@@ -141,7 +142,7 @@ export function openCall({ state, onChange }: LiveTurn): Slot {
       fill(record);
       onChange(state.record);
       const { tool, observation: text, valid, done } = record;
-      return { tool, text, valid, ...(done === undefined ? {} : { done }) };
+      return defined({ tool, text, valid, done });
     },
   };
 }

@@ -2,12 +2,12 @@ import type { JsonObject, JsonValue } from "everturn/plugin";
 
 /** A server of the pipeline's configuration. */
 export interface Settings {
-  command?: string;
+  command: string | undefined;
   args: string[];
-  folder?: string;
+  folder: string | undefined;
   environment: Record<string, string>;
   secrets: string[];
-  url?: string;
+  url: string | undefined;
   headers: Record<string, string>;
   secretHeaders: Record<string, string>;
   shared: boolean;
@@ -20,9 +20,9 @@ export function settingsOf({ command, folder, url, ...config }: JsonObject): Set
     throw new Error("tool-mcp needs either “command”, which starts a server, or “url”, a server's");
   const { args, environment, secrets, headers, secretHeaders, shared, recovery } = config;
   return {
-    ...(typeof command === "string" ? { command } : {}),
-    ...(typeof folder === "string" ? { folder } : {}),
-    ...(typeof url === "string" ? { url } : {}),
+    command: typeof command === "string" ? command : undefined,
+    folder: typeof folder === "string" ? folder : undefined,
+    url: typeof url === "string" ? url : undefined,
     args: texts(args),
     environment: textsByName(environment),
     secrets: texts(secrets),

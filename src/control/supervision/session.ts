@@ -3,6 +3,7 @@ import type { Client } from "@temporalio/client";
 import { anyOf } from "../../base/async/abort-signals.ts";
 import { EverturnError } from "../../base/errors/everturn-error.ts";
 import { writeAs } from "../../base/files/write-as.ts";
+import { defined } from "../../base/records/defined.ts";
 import { tellLog } from "../../base/telemetry/logs.ts";
 import { checkTelemetry, startTelemetry } from "../../base/telemetry/telemetry.ts";
 import { loopNames, planLoops } from "../../contracts/plan-loops.ts";
@@ -84,7 +85,7 @@ export async function openSession(options: {
     tellLog({ level: "WARN", message: text, attributes: { "everturn.run": run } });
   };
   checkTelemetry(file.telemetry);
-  const held = await claimRun(run, folder, { note, ...(stopping && { stopping }) });
+  const held = await claimRun(run, folder, defined({ note, stopping }));
   const undo = writeAs(folder.root);
   const release = async () => {
     await held.release();

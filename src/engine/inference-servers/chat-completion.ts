@@ -1,3 +1,4 @@
+import { defined } from "../../base/records/defined.ts";
 import { hermes } from "../../chat/formats/hermes.ts";
 import { namedCall } from "../../chat/formats/json-calls.ts";
 import { unreadable } from "../../chat/formats/unreadable.ts";
@@ -36,12 +37,12 @@ export function chatRequest(
   const { temperature, topP, maxTokens, stop } = sampling;
   const own = {
     messages: withParts(answered(messages), images),
-    ...(tools.length > 0 && { tools: tools.map((tool) => ({ type: "function", function: tool })) }),
+    tools: tools.length > 0 ? tools.map((tool) => ({ type: "function", function: tool })) : undefined,
     temperature,
     seed,
     max_completion_tokens: maxTokens,
-    ...(topP !== undefined && { top_p: topP }),
-    ...(stop !== undefined && { stop }),
+    top_p: topP,
+    stop,
   };
   const fields: JsonObject = JSON.parse(JSON.stringify({ ...own, ...request }));
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));
@@ -67,12 +68,16 @@ export function completionOf(body: unknown, tools: readonly ToolDefinition[]): C
   const isStructured = thought !== "" || calls.length > 0;
   // a server that reads no calls in what its model writes leaves them in the text
   const read = calls.length > 0 ? calls : callsIn(said, tools);
-  return {
-    message: { role: "assistant", content: said, ...(read.length > 0 && { tool_calls: read }) },
+  return defined({
+    message: defined<TextMessage>({
+      role: "assistant",
+      content: said,
+      tool_calls: read.length > 0 ? read : undefined,
+    }),
     text: shownText(thought, said, calls),
-    ...(isStructured && { read: { reasoning: thought, answer: said, calls: calls.map(readCall) } }),
+    read: isStructured ? { reasoning: thought, answer: said, calls: calls.map(readCall) } : undefined,
     finishReason: cut.includes(textOf(reason)) ? "length" : "stop",
-  };
+  });
 }
 
 /**
@@ -125,7 +130,7 @@ function answered(messages: readonly TextMessage[]): TextMessage[] {
     if (message.role !== "tool") return message;
     const call = open.shift();
     const { content, images } = message;
-    const said = { content, ...(images === undefined ? {} : { images }) };
+    const said = defined<Pick<TextMessage, "content" | "images">>({ content, images });
     return call === undefined ? { role: "user", ...said } : { role: "tool", tool_call_id: call.id, ...said };
   });
 }

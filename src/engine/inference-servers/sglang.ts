@@ -1,4 +1,5 @@
 import { EverturnError } from "../../base/errors/everturn-error.ts";
+import { defined } from "../../base/records/defined.ts";
 import type { EngineAnswer, EngineProtocol } from "./engine-protocol.ts";
 import { labelsOf } from "./vllm.ts";
 
@@ -12,13 +13,13 @@ export const sglang: EngineProtocol = {
 
   async generate(ask, { tokens, sampling, stopTokens, id, seed, adapter }) {
     const { temperature, maxTokens, stop = [] } = sampling;
-    const body = {
+    const body = defined<object>({
       rid: id,
       input_ids: tokens,
       return_logprob: true,
       stream: false,
-      ...(adapter === undefined ? {} : { lora_path: adapter }),
-      sampling_params: {
+      lora_path: adapter,
+      sampling_params: defined<object>({
         max_new_tokens: maxTokens,
         temperature,
         top_p: 1,
@@ -29,9 +30,9 @@ export const sglang: EngineProtocol = {
         stop_token_ids: stopTokens,
         skip_special_tokens: false,
         no_stop_trim: true,
-        ...(stop.length === 0 ? {} : { stop }),
-      },
-    };
+        stop: stop.length === 0 ? undefined : stop,
+      }),
+    });
     return answerOf(await ask("POST", "/generate", body));
   },
 

@@ -1,3 +1,4 @@
+import { defined } from "../../base/records/defined.ts";
 import type { Ask, EngineAnswer, EngineProtocol } from "./engine-protocol.ts";
 
 /**
@@ -11,10 +12,10 @@ export const vllm: EngineProtocol = {
 
   async generate(ask, { tokens, sampling, stopTokens, id, seed, adapter }) {
     const { temperature, maxTokens, stop = [] } = sampling;
-    const body = {
+    const body = defined<object>({
       request_id: id,
       token_ids: tokens,
-      ...(adapter === undefined ? {} : { model: adapter }),
+      model: adapter,
       sampling_params: {
         max_tokens: maxTokens,
         temperature,
@@ -31,7 +32,7 @@ export const vllm: EngineProtocol = {
         include_stop_str_in_output: true,
         detokenize: stop.length > 0,
       },
-    };
+    });
     return answerOf(await ask("POST", "/inference/v1/generate", body));
   },
 

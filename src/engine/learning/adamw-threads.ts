@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { setImmediate } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
 import { ownModule } from "../../base/processes/own-module.ts";
+import { defined } from "../../base/records/defined.ts";
 import { type ForeignFunctions, foreignCalls } from "../onnx/foreign-calls.ts";
 import {
   type AdamWJob,
@@ -83,12 +84,12 @@ function byPlaces(
   const place = (array: ArrayBufferView) => placeOf(koffi, array);
   const open = { floats: place, bytes: place };
   const rows = update?.rows.map((row) => openRow<Arrays, Places>(row, open));
-  return {
+  return defined({
     counts,
     gradients: gradients.map(place),
-    ...(update && rows && { update: { ...update, rows } }),
-    ...(sums && { sums: sums.map(place) }),
-  };
+    update: update && rows && { ...update, rows },
+    sums: sums?.map(place),
+  });
 }
 
 function placeOf(koffi: ForeignFunctions["koffi"], array: ArrayBufferView): Place {

@@ -1,4 +1,5 @@
 import { EverturnError } from "../../base/errors/everturn-error.ts";
+import { defined } from "../../base/records/defined.ts";
 import { type RouterTies, tiesOf } from "../../contracts/router-ties.ts";
 import { contextLength, type ModelConfig } from "../models/config/model-config.ts";
 import { routedLayers } from "../models/graph/expert-choice.ts";
@@ -71,7 +72,7 @@ export function batchSequences(
     present[places[0]!] = 1;
   }
   const targets = sequences.flatMap((one) => actionPositions(one).map((at) => BigInt(one.tokens[at]!)));
-  return {
+  return defined({
     batch: sequences.length,
     prefix,
     length,
@@ -81,10 +82,10 @@ export function batchSequences(
     tokens: BigInt64Array.from(rows, ({ token }) => BigInt(token)),
     positions: BigInt64Array.from(rows, ({ position }) => BigInt(position)),
     places: BigInt64Array.from(own, ({ places }) => BigInt(places[0]!)),
-    ...(routers.length > 0 && { ties: tieTable(sequences, numbers, rows.length, routers) }),
+    ties: routers.length > 0 ? tieTable(sequences, numbers, rows.length, routers) : undefined,
     actions: BigInt64Array.from(actions, BigInt),
     targets: BigInt64Array.from(targets),
-  };
+  });
 }
 
 /** A token of one sequence, or of several that begin alike. */
@@ -206,7 +207,7 @@ export function batchFeeds(batch: TokenBatch, temperature = 1): Record<string, T
   const actions = [batch.actions.length];
   const shared = batch.shared.length;
   const copies = batch.copies.length / shared;
-  return {
+  return defined({
     tokens: { shape: rows, data: batch.tokens },
     positions: { shape: rows, data: batch.positions },
     index: { shape: padded, data: batch.index },
@@ -219,13 +220,11 @@ export function batchFeeds(batch: TokenBatch, temperature = 1): Record<string, T
     shared: { shape: [shared], data: batch.shared },
     copies: { shape: [shared, copies], data: batch.copies },
     copied: { shape: [shared, 1, copies], data: batch.copied },
-    ...(batch.ties && {
-      ties: { shape: [rows[0]!, batch.ties.length / rows[0]!], data: batch.ties },
-    }),
+    ties: batch.ties && { shape: [rows[0]!, batch.ties.length / rows[0]!], data: batch.ties },
     actions: { shape: actions, data: batch.actions },
     targets: { shape: actions, data: batch.targets },
     inverseTemperature: { shape: [], data: Float32Array.of(1 / temperature) },
-  };
+  });
 }
 
 function numbersFrom(start: number, count: number): BigInt64Array {

@@ -1,9 +1,10 @@
+import { defined } from "../../base/records/defined.ts";
 import type { Device } from "../devices/device.ts";
 import type { AttentionForm } from "../models/graph/decoder.ts";
 import { createSession } from "../onnx/create-session.ts";
 import { createLendingSession, type LendingSession } from "../onnx/lending-session.ts";
 import { runtimeFunctions } from "../onnx/runtime-functions.ts";
-import type { Session } from "../onnx/session.ts";
+import type { Session, SessionOptions } from "../onnx/session.ts";
 import type { Target } from "../onnx/target.ts";
 import { madeByKey } from "./made-once.ts";
 import type { Objective } from "./objective.ts";
@@ -61,7 +62,7 @@ export function engineModels(options: ModelOptions): EngineModels {
   );
   const reference = madeByKey(async (attention: AttentionForm) => {
     const hasAdapter = lora !== undefined && (await options.hasReferenceAdapter());
-    const model = { config, attention, ...(base && { base }), ...(hasAdapter && { lora }) };
+    const model = defined<TrainedModel>({ config, attention, base, lora: hasAdapter ? lora : undefined });
     return openModel(scoringModel(model, { values: false }, target), options);
   });
   const byObjective = new Map<Objective, ReturnType<typeof trainingModels>>();
@@ -101,7 +102,10 @@ async function openModel<Model extends PolicyModel>(
   keptOnDevice: readonly string[] = [],
 ): Promise<OpenModel<Model>> {
   const runtime = device === "cpu" ? await runtimeFunctions() : undefined;
-  const settings = { threads, ...(base?.folder !== undefined && { weightsFolder: base.folder }) };
+  const settings = defined<Pick<SessionOptions, "weightsFolder"> & { threads: number }>({
+    threads,
+    weightsFolder: base?.folder,
+  });
   const session: LendingSession = runtime
     ? await createLendingSession(runtime, model.graph, model.bytes, { ...settings, sharesMemory: true })
     : lendsNothing(await createSession(model.bytes, { ...settings, device, keptOnDevice }));

@@ -1,3 +1,4 @@
+import { defined } from "../../base/records/defined.ts";
 import type { AttentionForm } from "../models/graph/decoder.ts";
 import { batchFeeds, batchSequences, type TokenSequence } from "./batch.ts";
 import type { UpdateRequest, UpdateResult } from "./engine.ts";
@@ -100,7 +101,7 @@ export async function updateOnSamples(parts: EngineParts, request: UpdateRequest
     const outcome = card
       ? await card.update(rates)
       : await applyUpdate(optimizer, state, measured.loss, gradients, { ...settings, ...rates });
-    return { ...measured, ...outcome, ...(lossScale !== undefined && { lossScale }) };
+    return defined({ ...measured, ...outcome, lossScale });
   } finally {
     sum.release();
   }

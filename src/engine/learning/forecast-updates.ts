@@ -1,4 +1,5 @@
 import { availableMemory } from "../../base/processes/available-memory.ts";
+import { defined } from "../../base/records/defined.ts";
 import type { ModelOutline } from "../../contracts/policy.ts";
 import type { UpdateForecast, UpdateSize, UpdateWay } from "../../contracts/trainer.ts";
 import type { ModelConfig } from "../models/config/model-config.ts";
@@ -41,7 +42,7 @@ export interface ForecastOptions
 export function forecastUpdates(options: ForecastOptions, sizes: readonly UpdateSize[]): UpdateForecast[] {
   const { config, lora, settings, available = availableMemory } = options;
   const base = lora && frozenBase(options);
-  const trained: TrainedModel = { config, ...(lora && { lora }), ...(base && { base }) };
+  const trained: TrainedModel = defined({ config, lora, base });
   const held = forecastMemory(trained, options);
   const left = () => available() - held.weights;
   const planner = createStepPlanner({ ...options, ...trained, available: left }, () => held);

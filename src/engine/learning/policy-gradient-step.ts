@@ -1,4 +1,5 @@
 import { permutation } from "../../base/random/permutation.ts";
+import { defined } from "../../base/records/defined.ts";
 import { aggregationWeights } from "./aggregation.ts";
 import { comparesTurns } from "./algorithm.ts";
 import type { TrainingEngine } from "./engine.ts";
@@ -100,17 +101,17 @@ export async function trainOnTrajectories(
     const target = { target: settings.klTarget, horizon: settings.klHorizon };
     state.klCoefficient = nextKlCoefficient(klCoefficient, metrics.kl, used.length, target);
   }
-  return {
+  return defined({
     ...metrics,
     ...valueMetrics(updates),
     ...rates,
     ...gapOf(used, scores, made[0]),
-    ...(settings.klStop !== undefined && { updates: updates.length }),
-    ...(settings.maskTruncated === true && { masked: used.length - experience.length }),
-    ...(isNormalized && { rewardScale: rewardScale(moments) }),
+    updates: settings.klStop !== undefined ? updates.length : undefined,
+    masked: settings.maskTruncated === true ? used.length - experience.length : undefined,
+    rewardScale: isNormalized ? rewardScale(moments) : undefined,
     ...(lossScale !== undefined && { lossScale, skippedUpdates: updates.length - made.length }),
     tokens: experience.reduce((total, { actions }) => total + actions, 0),
-  };
+  });
 }
 
 /** The learning rates of a step, which counts from 0: the value head may have one of its own, and learn alone at first. */
@@ -168,11 +169,13 @@ async function scoresBefore(
     critic && (await scored({ ...context, engine: critic.engine }, trajectories, "policy", "critic"));
   const policy = wantsPolicy ? await scored(context, trajectories, "policy") : [];
   const reference = wantsReference ? await scored(context, trajectories, "reference") : [];
-  return trajectories.map((_, index) => ({
-    ...policy[index],
-    ...(values && { values: values[index]!.values }),
-    ...(wantsReference && { referenceLogProbabilities: reference[index]!.logProbabilities }),
-  }));
+  return trajectories.map((_, index) =>
+    defined({
+      ...policy[index],
+      ...(values && { values: values[index]!.values }),
+      referenceLogProbabilities: wantsReference ? reference[index]!.logProbabilities : undefined,
+    }),
+  );
 }
 
 /** The scores of each trajectory, those of its rows one after the other. */

@@ -1,3 +1,4 @@
+import { defined } from "../../base/records/defined.ts";
 import type { UpdateResult } from "./engine.ts";
 import { type ModelScores, recordedLogProbabilities } from "./experience.ts";
 import { klEstimate } from "./kl.ts";
@@ -66,15 +67,15 @@ export function metricsOf(
   const has = (name: string) => updates.some(({ terms }) => name in terms);
   const kl = has("kl") ? term("kl") : klBefore(joined(used.map(recordedLogProbabilities)), scores);
   const recorded = joined(sampled.map(recordedLogProbabilities));
-  return {
+  return defined({
     policyLoss: term("policyLoss"),
-    ...(has("valueLoss") && { valueLoss: term("valueLoss") }),
-    ...(kl !== undefined && { kl }),
+    valueLoss: has("valueLoss") ? term("valueLoss") : undefined,
+    kl,
     approximateKl: term("approximateKl"),
     entropy: has("entropy") ? term("entropy") : -sum(recorded) / recorded.length,
     clipFraction: term("clipFraction"),
     gradientNorm: mean(updates, ({ gradientNorm }) => gradientNorm),
-  };
+  });
 }
 
 /** Means over the updates that a critic of its own made. */

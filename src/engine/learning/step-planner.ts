@@ -1,3 +1,4 @@
+import { defined } from "../../base/records/defined.ts";
 import type { Device } from "../devices/device.ts";
 import type { AttentionForm } from "../models/graph/decoder.ts";
 import type { Graph } from "../onnx/graph.ts";
@@ -91,12 +92,15 @@ export function createStepPlanner(options: PlannerOptions, held: () => HeldMemor
         (onCpu ? nodesBytes(nodes) + (memory === undefined ? untouched : 0) : bytesOfUpdate);
       const sequences = samples.map((sample) => sample.sequences);
       const splits = runSplits(sequences, config, tokens);
-      const chosen = chooseRuns(sequences, {
-        ...choices,
-        splits,
-        graph,
-        ...(room !== undefined && { beyond: (one: ChosenRuns) => (isPlanned ? needs(one) - room : 0) }),
-      });
+      const chosen = chooseRuns(
+        sequences,
+        defined({
+          ...choices,
+          splits,
+          graph,
+          beyond: room !== undefined ? (one: ChosenRuns) => (isPlanned ? needs(one) - room : 0) : undefined,
+        }),
+      );
       const { runs, forms: _, nodes, logits, ...sizes } = chosen;
       const plan = {
         weights,

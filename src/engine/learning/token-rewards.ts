@@ -1,3 +1,4 @@
+import { defined } from "../../base/records/defined.ts";
 import { tiesBetween } from "../../contracts/router-ties.ts";
 import type { TokenSequence } from "./batch.ts";
 
@@ -69,10 +70,10 @@ export function sequencesOf(trajectory: Experienced): TokenSequence[] {
   return rows.map((length) => {
     const start = end;
     end += length;
-    return {
+    return defined({
       tokens: tokens.slice(start, end),
       mask: mask.slice(start, end),
-      ...(routerTies && { routerTies: tiesBetween(routerTies, start, end, -start) }),
-    };
+      routerTies: routerTies && tiesBetween(routerTies, start, end, -start),
+    });
   });
 }

@@ -1,3 +1,4 @@
+import { defined } from "../../base/records/defined.ts";
 import type { PolicyGradientSettings, PreferenceSettings } from "../../contracts/trainer.ts";
 import { aggregationWeights } from "./aggregation.ts";
 import { checkSequences, type TokenSequence } from "./batch.ts";
@@ -80,7 +81,11 @@ export interface PolicyTrainer {
 /** Makes a trainer. Throws MODEL_WEIGHTS_MISMATCH or TRAINING_STATE_INVALID if the state doesn't fit. */
 export function createTrainer({ settings, seed, failures, ...options }: TrainerOptions): PolicyTrainer {
   const { gradientClip, weightDecay, betas } = settings;
-  const updating = { gradientClip, weightDecay, ...(betas && { betas }) };
+  const updating = defined<Pick<TrainerOptions["settings"], "gradientClip" | "weightDecay" | "betas">>({
+    gradientClip,
+    weightDecay,
+    betas,
+  });
   const engine = createTrainingEngine({ ...options, ...updating });
   const { state } = engine;
   const objective = policyObjective(objectiveSettings(settings));

@@ -1,4 +1,5 @@
 import { EverturnError } from "../../base/errors/everturn-error.ts";
+import { defined } from "../../base/records/defined.ts";
 import { cudaMemory } from "../onnx/cuda-memory.ts";
 import type { Precision } from "../onnx/target.ts";
 import { createUsage } from "../onnx/usage.ts";
@@ -56,12 +57,16 @@ export interface OpenTrainingEngine extends TrainingEngine {
 export function createTrainingEngine(options: TrainingEngineOptions): OpenTrainingEngine {
   const { config, lora, base, critic = false, state, threads = 1, device = "cpu" } = options;
   const { precision = "float32", gradientClip, weightDecay, betas } = options;
-  const trained: TrainedModel = { config, critic, ...(lora && { lora }), ...(base && { base }) };
+  const trained: TrainedModel = defined({ config, critic, lora, base });
   checkTrainerState(trained, state);
   if (precision === "float16") state.lossScale ??= firstLossScale;
   else delete state.lossScale;
   const usage = createUsage(() => new EverturnError("TRAINER_CLOSED", {}));
-  const settings = { gradientClip, weightDecay, ...(betas && { betas }) };
+  const settings = defined<Pick<TrainingEngineOptions, "gradientClip" | "weightDecay" | "betas">>({
+    gradientClip,
+    weightDecay,
+    betas,
+  });
   const optimizer = createAdamW(threads);
   const weights = engineWeights({
     trained,

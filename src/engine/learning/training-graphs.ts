@@ -1,3 +1,4 @@
+import { defined } from "../../base/records/defined.ts";
 import type { ModelConfig } from "../models/config/model-config.ts";
 import { type AttentionForm, decoderForward, hasPrefix } from "../models/graph/decoder.ts";
 import { headWeight, languageModelHead } from "../models/graph/decoder-blocks.ts";
@@ -102,14 +103,14 @@ function policyGraph(
   const weights = weightInputs(graph, new Map([...trainedWeightShapes(trained)].filter(isFed)));
   const matrices = lora && weightInputs(graph, adapterShapes(config, lora));
   const valueHead = weightInputs(graph, wants.values ? valueHeadShapes(config) : new Map());
-  const model = {
+  const model = defined<Parameters<typeof decoderForward>[0]>({
     config,
     weights,
-    ...(base && { frozen: base.frozen }),
+    frozen: base?.frozen,
     tables: rotaryTables(graph, config),
     onProcessor: device === "cpu" && precision === "float32",
-    ...(lora && matrices && { adapter: decoderAdapter(lora, matrices) }),
-  };
+    adapter: lora && matrices && decoderAdapter(lora, matrices),
+  });
   const length = attention === "tiled" ? tiledLength : undefined;
   const inputs = decoderInputs(graph, config, length, hasPrefix(attention));
   const hidden = decoderForward(model, inputs, {
@@ -134,11 +135,11 @@ function policyGraph(
     graph,
     reads: [weights, matrices ?? new Map(), valueHead].flatMap((inputs) => [...inputs.keys()]),
     trained: new Map([...(matrices ?? weights), ...valueHead]),
-    outputs: {
-      ...(said && { logProbabilities: said.logProbabilities }),
-      ...(wants.entropies && said?.entropies && { entropies: said.entropies }),
-      ...(valueWeight && { values: reshape(linear(hidden, valueWeight, valueBias), ["actions"]) }),
-    },
+    outputs: defined({
+      logProbabilities: said?.logProbabilities,
+      entropies: wants.entropies && said?.entropies ? said.entropies : undefined,
+      values: valueWeight && reshape(linear(hidden, valueWeight, valueBias), ["actions"]),
+    }),
   };
 }
 

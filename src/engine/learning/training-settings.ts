@@ -1,3 +1,4 @@
+import { defined } from "../../base/records/defined.ts";
 import type { FloatValue } from "../onnx/graph.ts";
 import type { AlgorithmSettings } from "./algorithm.ts";
 import type { LossTensors } from "./loss-function.ts";
@@ -32,11 +33,11 @@ export interface TrainingSettings
 export function objectiveSettings(settings: TrainingSettings): PolicyObjectiveSettings {
   const { valueCoefficient, valueClip, klIn, klCoefficient, klEstimator } = settings;
   const hasHead = settings.advantages === "gae" && !hasCritic(settings);
-  return {
+  return defined({
     ...settings,
-    ...(hasHead && { value: { coefficient: valueCoefficient, clip: valueClip } }),
-    ...(klIn === "loss" && klCoefficient > 0 && { kl: klEstimator }),
-  };
+    value: hasHead ? { coefficient: valueCoefficient, clip: valueClip } : undefined,
+    kl: klIn === "loss" && klCoefficient > 0 ? klEstimator : undefined,
+  });
 }
 
 /**

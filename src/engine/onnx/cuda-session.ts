@@ -1,3 +1,4 @@
+import { defined } from "../../base/records/defined.ts";
 import { checkFeeds } from "./check-feeds.ts";
 import { elementCount } from "./element-count.ts";
 import { elementTypes } from "./element-types.ts";
@@ -15,11 +16,15 @@ export function createCudaSession(
   model: Uint8Array,
   { threads = 1, weightsFolder, keptOnDevice = [] }: SessionOptions,
 ): Session {
-  const session = runtimeSession(runtime, model, {
-    threads,
-    device: "cuda",
-    ...(weightsFolder !== undefined && { weightsFolder }),
-  });
+  const session = runtimeSession(
+    runtime,
+    model,
+    defined({
+      threads,
+      device: "cuda",
+      weightsFolder,
+    }),
+  );
   const names = inputNames(runtime, session);
   const all = outputNames(runtime, session);
   const kept = new Set(keptOnDevice);

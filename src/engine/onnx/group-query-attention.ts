@@ -1,3 +1,4 @@
+import { defined } from "../../base/records/defined.ts";
 import type { HalfType } from "./card-memory.ts";
 import type { Attributes, FloatValue, Value } from "./graph.ts";
 import type { RotaryTables } from "./rotary-embedding.ts";
@@ -39,12 +40,12 @@ export type HeadOptions = Pick<GroupQueryOptions, "heads" | "groups" | "scale" |
 
 /** The same as attributes. */
 export function headAttributes({ heads, groups, scale, window }: HeadOptions): Attributes {
-  return {
+  return defined({
     num_heads: heads,
     kv_num_heads: groups,
     scale: { float: scale },
-    ...(window !== undefined && { local_window_size: window }),
-  };
+    local_window_size: window,
+  });
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { InferenceSession, Tensor as RuntimeTensor, TensorConstructor } from "onnxruntime-node";
 import { messageOf } from "../../base/errors/message-of.ts";
+import { defined } from "../../base/records/defined.ts";
 import { loadRuntime } from "../devices/runtime.ts";
 import { checkFeeds } from "./check-feeds.ts";
 import { disabledOptimizers } from "./disabled-optimizers.ts";
@@ -47,23 +48,23 @@ export async function createNodeSession(model: Uint8Array, options: SessionOptio
 /** What ONNX Runtime is asked for. */
 export function runtimeOptions(options: SessionOptions): InferenceSession.SessionOptions {
   const kept = options.keptOnDevice ?? [];
-  return {
+  return defined({
     executionProviders: [options.device ?? "cpu"],
     intraOpNumThreads: options.threads ?? 1,
     interOpNumThreads: 1,
     enableMemPattern: false,
     graphOptimizationLevel: "all",
     logSeverityLevel: 3,
-    extra: {
+    extra: defined({
       optimization: { disable_specified_optimizers: disabledOptimizers },
-      ...(options.weightsFolder !== undefined && {
-        session: { model_external_initializers_file_folder_path: options.weightsFolder },
-      }),
-    },
-    ...(kept.length > 0 && {
-      preferredOutputLocation: Object.fromEntries(kept.map((name) => [name, "gpu-buffer"] as const)),
+      session:
+        options.weightsFolder !== undefined
+          ? { model_external_initializers_file_folder_path: options.weightsFolder }
+          : undefined,
     }),
-  };
+    preferredOutputLocation:
+      kept.length > 0 ? Object.fromEntries(kept.map((name) => [name, "gpu-buffer"] as const)) : undefined,
+  });
 }
 
 function outputsOf(find: (name: string) => RuntimeTensor): Outputs {

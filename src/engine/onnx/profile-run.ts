@@ -1,6 +1,7 @@
 import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { defined } from "../../base/records/defined.ts";
 import type { Device } from "../devices/device.ts";
 import { loadRuntime } from "../devices/runtime.ts";
 import { runtimeOptions, runtimeTensor } from "./node-session.ts";
@@ -44,7 +45,7 @@ export async function profileRun(
   const folder = await mkdtemp(join(tmpdir(), "everturn-profile-"));
   try {
     const session = await InferenceSession.create(model, {
-      ...runtimeOptions({ device, ...(weightsFolder !== undefined && { weightsFolder }) }),
+      ...runtimeOptions(defined({ device, weightsFolder })),
       enableProfiling: true,
       profileFilePrefix: join(folder, "run"),
     });

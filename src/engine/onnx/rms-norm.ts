@@ -1,3 +1,4 @@
+import { defined } from "../../base/records/defined.ts";
 import { add, div, mul, sqrt, sub } from "./elementwise.ts";
 import type { GradientRule } from "./gradient-rule.ts";
 import { type Attributes, type FloatValue, graphError } from "./graph.ts";
@@ -17,15 +18,15 @@ export function rmsNorm(x: FloatValue, weight: FloatValue, epsilon: number, onPr
     const { output, inverse } = onProcessor
       ? byOperator(x, weight, epsilon)
       : byPrimitives(x, weight, epsilon);
-    return {
+    return defined({
       output,
       saved: [inverse],
       remake: ([x, weight]) => {
         const normalized = mul(x!, inverse);
         return { output: mul(normalized, weight!), saved: [inverse, normalized] };
       },
-      ...(onProcessor && { rule: processorRule }),
-    };
+      rule: onProcessor ? processorRule : undefined,
+    });
   });
 }
 

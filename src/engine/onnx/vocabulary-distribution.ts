@@ -1,3 +1,4 @@
+import { defined } from "../../base/records/defined.ts";
 import { after } from "./after.ts";
 import { add, div, exp, log, maximum, mul, negate, sub } from "./elementwise.ts";
 import { type FrozenMatrix, frozenFloats, frozenRows, gatherFrozen } from "./frozen-matrix.ts";
@@ -36,13 +37,13 @@ export function vocabularyDistribution(
     const rule: GradientRule = (dy) => [mul(sub(own, mean), reshape(dy, [...rows, 1]))];
     const { logSum, head: mean } = sums;
     const output = reshape(sub(logits, logSum), rows);
-    return { output, saved: [logSum, mean], ...(isFrozen && { rule }) };
+    return defined({ output, saved: [logSum, mean], rule: isFrozen ? rule : undefined });
   });
   const entropies = graph.composite("VocabularyEntropy", inputs, () => {
     const { logSum, logit, covariance } = sums ?? vocabularySums(hidden, head, wants);
     const rule: GradientRule = (dy) => [mul(covariance, negate(reshape(dy, [...rows, 1])))];
     const output = reshape(sub(logSum, logit), rows);
-    return { output, saved: [logSum, logit, covariance], ...(isFrozen && { rule }) };
+    return defined({ output, saved: [logSum, logit, covariance], rule: isFrozen ? rule : undefined });
   });
   return { logProbabilities, entropies };
 }

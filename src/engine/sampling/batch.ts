@@ -1,3 +1,4 @@
+import { defined } from "../../base/records/defined.ts";
 import { tiesBetween } from "../../contracts/router-ties.ts";
 import type { CachedDecoder, DecoderRun, Past } from "../models/decode/cached-decoder.ts";
 import { bytesOfPosition } from "../models/decode/key-values.ts";
@@ -100,14 +101,14 @@ export function createBatch({ model, adapter, store, origin }: BatchOptions): Ba
     // Rows that are there beside those of sequences: what they remember is nobody's.
     const rows = Math.min(cache.rows(), rowStep * Math.ceil(active.length / rowStep));
     const all = Array.from({ length: rows }, (_, row) => active[row]);
-    return {
+    return defined({
       length: 1,
       tokens: all.map(() => [0]),
       past: { ...cache.view(0, rows), capacity: cache.capacity(), lengths: all.map(() => 0) },
       wanted: wantedBy(active),
       inverseTemperatures: tempered(all),
-      ...(adapter && { adapter }),
-    };
+      adapter,
+    });
   };
 
   const decode = async () => {

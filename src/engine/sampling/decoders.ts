@@ -1,4 +1,5 @@
 import { resolve } from "node:path";
+import { defined } from "../../base/records/defined.ts";
 import type { ModelConfig } from "../models/config/model-config.ts";
 import type { CachedDecoder, DecoderOptions } from "../models/decode/cached-decoder.ts";
 import { createCachedDecoder } from "../models/decode/create-cached-decoder.ts";
@@ -42,11 +43,15 @@ export function createDecoders(
   const lease = async (base: string, adapter?: AdapterShape, rank?: number) => {
     const key = keyOf(base, adapter);
     const make = async () =>
-      createCachedDecoder(config, await weightSources(base), {
-        ...options,
-        threads: threads ?? samplingThreads(config, rank),
-        ...(adapter && { adapter }),
-      });
+      createCachedDecoder(
+        config,
+        await weightSources(base),
+        defined({
+          ...options,
+          threads: threads ?? samplingThreads(config, rank),
+          adapter,
+        }),
+      );
     const entry = shared.get(key) ?? { model: make(), users: 0 };
     shared.set(key, entry);
     entry.users++;

@@ -1,3 +1,4 @@
+import { defined } from "../../base/records/defined.ts";
 import { type RouterTies, tiesBetween } from "../../contracts/router-ties.ts";
 import type { CachedDecoder, NextTokens } from "../models/decode/cached-decoder.ts";
 import { bytesOfPosition } from "../models/decode/key-values.ts";
@@ -189,15 +190,17 @@ export function createPromptReader(
       capacity: cache.capacity(),
       lengths: taken.map(({ length }) => length),
     };
-    const output = await model.run({
-      tokens,
-      length: readLength(longest(tokens.map((row) => row.length))),
-      isWhole: taken[0]!.isWhole,
-      past,
-      wanted: wantedBy(ending),
-      inverseTemperatures: tempered(taken.map(({ sequences: [sequence] }) => sequence)),
-      ...(adapter && { adapter }),
-    });
+    const output = await model.run(
+      defined({
+        tokens,
+        length: readLength(longest(tokens.map((row) => row.length))),
+        isWhole: taken[0]!.isWhole,
+        past,
+        wanted: wantedBy(ending),
+        inverseTemperatures: tempered(taken.map(({ sequences: [sequence] }) => sequence)),
+        adapter,
+      }),
+    );
     for (const sequence of ending) sequence.length = sequence.prompt.length;
     await prepareAll(ending);
     return output;
@@ -205,7 +208,7 @@ export function createPromptReader(
 
   const blockOf = (from: KeyValueCache, row: number, at: number, all: RouterTies): PromptBlock => {
     const ties = tiesBetween(all, at, at + kept);
-    return { ...from.cut(row, at, kept), ...(ties.length > 0 && { ties }) };
+    return defined({ ...from.cut(row, at, kept), ties: ties.length > 0 ? ties : undefined });
   };
 
   /** Keeps the blocks that a run has read. */

@@ -2,6 +2,7 @@ import { setImmediate } from "node:timers/promises";
 import { EverturnError } from "../../base/errors/everturn-error.ts";
 import { messageOf } from "../../base/errors/message-of.ts";
 import { availableMemory } from "../../base/processes/available-memory.ts";
+import { defined } from "../../base/records/defined.ts";
 import { contextLength, type ModelConfig } from "../models/config/model-config.ts";
 import { keyValueTypeOf } from "../models/decode/key-values.ts";
 import { quantizedBytes } from "../models/weights/weight-sources.ts";
@@ -118,12 +119,12 @@ export function createSampler(options: SamplerOptions): Sampler {
   const stopTokens = new Set(options.stopTokens);
   const decoders = createDecoders(
     config,
-    {
+    defined({
       threads,
-      ...(target && { target }),
-      ...(activations && { activations }),
-      ...(roundedBy && { roundedBy }),
-    },
+      target,
+      activations,
+      roundedBy,
+    }),
     base,
   );
   const store = createPrefixStore();
@@ -155,11 +156,14 @@ export function createSampler(options: SamplerOptions): Sampler {
     const plan = planMemory(config, slots, {
       keyValueBytes: most,
       keyValues: keyValueTypeOf(config, target, roundedBy !== undefined),
-      weights: versionBytes(config, {
-        ...(target?.device && { device: target.device }),
-        fewBits: await quantizedBytes(weightsFolder),
-        isWidened: isOnProcessor && widensForBlocks(config, weightsFolder, activations),
-      }),
+      weights: versionBytes(
+        config,
+        defined({
+          device: target?.device ? target.device : undefined,
+          fewBits: await quantizedBytes(weightsFolder),
+          isWidened: isOnProcessor && widensForBlocks(config, weightsFolder, activations),
+        }),
+      ),
     });
     if (mostDecoders === 0) {
       const share = fittingShare(plan, await available(), options.keyValueBytes !== undefined);
@@ -197,7 +201,7 @@ export function createSampler(options: SamplerOptions): Sampler {
     await makeRoom(folder);
     const decoder = await decoders.open(folder);
     const { model, adapter } = decoder;
-    const batch = createBatch({ model, store, origin: originOf(number), ...(adapter && { adapter }) });
+    const batch = createBatch(defined({ model, store, origin: originOf(number), adapter }));
     versions.set(number, { decoder, batch, waiting: [], open: new Set(), used: performance.now() });
     mostDecoders = Math.max(mostDecoders, decoders.count());
   };

@@ -1,4 +1,5 @@
 import { EverturnError } from "../../base/errors/everturn-error.ts";
+import { defined } from "../../base/records/defined.ts";
 import type { FormatName } from "../../contracts/format-name.ts";
 import { byteTokenizer } from "./byte-tokenizer.ts";
 import { type ChatTemplate, compileChatTemplate, type ShownMessage } from "./chat-template.ts";
@@ -56,25 +57,25 @@ export function templateReport(tokenizer: Tokenizer): TemplateReport {
     const rows = Math.max(...conversations.map((conversation) => conversation.rows));
     const differences = conversations.flatMap((conversation) => conversation.differences);
     const format = templateFormat(tokenizer);
-    return {
+    return defined({
       usable: true,
       exact: differences.length === 0,
       rows,
       ends,
       variables,
       conversations,
-      ...(format && { format }),
-      calling: {
-        ...(one.calling && { one: one.calling }),
-        ...(several?.calling && { several: several.calling }),
-      },
+      format,
+      calling: defined({
+        one: one.calling,
+        several: several?.calling ? several.calling : undefined,
+      }),
       reasons: [
         ...(system ? [] : ["it refuses a system message"]),
         ...notes[way(1)],
         ...rewritten(rows, one),
         ...differences,
       ],
-    };
+    });
   } catch (error) {
     if (!(error instanceof EverturnError)) throw error;
     return { ...refused, reasons: [error.message] };

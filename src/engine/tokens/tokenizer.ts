@@ -5,6 +5,7 @@ import { EverturnError } from "../../base/errors/everturn-error.ts";
 import { messageOf } from "../../base/errors/message-of.ts";
 import { isThere } from "../../base/files/is-there.ts";
 import { persistently } from "../../base/files/persistently.ts";
+import { defined } from "../../base/records/defined.ts";
 import { isObject } from "../../contracts/json.ts";
 import { compileChatTemplate, type ShownMessage } from "./chat-template.ts";
 import { readChatTemplate } from "./chat-template-files.ts";
@@ -172,5 +173,5 @@ function templateEnds(
   const text = endBefore({ role: "user", content: "?" }, control.ends);
   const known = text === undefined ? control.ends : [...control.ends, text];
   const calls = endBefore({ role: "tool", name: "tool", content: "?" }, known);
-  return { ...(text !== undefined && { text }), ...(calls !== undefined && { calls }) };
+  return defined({ text, calls });
 }

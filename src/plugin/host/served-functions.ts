@@ -1,4 +1,5 @@
 import { messageOf } from "../../base/errors/message-of.ts";
+import { defined } from "../../base/records/defined.ts";
 import type { JsonObject, JsonValue } from "../../contracts/json.ts";
 import type { OfferedFunction } from "../../contracts/plan.ts";
 import type { GroupRewardPlugin, RewardPlugin } from "../../contracts/reward.ts";
@@ -46,52 +47,51 @@ export function servedTool(
     states.set(number, state);
     return number;
   };
-  return {
+  return defined({
     execute: async ({ parameters, execution, state: number }, { signal }) => {
       const state = number === undefined ? undefined : states.get(number);
       return checkedResponse(name, await plugin.execute(parameters, { ...execution, signal }, state));
     },
-    ...(create && {
-      create: async (creation, call) => {
+    create:
+      create &&
+      (async (creation, call) => {
         const { signal, hold } = call;
         return keep(call, await create.call(plugin, { ...creation, signal, hold }));
-      },
-    }),
-    ...(restore && {
-      restore: async ({ snapshot: bytes, creation }, call) => {
+      }),
+    restore:
+      restore &&
+      (async ({ snapshot: bytes, creation }, call) => {
         const { signal, hold } = call;
         return keep(call, await restore.call(plugin, bytes, { ...creation, signal, hold }));
-      },
-    }),
-    ...(snapshot && {
-      snapshot: async ({ state }) => checkedSnapshot(name, await snapshot.call(plugin, states.get(state))),
-    }),
-    ...(release && {
-      release: async ({ state }) => {
+      }),
+    snapshot:
+      snapshot &&
+      (async ({ state }) => checkedSnapshot(name, await snapshot.call(plugin, states.get(state)))),
+    release:
+      release &&
+      (async ({ state }) => {
         await release.call(plugin, states.get(state));
-      },
-    }),
-    ...(reap && {
-      reap: async ({ handle, config }) => {
+      }),
+    reap:
+      reap &&
+      (async ({ handle, config }) => {
         await reap.call(plugin, handle, config);
-      },
-    }),
-    ...(probe && {
-      probe: async ({ config }) => {
+      }),
+    probe:
+      probe &&
+      (async ({ config }) => {
         await probe.call(plugin, config);
-      },
-    }),
-    ...(refusal && {
-      refusal: async ({ tasks, config }) => {
+      }),
+    refusal:
+      refusal &&
+      (async ({ tasks, config }) => {
         const said: (string | undefined)[] = [];
         for (const task of tasks) said.push(checkedRefusal(name, await refusal.call(plugin, task, config)));
         return said;
-      },
-    }),
-    ...(functions && {
-      functions: async ({ config }) => checkedFunctions(name, await functions.call(plugin, config)),
-    }),
-  };
+      }),
+    functions:
+      functions && (async ({ config }) => checkedFunctions(name, await functions.call(plugin, config))),
+  });
 }
 
 /** The function of the reward plugin `name`. It throws PLUGIN_ANSWER_INVALID. */

@@ -1,6 +1,7 @@
 import { hash } from "node:crypto";
 import { patiently, readingPatience } from "../../base/files/patiently.ts";
 import { readPatiently } from "../../base/files/read-patiently.ts";
+import { defined } from "../../base/records/defined.ts";
 import type { Backend } from "./backend.ts";
 import { decodeRecord, encodeRecord } from "./envelope.ts";
 import { generationOf } from "./generation-name.ts";
@@ -42,7 +43,7 @@ export function openStore(impatient: Backend, onCorrupt: Report): Store {
     list: async ({ prefix }, after) => {
       const { paths, next } = await backend.page(prefix, after);
       const own = paths.map((path) => generationOf(path)).filter(({ replaced }) => replaced === 0);
-      return { paths: own.map(({ path }) => path), ...(next === undefined ? {} : { next }) };
+      return defined({ paths: own.map(({ path }) => path), next });
     },
     remove: ({ path }) => generations.remove(path),
     scan: ({ prefix }) => scanBelow(backend, prefix),

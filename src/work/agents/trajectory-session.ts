@@ -1,4 +1,5 @@
 import { messageOf } from "../../base/errors/message-of.ts";
+import { defined } from "../../base/records/defined.ts";
 import { readableImage } from "../../chat/images/message-images.ts";
 import { invalid } from "../../chat/openai/endpoint-problem.ts";
 import { matchTurn } from "../../chat/openai/match-turn.ts";
@@ -66,16 +67,16 @@ export async function openTrajectorySession(
       const sent = await withKeptImages(request.messages, keep);
       const { continues, messages } = matchTurn(given, { ...request, messages: sent, tools });
       const parent = given.find((turn) => turn.number === continues);
-      const asked: SessionRequest = {
+      const asked: SessionRequest = defined({
         key,
         tools,
         callsBefore: parent?.calls ?? 0,
-        ...(tools.length === 0 || request.toolChoice === "none" ? { takesCalls: false as const } : {}),
-        ...(parent === undefined ? {} : { follows: { turn: parent.number, head: parent.head } }),
+        takesCalls: tools.length === 0 || request.toolChoice === "none" ? false : undefined,
+        follows: parent && { turn: parent.number, head: parent.head },
         messages: messages.map(({ itemIds: _, referredIds: __, sentImages: ___, ...message }) => message),
         callIds: callIdsOf(given, parent),
         answered: answeredBy(messages, given, answered, calls),
-      };
+      });
       const turn = make({ ...asked, ...(await generate(asked)) }, parent);
       turns = Math.max(turns, turn.number);
       byKey.set(key, turn);

@@ -1,4 +1,5 @@
 import type { EverturnError } from "../../base/errors/everturn-error.ts";
+import { defined } from "../../base/records/defined.ts";
 import type { ExecutionSettings } from "../../contracts/plan.ts";
 import type { Failure } from "../../contracts/recorded-call.ts";
 import type { Key } from "../../run/store/key.ts";
@@ -58,7 +59,12 @@ export async function callService<Answer>(
     const failure = callFailure(error);
     if (failure === undefined) throw error;
     const isLast = attempts >= maximumAttempts;
-    const said = { at: new Date().toISOString(), attempt, ...failure, ...(part && { part }) };
+    const said = defined<Failure>({
+      at: new Date().toISOString(),
+      attempt,
+      ...failure,
+      part,
+    });
     await addCallFailure(failures, failed.length, isLast ? { ...said, isLast } : said);
     if (!isLast) throw error;
     throw gaveUp(attempts === 1 ? "once" : `${attempts} times`, failure.reason, error);

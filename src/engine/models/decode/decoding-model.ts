@@ -1,3 +1,4 @@
+import { defined } from "../../../base/records/defined.ts";
 import type { FloatValue, Graph } from "../../onnx/graph.ts";
 import { type Activations, quantizedProducts } from "../../onnx/quantized-products.ts";
 import type { Target } from "../../onnx/target.ts";
@@ -49,16 +50,16 @@ export function decodingModel(
     "file" in tensor
       ? graph.stored(tensor.file, tensor.offset, tensor.shape, dataTypes[tensor.dtype])
       : graph.floats(tensor.data, tensor.shape);
-  return {
+  return defined({
     config,
     weights: new Map([...tensors].map(([name, tensor]) => [name, constant(tensor)])),
-    ...(quantized && { frozen: quantized }),
-    ...(products && { products }),
-    ...(widened && { widened }),
+    frozen: quantized,
+    products,
+    widened,
     tables,
     inference: true,
-    ...(adapter && { adapter: adapterInputs(graph, adapter) }),
-  };
+    adapter: adapter && adapterInputs(graph, adapter),
+  });
 }
 
 /**

@@ -1,3 +1,4 @@
+import { defined } from "../../../base/records/defined.ts";
 import type { CardArray, CardBuffer, CardMemory } from "../../onnx/card-memory.ts";
 import { elementBytes } from "../../onnx/element-bytes.ts";
 import type { FloatDataType } from "../../onnx/graph.ts";
@@ -35,7 +36,7 @@ export interface KeyValueMemory {
 
 /** The processor's memory, of arrays that take it where they are written to if the system can be told. */
 export function processorMemory(type: KeyValueType, advice?: MemoryAdvice): KeyValueMemory {
-  return {
+  return defined({
     type,
     allocate(length) {
       const array = keyValueArray(type, length);
@@ -44,8 +45,8 @@ export function processorMemory(type: KeyValueType, advice?: MemoryAdvice): KeyV
     },
     copy: copyOnProcessor,
     release: (array) => release(onProcessor(array)),
-    ...(advice && { forget: (part) => advice.makeSparse(onProcessor(part)) }),
-  };
+    forget: advice && ((part) => advice.makeSparse(onProcessor(part))),
+  });
 }
 
 /** Memory of a card, which has to be given back. */

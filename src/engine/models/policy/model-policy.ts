@@ -1,6 +1,7 @@
 import { copyFile, writeFile } from "node:fs/promises";
 import { isAbsolute, join } from "node:path";
 import { persistently } from "../../../base/files/persistently.ts";
+import { defined } from "../../../base/records/defined.ts";
 import type { ConfigurationProblem } from "../../../contracts/configuration-problem.ts";
 import { isObject, type JsonObject } from "../../../contracts/json.ts";
 import type { ModelOutline, PolicyFraming, PolicyTraits } from "../../../contracts/policy.ts";
@@ -42,11 +43,11 @@ export const modelPolicy = {
   traits: ({ model, quantization }: JsonObject): PolicyTraits => {
     const stored = model === undefined ? undefined : storedQuantization(String(model));
     const quantized = quantizationOf(quantization) ?? stored;
-    return {
+    return defined({
       pretrained: model !== undefined,
       restrictions: [],
-      ...(quantized && { quantization: quantized }),
-    };
+      quantization: quantized,
+    });
   },
 
   async outline(config: JsonObject): Promise<ModelOutline | undefined> {
@@ -61,15 +62,15 @@ export const modelPolicy = {
     if (text !== undefined) stopTokenIds(text.tokenizer, texts(config.stopTokens));
     if (text === undefined) return undefined;
     const format = templateFormat(text.tokenizer);
-    return {
+    return defined({
       ...createFraming(text.tokenizer),
       contextLength: text.contextLength,
       templateDifferences: () => {
         const { usable, exact, rows, reasons } = templateReport(text.tokenizer);
         return usable && exact && rows === 1 ? [] : reasons;
       },
-      ...(format === undefined ? {} : { format }),
-    };
+      format,
+    });
   },
 };
 
@@ -142,10 +143,10 @@ const texts = (list: unknown) => Object.values(list ?? []).map(String);
 
 /** What a configuration says to the model's chat template beside messages and tools. */
 export function templateSettings({ templateVariables, templateDate }: JsonObject): TemplateSettings {
-  return {
-    ...(isObject(templateVariables) ? { variables: templateVariables } : {}),
-    ...(templateDate === undefined ? {} : { date: String(templateDate) }),
-  };
+  return defined({
+    variables: isObject(templateVariables) ? templateVariables : undefined,
+    date: templateDate === undefined ? undefined : String(templateDate),
+  });
 }
 
 /** A version's chat template has its settings in it: all that render it say the same. */

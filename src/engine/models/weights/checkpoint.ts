@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { persistently } from "../../../base/files/persistently.ts";
 import { writeWhole } from "../../../base/files/whole-files.ts";
+import { defined } from "../../../base/records/defined.ts";
 import { elementCount } from "../../onnx/element-count.ts";
 import { type FloatType, floatBytes } from "./float-types.ts";
 import { loadAll } from "./lazy-tensor.ts";
@@ -80,12 +81,12 @@ async function readMatrix(
       throw invalidCheckpoint(folder, `the quantized matrix ${name} has parts of wrong types`);
     return (await readPlacedFloats({ ...place, dtype })).data;
   };
-  return {
+  return defined({
     ...matrix,
     scales: await floats(scales),
-    ...(minimums && { minimums: await floats(minimums) }),
+    minimums: minimums && (await floats(minimums)),
     values: (await readPlacedBytes(values)).data,
-  };
+  });
 }
 
 type WrittenTensor = Tensor | ByteTensor | LazyTensor;

@@ -1,3 +1,4 @@
+import { defined } from "../../../base/records/defined.ts";
 import type { HeldMatrix } from "./quantize.ts";
 import type { ByteTensor, Tensor } from "./safetensors.ts";
 
@@ -48,7 +49,17 @@ export function takeQuantized<Found extends { readonly shape: readonly number[] 
     const [out = 0, bytes = 0] = values.shape;
     const input = (bytes * 8) / bits;
     const block = input / (scales.shape[1] ?? 1);
-    matrices.set(name, { shape: [out, input], bits, block, values, scales, ...(minimums && { minimums }) });
+    matrices.set(
+      name,
+      defined({
+        shape: [out, input],
+        bits,
+        block,
+        values,
+        scales,
+        minimums,
+      }),
+    );
     for (const ending of [`int${bits}`, "scales", "minimums"]) tensors.delete(`${name}.${ending}`);
   }
   return matrices;

@@ -1,5 +1,7 @@
 import { afterAll, expect } from "vitest";
+import { defined } from "../../../../src/base/records/defined.ts";
 import { tiesOf } from "../../../../src/contracts/router-ties.ts";
+import type { TokenSequence } from "../../../../src/engine/learning/batch.ts";
 import { freshTrainerState } from "../../../../src/engine/learning/trainer-state.ts";
 import {
   createTrainingEngine,
@@ -105,11 +107,11 @@ export async function gap(
 ): Promise<number> {
   const sequences = samples.map(({ tokens, routerTies }, index) => {
     const prompt = requests[index]!.tokens;
-    return {
+    return defined<TokenSequence>({
       tokens: [...prompt, ...tokens],
       mask: [...prompt.map(() => 0), ...tokens.map(() => 1)],
-      ...(isTold && { routerTies }),
-    };
+      routerTies: isTold ? routerTies : undefined,
+    });
   });
   const scores = await engine.score(sequences, "policy");
   const gaps = samples.flatMap(({ logprobs }, index) =>

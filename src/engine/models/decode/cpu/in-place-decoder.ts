@@ -1,3 +1,4 @@
+import { defined } from "../../../../base/records/defined.ts";
 import { type Bindings, createBoundSessionAside } from "../../../onnx/bound-session.ts";
 import { elementCount } from "../../../onnx/element-count.ts";
 import type { Graph } from "../../../onnx/graph.ts";
@@ -37,10 +38,14 @@ export async function createInPlaceDecoder(
   const keyValues = roundedBy ? "int8" : "float32";
   const weights = await decodedWeights(sources, activations);
   const open = (model: Graph) =>
-    createBoundSessionAside(runtime, modelBytes(model), {
-      threads,
-      ...(sources.folder !== undefined && { weightsFolder: sources.folder }),
-    });
+    createBoundSessionAside(
+      runtime,
+      modelBytes(model),
+      defined({
+        threads,
+        weightsFolder: sources.folder,
+      }),
+    );
   const session = await open(inPlaceDecoderGraph(config, weights, adapter, keyValues));
   const forBlocks = widensForBlocks(config, sources.folder, activations)
     ? await open(blocksGraph(config, weights, threads, adapter, keyValues))

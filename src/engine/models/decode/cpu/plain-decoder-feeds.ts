@@ -1,3 +1,4 @@
+import { defined } from "../../../../base/records/defined.ts";
 import type { Tensor } from "../../../onnx/session.ts";
 import type { ModelConfig } from "../../config/model-config.ts";
 import type { Block } from "../block-runner.ts";
@@ -27,10 +28,10 @@ export function plainDecoderFeeds(
     }
     last[index] = BigInt(index * length + row.length - 1);
   });
-  const masks = {
-    ...(inputs.has("mask") && { mask: maskOf(past, length, Number.POSITIVE_INFINITY) }),
-    ...(inputs.has("windowMask") && window !== null && { windowMask: maskOf(past, length, window) }),
-  };
+  const masks = defined<Record<string, Tensor>>({
+    mask: inputs.has("mask") ? maskOf(past, length, Number.POSITIVE_INFINITY) : undefined,
+    windowMask: inputs.has("windowMask") && window !== null ? maskOf(past, length, window) : undefined,
+  });
   return {
     tokens: { shape: [rows, length], data: ids },
     positions: { shape: [rows, length], data: positions },

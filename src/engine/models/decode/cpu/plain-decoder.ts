@@ -1,8 +1,10 @@
+import { defined } from "../../../../base/records/defined.ts";
 import { createBoundSessionAside } from "../../../onnx/bound-session.ts";
 import { createSession } from "../../../onnx/create-session.ts";
 import { fedBindings } from "../../../onnx/fed-bindings.ts";
 import { modelBytes } from "../../../onnx/model-bytes.ts";
 import { runtimeFunctions } from "../../../onnx/runtime-functions.ts";
+import type { SessionOptions } from "../../../onnx/session.ts";
 import type { ModelConfig } from "../../config/model-config.ts";
 import type { WeightSources } from "../../weights/weight-sources.ts";
 import { createBoundDecoder } from "../bound-decoder.ts";
@@ -27,7 +29,11 @@ export async function createPlainDecoder(
   const memory = runtime ? await decoderMemory(device, runtime) : ofProcessor();
   const graph = plainDecoderGraph(config, await decodedWeights(sources, activations, device), adapter);
   const inputs = new Set(graph.inputs.map(({ name }) => name));
-  const options = { threads, device, ...(sources.folder !== undefined && { weightsFolder: sources.folder }) };
+  const options = defined<SessionOptions & { threads: number }>({
+    threads,
+    device,
+    weightsFolder: sources.folder,
+  });
   const session = runtime
     ? await createBoundSessionAside(runtime, modelBytes(graph, target), options)
     : await createSession(modelBytes(graph, target), options);

@@ -1,3 +1,4 @@
+import { defined } from "../../../../base/records/defined.ts";
 import { type CardArray, type CardType, cardArray } from "../../../onnx/card-memory.ts";
 import type { CudaMemory } from "../../../onnx/cuda-memory.ts";
 import { elementBytes } from "../../../onnx/element-bytes.ts";
@@ -129,5 +130,5 @@ function outputOf(
   if (name === "likeliest")
     return { width, onCard: card.allocate("int64", count), fetched: new BigInt64Array(count) };
   const onCard = card.allocate("float32", count);
-  return { width, onCard, ...(isFetched && { fetched: new Float32Array(count) }) };
+  return defined({ width, onCard, fetched: isFetched ? new Float32Array(count) : undefined });
 }

@@ -1,3 +1,4 @@
+import { defined } from "../../../../base/records/defined.ts";
 import type { Bindings } from "../../../onnx/bound-session.ts";
 import type { CudaMemory } from "../../../onnx/cuda-memory.ts";
 import { contextLength, type ModelConfig } from "../../config/model-config.ts";
@@ -171,15 +172,15 @@ function nextTokens(room: CudaBlockMemory, vocabulary: number): NextTokens {
     const within = reachedAt(weights, before, uniform * total).at;
     return { token: start + within, weight: weights[within]!, largest: floats("peaks")[row]!, total };
   };
-  return {
+  return defined({
     choice: (row) => ({
       token: Number(outputs.get("likeliest")?.fetched?.[row]),
       probability: floats("certainties")[row]!,
     }),
     logits: floats("logits"),
     weights: floats("weights"),
-    ...(outputs.has("sums") && { draw }),
-  };
+    draw: outputs.has("sums") ? draw : undefined,
+  });
 }
 
 /** Where the sum of numbers, added to what comes before them, goes beyond a target; the last that is not zero if it never does. */

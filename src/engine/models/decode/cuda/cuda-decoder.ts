@@ -1,3 +1,4 @@
+import { defined } from "../../../../base/records/defined.ts";
 import { createBoundSession } from "../../../onnx/bound-session.ts";
 import type { HalfType } from "../../../onnx/card-memory.ts";
 import type { CudaMemory } from "../../../onnx/cuda-memory.ts";
@@ -28,12 +29,16 @@ export async function createCudaDecoder(
   const { folder } = sources;
   const weights = await decodedWeights(sources, "float32", "cuda");
   const graph = cudaDecoderGraph(config, weights, precision, adapter);
-  const session = createBoundSession(runtime, modelBytes(graph, { device: "cuda", precision }), {
-    threads,
-    device: "cuda",
-    records: true,
-    ...(folder !== undefined && { weightsFolder: folder }),
-  });
+  const session = createBoundSession(
+    runtime,
+    modelBytes(graph, { device: "cuda", precision }),
+    defined({
+      threads,
+      device: "cuda",
+      records: true,
+      weightsFolder: folder,
+    }),
+  );
   const keyValues = cardMemory(card, precision);
   const adapters = adapter && createCudaAdapters(card, adapter);
   const shared = { card, config, recordings: createCudaRecordings() };

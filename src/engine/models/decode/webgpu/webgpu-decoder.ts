@@ -1,3 +1,4 @@
+import { defined } from "../../../../base/records/defined.ts";
 import { createBoundSession } from "../../../onnx/bound-session.ts";
 import { modelBytes } from "../../../onnx/model-bytes.ts";
 import type { RuntimeFunctions } from "../../../onnx/runtime-functions.ts";
@@ -27,11 +28,15 @@ export async function createWebgpuDecoder(
   const weights = await decodedWeights(sources, "float32", "webgpu");
   const graph = inPlaceDecoderGraph(config, weights, adapter, "float32", nextTokenOutputs);
   const memory = ofWebgpu(runtime);
-  const session = createBoundSession(runtime, modelBytes(graph, target), {
-    threads,
-    device: "webgpu",
-    ...(folder !== undefined && { weightsFolder: folder }),
-  });
+  const session = createBoundSession(
+    runtime,
+    modelBytes(graph, target),
+    defined({
+      threads,
+      device: "webgpu",
+      weightsFolder: folder,
+    }),
+  );
   return createBoundDecoder({
     config,
     bindings: session.bindings,

@@ -1,3 +1,4 @@
+import { defined } from "../../../../base/records/defined.ts";
 import type { HeldMatrix } from "../quantize.ts";
 import type { BlockType } from "./block-types.ts";
 import { blockIntegers } from "./quantized-blocks.ts";
@@ -27,5 +28,5 @@ export function keepBlocks(blocks: Uint8Array, type: BlockType, shape: number[])
         values[(at * size + i) / 2] = block.values[i]! | (block.values[i + 1]! << 4);
       }
   }
-  return { shape, bits, block: group, values, scales, ...(hasMinimums && { minimums }) };
+  return defined({ shape, bits, block: group, values, scales, minimums: hasMinimums ? minimums : undefined });
 }
