@@ -5,7 +5,10 @@ import { alone, answered, eachAlone } from "./called-alone.ts";
 import { Broken } from "./promise.ts";
 import { callText, shortened, type ToolSubject, withTool } from "./tool-subject.ts";
 
-/** A longer answer crosses threads and is kept for nothing: the model reads 8,000 characters of it, if nothing else is said. */
+/**
+ * A longer answer crosses threads and is kept for nothing: the model reads 8,000 characters of it, if nothing
+ * else is said.
+ */
 const longestAnswer = 2 ** 20;
 
 /** It loads, in a thread of its own. */
@@ -27,10 +30,10 @@ export async function schema({ resolved }: ToolSubject): Promise<void> {
 function lookAt(parameters: JsonObject, of: string): void {
   const problem = argumentsValidator(parameters);
   for (const example of Array.isArray(parameters.examples) ? parameters.examples : []) {
-    const wrong = isObject(example) ? problem(example) : "an example is an object of arguments.";
+    const wrong = isObject(example) ? problem(example) : "an example must be an object of arguments.";
     if (wrong === undefined) continue;
     throw new Broken(
-      `${of}its example ${JSON.stringify(example)} is refused: ${wrong}`,
+      `${of}the schema rejects its own example ${JSON.stringify(example)}: ${wrong}`,
       "Correct the example, or the schema.",
     );
   }
@@ -40,15 +43,15 @@ function lookAt(parameters: JsonObject, of: string): void {
     const wrong = argumentsValidator({ type: "object", properties: { [key]: one } })({ [key]: one.default });
     if (wrong === undefined) continue;
     throw new Broken(
-      `${of}the default of “${key}” is refused: ${wrong}`,
+      `${of}the schema rejects the default of “${key}”: ${wrong}`,
       "Correct the default, or the schema.",
     );
   }
   for (const key of Array.isArray(required) ? required.map(String) : []) {
     if (isObject(properties) && key in properties) continue;
     throw new Broken(
-      `${of}“${key}” is required and has no schema`,
-      "Describe it in `properties`, or take it from `required`.",
+      `${of}“${key}” is required but has no schema`,
+      "Describe it in `properties`, or remove it from `required`.",
     );
   }
 }
@@ -59,10 +62,10 @@ export async function answers(subject: ToolSubject): Promise<void> {
     const state = await called.create();
     for (const one of subject.cases) {
       const { text, error = false, invalid, done = false } = await called.call(one, { state });
-      const seen = `${callText(one)} was answered ${JSON.stringify(shortened(text))}`;
+      const seen = `${callText(one)} returned ${JSON.stringify(shortened(text))}`;
       if (one.text !== undefined && text !== one.text)
         throw new Broken(
-          `${seen}, and not ${JSON.stringify(shortened(one.text))}`,
+          `${seen} instead of ${JSON.stringify(shortened(one.text))}`,
           "Correct the tool, or the case.",
         );
       if (one.error !== undefined && error !== one.error)
@@ -73,13 +76,10 @@ export async function answers(subject: ToolSubject): Promise<void> {
       if (one.invalid !== undefined && (invalid !== undefined) !== one.invalid)
         throw new Broken(
           `${seen}, ${invalid === undefined ? "without a reason why it is invalid" : "as invalid"}`,
-          "Answer calls that may not be made with { invalid: reason }, and others without; or correct the case.",
+          "Return { invalid: reason } only for calls that are not allowed, or correct the case.",
         );
       if (one.done !== undefined && done !== one.done)
-        throw new Broken(
-          `${seen}, with done: ${done}`,
-          `Answer with done: ${one.done}, or correct the case.`,
-        );
+        throw new Broken(`${seen}, with done: ${done}`, `Return done: ${one.done}, or correct the case.`);
     }
   });
 }
@@ -99,20 +99,17 @@ export async function output(subject: ToolSubject): Promise<void> {
       const given = JSON.stringify(one.arguments);
       if (!text.isWellFormed() && given.isWellFormed()) {
         const advice = "Cut texts between code points ([...text].slice(…)), never in the middle of one.";
-        throw new Broken(`${callText(one)} was answered with half a character (a lone surrogate)`, advice);
+        throw new Broken(`${callText(one)} returned half a character (a lone surrogate)`, advice);
       }
       if (text.includes("\ufffd") && !given.includes("\ufffd")) {
         const advice =
           "Describe bytes that are not text in another way: their number, their type, or base64.";
-        throw new Broken(
-          `${callText(one)} was answered with U+FFFD: bytes that are not text were decoded as text`,
-          advice,
-        );
+        throw new Broken(`${callText(one)} returned U+FFFD: it decoded bytes that are not text`, advice);
       }
       if (text.length > longestAnswer && given.length * 2 < text.length) {
         const advice =
-          "Truncate it in the tool and mention that in the text. By default, the model reads 8,000 characters of an observation.";
-        throw new Broken(`${callText(one)} was answered with ${text.length} characters`, advice);
+          "Cut it in the tool, with a note in the text. By default, the model reads 8,000 characters of an observation.";
+        throw new Broken(`${callText(one)} returned ${text.length} characters`, advice);
       }
     }
   });

@@ -40,7 +40,7 @@ export function steady({ cases }: ToolSubject): ToolCase[] {
 export function differ(one: ToolCase, before: string, after: string, when: string, advice: string): void {
   if (before === after) return;
   throw new Broken(
-    `${callText(one)}, ${when}, was answered ${shortened(after)}, and before ${shortened(before)}`,
+    `${callText(one)}, ${when}, returned ${shortened(after)} instead of ${shortened(before)}`,
     advice,
   );
 }

@@ -52,7 +52,7 @@ export async function signal(subject: ToolSubject): Promise<void> {
       controller.abort(errors.timedOut());
       if (await isDoneWithin(over.promise, grace)) continue;
       const advice =
-        "Pass `signal` on (fetch(url, { signal }), spawn(…, { signal }), setTimeout of node:timers/promises); what computes for long looks at signal.aborted, or belongs in a process.";
+        "Pass `signal` on: fetch(url, { signal }), spawn(…, { signal }), setTimeout of node:timers/promises. In a long computation, check signal.aborted, or run it in a process.";
       throw new Broken(
         `${callText(one)} continued for more than ${grace / 1000} s after its signal was aborted`,
         advice,
@@ -76,16 +76,13 @@ export async function cancellation(subject: ToolSubject): Promise<void> {
       controller.abort(new Error("the trajectory was cancelled"));
       await cancelled.catch(() => {}); // as it was asked to
       const advice =
-        "Undo in `finally` what a call takes for itself (a lock, a place in line, a connection): it may be aborted at any await.";
+        "Release in `finally` everything that a call holds (a lock, a place in line, a connection): it can be aborted at any await.";
       const after = await alone(called, one, `check/after-${index}`).catch((error: unknown) => {
-        throw new Broken(
-          `after a call that was cancelled, ${error instanceof Error ? error.message : error}`,
-          advice,
-          { cause: error },
-        );
+        throw new Broken(`after a canceled call, ${error instanceof Error ? error.message : error}`, advice, {
+          cause: error,
+        });
       });
-      if (one.varies !== true)
-        differ(one, expected[index] ?? "", after, "made after one that was cancelled", advice);
+      if (one.varies !== true) differ(one, expected[index] ?? "", after, "after a canceled call", advice);
     }
   });
 }

@@ -3,64 +3,64 @@ import type { Turn } from "../../contracts/generated/trajectory.ts";
 import type { JsonObject } from "../../contracts/json.ts";
 import type { Outcome } from "../../contracts/trajectory.ts";
 
-/** A call of a tool to make. Those of a tool with state are the calls of a trajectory, in order. */
+/** A call to make. For a tool with state, the cases are a trajectory's calls, in order. */
 export interface ToolCase {
-  /** Which function is called; may be left out of a tool that has one. */
+  /** The function to call. Optional for a tool with one function. */
   function?: string;
   arguments: JsonObject;
-  /** What must be answered; any text if left out. */
+  /** The expected text. Default: any. */
   text?: string;
-  /** Whether the answer must be marked as the model's failure. */
+  /** Whether the answer must be marked as the model's mistake. */
   error?: boolean;
-  /** Whether the tool must say that the call may not be made (`invalid`). */
+  /** Whether the tool must reject the call (`invalid`). */
   invalid?: boolean;
   /** Whether the answer must end the trajectory. */
   done?: boolean;
-  /** The answer may differ from call to call, as a clock's or a search's does. */
+  /** The answer may differ from call to call, like that of a clock or a search. */
   varies?: boolean;
 }
 
 /** A trajectory for a reward manager to score. */
 export interface RewardCase {
-  /** What the model answered last. */
+  /** The model's last answer. */
   answer: string;
-  /** What its task expects. Default: 42. */
+  /** The task's ground truth. Default: 42. */
   groundTruth?: string;
   turns?: Turn[];
-  /** The states that the tools ended with, by the tool's name: bytes, or text. Default: none. */
+  /** The final states of the tools, by name: bytes or text. Default: none. */
   snapshots?: Record<string, string | Uint8Array>;
   /** Default: answered. */
   outcome?: Outcome;
-  /** What the score must be. */
+  /** The expected score. */
   reward?: number;
   success?: boolean;
-  /** What it must give each turn. */
+  /** The expected reward of each turn. */
   turnRewards?: number[];
-  /** Whether it must say that there is no score: `{ missing: "why" }`. */
+  /** Whether the score must be missing: `{ missing: "why" }`. */
   missing?: boolean;
 }
 
-/** What the model writes, turn after turn, for an agent loop to go through. */
+/** The model's actions, turn by turn, for an agent loop. */
 export interface LoopCase {
   actions: string[];
-  /** How the trajectory must end. */
+  /** The expected outcome of the trajectory. */
   outcome?: Outcome;
 }
 
-/** What a plugin of any kind is tried with. */
+/** A case for a plugin of any kind. */
 export type PluginCase = ToolCase | RewardCase | LoopCase;
 
 /** How a plugin is checked. */
 export interface PluginCheckOptions {
-  /** What it is tried with, beside what is made up from its schema and the `examples` there. */
+  /** Cases to check, in addition to those that Everturn derives from its schema and the schema's `examples`. */
   cases?: readonly PluginCase[];
-  /** Its configuration, as a pipeline gives it. Default: the first of the `examples` of its schema, else nothing. */
+  /** Its configuration, as in a pipeline. Default: the first of its schema's `examples`, or nothing. */
   config?: JsonObject;
-  /** The task of the trajectories it is tried in. Default: a plain one, with the ground truth 42. */
+  /** The task of the trajectories. Default: a plain one with the ground truth 42. */
   task?: Partial<Task>;
   /**
-   * What a tool has changed in the world, told by a text or anything else JSON can hold; or a file's path, whose content it
-   * is. By it repeated calls are told from those done once.
+   * Returns what a tool has changed in the world, as text or any JSON value; or the path of a file with that content. The
+   * check uses it to detect work that is done twice.
    */
   effects?: string | (() => unknown);
 }

@@ -4,7 +4,7 @@ import { elsewhere } from "./elsewhere.ts";
 import { Broken, type PluginCheck, pluginCheck } from "./promise.ts";
 
 const advice =
-  "Read every task in a stable order: no clock, no random numbers, no order of a folder or of answers.";
+  "Read the tasks in a stable order that depends on no clock, random numbers, folder order or response order.";
 
 /** What a data set promises. */
 export function datasetChecks(plugin: ResolvedPlugin): PluginCheck[] {
@@ -19,7 +19,7 @@ export function datasetChecks(plugin: ResolvedPlugin): PluginCheck[] {
     ),
     pluginCheck(plugin.name, "order", "it loads the same tasks in the same order again", async () => {
       const { first, second } = await asked();
-      if (first !== second) throw new Broken("loaded twice, it gave other tasks or another order", advice);
+      if (first !== second) throw new Broken("the second load returned other tasks or another order", advice);
     }),
     pluginCheck(
       plugin.name,

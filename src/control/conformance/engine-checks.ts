@@ -25,29 +25,29 @@ export function lossChecks(plugin: ResolvedPlugin): PluginCheck[] {
           return;
         throw new Broken(
           `a step had the loss ${policyLoss} and a gradient of norm ${gradientNorm}`,
-          "Compute with `logProbabilities`, through which gradients flow, and keep logarithms and quotients from 0.",
+          "Compute with `logProbabilities`, through which gradients flow, and keep logarithms and quotients away from 0.",
         );
       },
       true,
     ),
     pluginCheck(plugin.name, "retry", "the same step has the same loss in another process", async () => {
-      differ([await step()], [await step()], "Compute from the tensors and the configuration alone.");
+      differ([await step()], [await step()], "Compute only from the tensors and the configuration.");
     }),
   ];
 }
 
 /** What a trainer promises. */
 export function trainerChecks(plugin: ResolvedPlugin): PluginCheck[] {
-  const advice = "Save all that the next step depends on: moments, counters, the state of random numbers.";
+  const advice = "Save everything that the next step depends on: moments, counters, the random state.";
   return [
     pluginCheck(
       plugin.name,
       "saving",
-      "it takes steps on a small policy, measures numbers, and saves what it made",
+      "it takes steps on a small policy, returns metrics, and saves the new version",
       () => inFolder(async (folder) => void (await elsewhere(plugin, { folder }))),
       true,
     ),
-    pluginCheck(plugin.name, "retry", "the same step from the same state measures the same", () =>
+    pluginCheck(plugin.name, "retry", "the same step from the same state returns the same metrics", () =>
       inFolder(async (folder) =>
         differ(
           listOf(await elsewhere(plugin, { folder })),
@@ -59,7 +59,7 @@ export function trainerChecks(plugin: ResolvedPlugin): PluginCheck[] {
     pluginCheck(
       plugin.name,
       "death of a worker",
-      "killed between two steps, it goes on from what it saved as if it had not been",
+      "killed between two steps, it continues from its saved state as if nothing had happened",
       () =>
         inFolder(async (folder) => {
           const whole = listOf(await elsewhere(plugin, { folder, steps: 2 }));
@@ -82,17 +82,17 @@ export function policyChecks(plugin: ResolvedPlugin): PluginCheck[] {
       () => inFolder(async (folder) => void (await drawn(folder))),
       true,
     ),
-    pluginCheck(plugin.name, "retry", "it builds the same version 0 of the same seed", async () => {
+    pluginCheck(plugin.name, "retry", "it builds the same version 0 from the same seed", async () => {
       differ(
         await inFolder((folder) => drawn(folder)),
         await inFolder((folder) => drawn(folder)),
-        "Draw weights from the seed alone.",
+        "Generate weights only from the seed.",
       );
     }),
     pluginCheck(
       plugin.name,
       "concurrency",
-      "the same key draws the same tokens, whatever else is in the batch",
+      "the same key samples the same tokens, whatever else is in the batch",
       () =>
         inFolder(async (folder) =>
           differ(await drawn(folder), await drawn(folder, { together: true }), advice),
@@ -101,13 +101,13 @@ export function policyChecks(plugin: ResolvedPlugin): PluginCheck[] {
     pluginCheck(
       plugin.name,
       "signal",
-      "an action ends soon after its signal is aborted, and others are drawn after it",
+      "an action ends soon after its signal is aborted, and later ones still work",
       () => inFolder(async (folder) => void (await drawn(folder, { aborted: true }))),
     ),
     pluginCheck(
       plugin.name,
       "death of a worker",
-      "another process draws the same tokens with the same keys",
+      "another process samples the same tokens with the same keys",
       () => inFolder(async (folder) => differ(await drawn(folder), await drawn(folder), advice)),
     ),
   ];
@@ -120,7 +120,7 @@ function listOf(value: JsonValue): JsonValue[] {
 function differ(before: JsonValue[], after: JsonValue[], advice: string): void {
   for (const [index, one] of before.entries()) {
     const [said, again] = [JSON.stringify(one), JSON.stringify(after[index])];
-    if (said !== again) throw new Broken(`it gave ${again}, and before ${said}`, advice);
+    if (said !== again) throw new Broken(`it returned ${again} instead of ${said}`, advice);
   }
 }
 

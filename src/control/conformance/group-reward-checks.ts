@@ -8,7 +8,10 @@ import { oddTexts } from "./sample-values.ts";
 
 type Scores = (GroupScore | Unscored)[];
 
-/** What a reward of groups promises. Its cases, `reward` of which is what the pipeline's other rewards gave, are one group. */
+/**
+ * What a reward of groups promises. Its cases, `reward` of which is what the pipeline's other rewards gave, are
+ * one group.
+ */
 export function groupRewardChecks(plugin: ResolvedPlugin, options: PluginCheckOptions): PluginCheck[] {
   const { name, config } = plugin;
   const resolved = resolvedReward(plugin);
@@ -38,14 +41,14 @@ export function groupRewardChecks(plugin: ResolvedPlugin, options: PluginCheckOp
       return all;
     });
   return [
-    check("loading", "it loads in a thread of its own", async () => void (await each()), true),
+    check("loading", "it loads in its own thread", async () => void (await each()), true),
     check(
       "answers",
-      "each member of a group has an answer, also of one that is alone",
+      "it scores each member of a group, even of a group of one",
       async () => void (await each(members, ...members.map((one) => [one]))),
       true,
     ),
-    check("odd values", "every answer is compared: none, huge, beyond ASCII, control tokens", async () => {
+    check("odd values", "it compares every answer: empty, huge, non-ASCII, with control tokens", async () => {
       await each(odd);
     }),
     check("order", "a score does not depend on the order of the members", async () => {
@@ -53,18 +56,18 @@ export function groupRewardChecks(plugin: ResolvedPlugin, options: PluginCheckOp
       alike(forth, back.toReversed(), "in another order");
     }),
     purityCheck(plugin),
-    check("retry", "the same group is scored alike again", async () => {
+    check("retry", "the same group gets the same scores again", async () => {
       const [first = [], again = []] = await each(members, members);
       alike(first, again, "scored again");
     }),
-    check("concurrency", "groups at once are scored as alone", async () => {
+    check("concurrency", "concurrent scoring of groups returns the same scores", async () => {
       const [alone = []] = await each(members);
       const together = await withReward(resolved, (opened) =>
         Promise.all([members, odd, members].map((group) => scored(opened, group))),
       );
-      for (const index of [0, 2]) alike(alone, together[index] ?? [], "scored with others at once");
+      for (const index of [0, 2]) alike(alone, together[index] ?? [], "scored together with others");
     }),
-    check("death of a worker", "another worker scores alike", async () => {
+    check("death of a worker", "another worker returns the same scores", async () => {
       const [first = []] = await each(members);
       const [, other = []] = await each(odd, members);
       alike(first, other, "scored in another worker");
@@ -85,8 +88,8 @@ function alike(before: Scores, after: Scores, when: string): void {
     const [now, then] = [score, before[index]].map((one) => JSON.stringify(one));
     if (now === then) continue;
     throw new Broken(
-      `member ${index} of a group, ${when}, got ${now}, and before ${then}`,
-      "Score from the trajectories and their task alone: no clock, no random numbers, nothing kept in the module.",
+      `member ${index} of a group, ${when}, got ${now} instead of ${then}`,
+      "Compute the scores only from the trajectories and their task: no clock, no random numbers, no state in the module.",
     );
   }
 }

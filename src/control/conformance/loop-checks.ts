@@ -28,9 +28,8 @@ export function loopChecks(plugin: ResolvedPlugin, options: PluginCheckOptions):
       "it can be bundled into a run's workflow code",
       async () => {
         await workflowBundle([{ name, workflow: entry }], false).catch((error: unknown) => {
-          const { message, cause } = brokenBy("it can't be", error);
-          const advice =
-            "Import nothing of Node's: what needs it is a tool's work (files, processes, network).";
+          const { message, cause } = brokenBy("bundling failed", error);
+          const advice = "Import no Node modules: leave files, processes and network to a tool.";
           throw new Broken(message, advice, { cause });
         });
       },
@@ -39,14 +38,14 @@ export function loopChecks(plugin: ResolvedPlugin, options: PluginCheckOptions):
     pluginCheck(
       name,
       "turns",
-      "each turn generates once at most and says how it ended, with what workflow code has",
+      "each turn generates at most once, returns its outcome, and uses only what workflow code provides",
       async () => {
         for (const { actions, outcome } of cases) {
           const last = (await taken(actions)).at(-1);
           const ended = isObject(last) ? last.outcome : undefined;
           if (outcome === undefined || ended === outcome) continue;
           throw new Broken(
-            `the actions ${shortened(JSON.stringify(actions))} ended with ${ended}, and not ${outcome}`,
+            `the actions ${shortened(JSON.stringify(actions))} ended with ${ended} instead of ${outcome}`,
             "Correct the loop, or the case.",
           );
         }
@@ -56,32 +55,32 @@ export function loopChecks(plugin: ResolvedPlugin, options: PluginCheckOptions):
     pluginCheck(
       name,
       "odd values",
-      "whatever the model writes is a turn: nothing, a megabyte, control tokens, half a call",
+      "it handles everything that the model writes: nothing, a megabyte, control tokens, half a call",
       async () => {
         for (const text of [...oddTexts, call.slice(0, -20), call.replace("42", "").repeat(3)]) {
           await taken([text]).catch((error: unknown) => {
             const { message } = brokenBy(`the action ${shortened(JSON.stringify(text))} failed`, error);
             throw new Broken(
               `${message}`,
-              "Answer what can't be read with `reject`, or end the trajectory; never throw.",
+              "Answer unreadable actions with `reject`, or end the trajectory; never throw.",
             );
           });
         }
       },
     ),
-    pluginCheck(name, "replay", "the same history gives the same decisions", async () => {
+    pluginCheck(name, "replay", "the same history leads to the same decisions", async () => {
       for (const { actions } of cases)
         differ(
           await taken(actions),
           await taken(actions),
-          "made again from its history",
-          "Decide from what the context gives: no clock of its own, nothing that a library draws by chance.",
+          "replayed from its history",
+          "Decide only from the context: no clock, and no randomness from libraries.",
         );
     }),
     pluginCheck(
       name,
       "death of a worker",
-      "between any two turns the worker may die: its notes are all that it needs",
+      "if the worker dies between two turns, the state is all that the next turn needs",
       async () => {
         for (const { actions } of cases) {
           const whole = await taken(actions);
@@ -92,7 +91,7 @@ export function loopChecks(plugin: ResolvedPlugin, options: PluginCheckOptions):
               whole.slice(index + 1),
               rest,
               `after the worker died with turn ${index + 1}`,
-              "Keep what the next turn needs in `state`, and nothing in the module.",
+              "Keep everything that the next turn needs in `state`, and nothing in the module.",
             );
           }
         }
@@ -108,6 +107,6 @@ function differ(before: JsonValue[], after: JsonValue[], when: string, advice: s
       JSON.stringify(after[index]) ?? "no turn",
     ];
     if (one !== other)
-      throw new Broken(`${when}, it decided ${shortened(other)}, and before ${shortened(one)}`, advice);
+      throw new Broken(`${when}, it decided ${shortened(other)} instead of ${shortened(one)}`, advice);
   }
 }

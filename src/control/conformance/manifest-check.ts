@@ -6,7 +6,7 @@ import type { ResolvedPlugin } from "../../contracts/plan.ts";
 import { manifestName } from "../../plugin/registry/discover.ts";
 import { Broken, type PluginCheck, pluginCheck } from "./promise.ts";
 
-const says = "its manifest is valid, and its package is what it says";
+const says = "its manifest is valid and matches its package";
 
 /** The check of a plugin that no pipeline could use. */
 export function refusedManifest(plugin: string, problems: readonly Problem[]): PluginCheck {
@@ -36,30 +36,30 @@ function lookAtPackage({ folder, manifest, source }: ResolvedPlugin): void {
   const description: JsonObject = JSON.parse(readFileSync(path, "utf8"));
   const { version, type, files } = description;
   if (version !== undefined && version !== manifest.version) {
-    const advice = "Make the two the same; `npx everturn plugin build` takes it from package.json.";
+    const advice = "Use the same version in both; `npx everturn plugin build` copies it from package.json.";
     throw new Broken(
-      `the manifest is of version ${manifest.version}, and package.json of ${text(version)}`,
+      `the manifest has version ${manifest.version}, but package.json has ${text(version)}`,
       advice,
     );
   }
   if (type !== "module" && !/\.m[jt]s$/.test(manifest.entry ?? manifest.workflow ?? ""))
     throw new Broken(
-      `package.json has no "type": "module", and a plugin is an ES module`,
+      `package.json lacks "type": "module", but a plugin must be an ES module`,
       `Add "type": "module".`,
     );
   if (has(description.dependencies, "everturn"))
     throw new Broken(
-      "everturn is among its dependencies, so that a project would have a second one",
-      "Name it in peerDependencies.",
+      "everturn is in its dependencies, so a project would install a second copy",
+      "Move it to peerDependencies.",
     );
   if (!has(description.peerDependencies, "everturn"))
     throw new Broken(
-      "package.json does not name the everturn that it is for",
+      "package.json does not name the Everturn version that it supports",
       `Add "peerDependencies": { "everturn": "${manifest.engines.everturn}" }.`,
     );
   if (Array.isArray(files) && !files.includes(manifestName))
     throw new Broken(
-      `“files” of package.json leaves out ${manifestName}: nobody who installs it would find it`,
+      `“files” in package.json omits ${manifestName}, so the published package would lack it`,
       `Add "${manifestName}" to it.`,
     );
 }

@@ -50,7 +50,8 @@ export async function openSubject(given: string, base: string, config?: JsonObje
   if (wrong.length > 0) {
     const reason = wrong.map(({ error }) => error.message.replace(/^config:1:1: /, "")).join(" ");
     const what = config === undefined ? "no configuration" : "this configuration";
-    const hint = "Give one, `config` of the options or --config; or name one in `examples` of its schema.";
+    const hint =
+      "Pass one as `config` in the options or as --config, or add one to `examples` in its schema.";
     const plain = reason.replace(/\.$/, "");
     throw new EverturnError("PLUGIN_CASE_INVALID", { plugin: manifest.name, what, reason: plain, hint });
   }

@@ -13,9 +13,9 @@ import { toolSubject } from "./tool-subject.ts";
 import { trackerChecks } from "./tracker-checks.ts";
 
 /**
- * The promises of a plugin, each to be checked by itself: `for (const { name, run } of await pluginChecks("./tools/length.ts"))
- * test(name, run)`. `plugin`: the path of a file (`./tools/math.ts#add`) or of a package's folder, relative to the current
- * folder, or the name of a plugin that is installed. Throws PLUGIN_NOT_FOUND, PLUGIN_CASE_INVALID.
+ * Returns one check per promise of a plugin: `for (const { name, run } of await pluginChecks("./tools/length.ts"))
+ * test(name, run)`. `plugin` is the path of a file (`./tools/math.ts#add`) or of a package's folder, relative to the current
+ * folder, or the name of an installed plugin. Throws PLUGIN_NOT_FOUND, PLUGIN_CASE_INVALID.
  */
 export async function pluginChecks(
   plugin: string | URL,

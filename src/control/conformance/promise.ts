@@ -1,7 +1,7 @@
 import { EverturnError, isEverturnError } from "../../base/errors/everturn-error.ts";
 import { messageOf } from "../../base/errors/message-of.ts";
 
-/** What a plugin promises Everturn; docs/plugins.md says each at length. */
+/** The promises of plugins; docs/plugins.md explains each. */
 export type PromiseName =
   | "manifest"
   | "loading"
@@ -28,16 +28,16 @@ export type PromiseName =
   | "tokens"
   | "saving";
 
-/** A promise of a plugin, which can be checked. */
+/** A check of one promise of a plugin. */
 export interface PluginCheck {
-  /** For a test: the plugin, the promise and what it says. */
+  /** A test's title: the plugin, the promise and its text. */
   name: string;
   promise: PromiseName;
-  /** What is promised. */
+  /** The promise as a sentence. */
   says: string;
-  /** Where this one fails, the others say little. */
+  /** If this check fails, the others are not meaningful. */
   isBasis: boolean;
-  /** Throws PLUGIN_PROMISE_BROKEN: what was seen, and what to change. */
+  /** Throws PLUGIN_PROMISE_BROKEN, with the observed behavior and the change to make. */
   run(): Promise<void>;
 }
 
@@ -53,16 +53,16 @@ export class Broken extends Error {
 
 /** What to change where a call failed, by the error's code. */
 const advices: Partial<Record<string, string>> = {
-  PLUGIN_BROKEN: "Correct the mistake there: in a run it ends the run.",
+  PLUGIN_BROKEN: "Correct the error: it would end a run.",
   TOOL_FAILED:
-    "Answer { text, error: true } for what the model got wrong; throw only where what the tool depends on fails.",
-  REWARD_FAILED: "Score every trajectory, also an empty or an odd answer; throw only where a judge fails.",
+    "Return { text, error: true } for the model's mistakes; throw only if something that the tool depends on fails.",
+  REWARD_FAILED: "Score every trajectory, even with an empty or odd answer; throw only if a judge fails.",
   TOOL_TIMED_OUT:
-    "Answer sooner, or raise `timeout`; what the model can make slow needs a limit of its own below it.",
+    "Answer sooner, or raise `timeout`. Work that the model can slow down needs its own, lower limit.",
   REWARD_TIMED_OUT: "Score sooner, or raise `timeout`.",
-  PLUGIN_THREAD_ENDED: "Leave the thread alone: no process.exit(), no error that nobody catches.",
+  PLUGIN_THREAD_ENDED: "Don't end the thread: no process.exit(), no uncaught errors.",
   ONNX_GRAPH_INVALID:
-    "Build it of `logProbabilities`, through which gradients flow, with what everturn/engine exports.",
+    "Build it from `logProbabilities`, through which gradients flow, with the functions that everturn/engine exports.",
   PLUGIN_ENTRY_FAILED: "Correct the module, or build it first: `npx everturn plugin build`.",
 };
 
@@ -74,8 +74,8 @@ export function brokenBy(doing: string, error: unknown): Broken {
   const { code, help, params } = error;
   const said = help === "" ? error.message : error.message.slice(0, -help.length).trim();
   if (code === "PLUGIN_ANSWER_INVALID") {
-    const advice = `Answer what was promised there: ${params.expected}.`;
-    return new Broken(`${doing}: it answered ${params.given}`, advice, options);
+    const advice = `Return the promised value: ${params.expected}.`;
+    return new Broken(`${doing}: it returned ${params.given}`, advice, options);
   }
   return new Broken(`${doing}: ${said}`, advices[code] ?? help, options);
 }

@@ -19,8 +19,8 @@ export async function retry(subject: ToolSubject): Promise<void> {
         one,
         await attempt(1),
         await attempt(2),
-        "made again with the same key",
-        "Compute the answer only from the arguments and the configuration: use no clock, no random numbers and no state in the module. If the answer has to vary, set `varies: true` in the case.",
+        "repeated with the same key",
+        "Compute the answer only from the arguments and the configuration: no clock, no random numbers, no state in the module. If the answer must vary, mark the case with `varies: true`.",
       );
     }
   });
@@ -43,7 +43,7 @@ export async function idempotencyKey(subject: ToolSubject): Promise<void> {
   const twice = await subject.effects();
   if (once !== twice) {
     const advice =
-      "Hand `key` on to whatever the tool changes, and do nothing if that knows the key already.";
+      "Pass `key` to the service that the tool changes, and do nothing if that service already knows the key.";
     throw new Broken(`${callText(one)} was repeated with the same key and did its work twice`, advice);
   }
   if (one.varies !== true)
@@ -51,11 +51,11 @@ export async function idempotencyKey(subject: ToolSubject): Promise<void> {
       one,
       first,
       again,
-      "made again with the same key in another worker",
-      "Keep what a key was answered where the tool keeps its work, and answer it again.",
+      "repeated with the same key in another worker",
+      "Store the answer for each key together with the tool's work, and return the stored answer.",
     );
   const other = await made({ key: newKey(), attempt: 1 });
-  const advice = "Tell calls apart by `key`: the model may mean the same call twice.";
+  const advice = "Distinguish calls by `key`: the model may intend the same call twice.";
   if (untouched !== once && (await subject.effects()) === twice)
     throw new Broken(`${callText(one)} with another key did nothing`, advice);
   if (one.varies !== true && untouched === once) differ(one, first, other, "made with another key", advice);
@@ -81,8 +81,8 @@ export async function concurrency(subject: ToolSubject): Promise<void> {
         one,
         expected[index % cases.length] ?? "",
         together[index] ?? "",
-        `made with ${all.length - 1} others at once`,
-        "Keep nothing of a call in the module: calls of all trajectories go through it at once. Or say `concurrency: 1`.",
+        `made together with ${all.length - 1} others`,
+        "Keep no state of a call in the module: calls of all trajectories use it concurrently. Or set `concurrency: 1`.",
       );
   });
 }
@@ -102,8 +102,8 @@ export async function death(subject: ToolSubject): Promise<void> {
         one,
         expected[index] ?? "",
         answer,
-        `made in a new thread after the death of the one with the ${index} calls before`,
-        "Keep nothing in the module between calls: a tool that has to remember is stateful (`create`), with `recovery: snapshot` or `replay`.",
+        `made in a new thread after the thread with the previous ${index} calls died`,
+        "Keep no state in the module between calls. A tool that must remember something needs state (`create`), with `recovery: snapshot` or `replay`.",
       );
   }
 }

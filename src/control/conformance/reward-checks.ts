@@ -44,9 +44,9 @@ export function rewardChecks(plugin: ResolvedPlugin, options: PluginCheckOptions
       return scores;
     });
   return [
-    check("loading", "it loads in a thread of its own", async () => void (await each([])), true),
+    check("loading", "it loads in its own thread", async () => void (await each([])), true),
     check("time-out", "each case is scored within its time-out", async () => void (await each(cases)), true),
-    check("answers", "each case gets the score that it says", async () => {
+    check("answers", "each case gets its expected score", async () => {
       for (const [index, score] of (await each(cases)).entries()) {
         const one = cases[index];
         if (one === undefined || isAsSaid(score, one)) continue;
@@ -55,25 +55,25 @@ export function rewardChecks(plugin: ResolvedPlugin, options: PluginCheckOptions
     }),
     check(
       "odd values",
-      "every answer is scored: none, huge, beyond ASCII, control tokens, cut by a limit",
+      "it scores every answer: empty, huge, non-ASCII, with control tokens, cut by a limit",
       async () => {
         await each(odd);
       },
     ),
     purityCheck(plugin),
-    check("retry", "the same trajectory is scored alike again", async () => {
+    check("retry", "the same trajectory gets the same score again", async () => {
       const both = await each([...cases, ...cases]);
       alike(cases, both.slice(0, cases.length), both.slice(cases.length), "scored again");
     }),
     check("signal", "a score ends soon after its signal is aborted", () => heedsSignal(resolved, cases)),
-    check("concurrency", "scores at once are scores alone", async () => {
+    check("concurrency", "concurrent scoring returns the same scores", async () => {
       const alone = await each(cases);
       const together = await withReward(resolved, (opened) =>
         Promise.all([...cases, ...cases, ...cases].map((one) => scored(opened, one))),
       );
-      alike(cases, alone, together, "scored with others at once");
+      alike(cases, alone, together, "scored together with others");
     }),
-    check("death of a worker", "another worker scores alike", async () => {
+    check("death of a worker", "another worker returns the same scores", async () => {
       alike(
         cases,
         await each(cases),
@@ -140,12 +140,12 @@ export function resolvedReward(plugin: ResolvedPlugin): ResolvedReward {
 
 /** The promise of a reward that says `pure`. */
 export function purityCheck({ name, manifest }: ResolvedPlugin): PluginCheck {
-  return pluginCheck(name, "purity", "it says `pure` only if it reaches nothing outside", async () => {
+  return pluginCheck(name, "purity", "a `pure` reward has no capabilities", async () => {
     const [first] = Object.entries(manifest.capabilities ?? {}).filter(([, does]) => does === true);
     if (manifest.reward?.pure !== true || first === undefined) return;
     throw new Broken(
-      `it says pure: true, and capabilities.${first[0]}: true`,
-      "Leave out `pure`: what is pure is asked where workflows run, and only computes.",
+      `it sets both pure: true and capabilities.${first[0]}: true`,
+      "Remove `pure`: a pure reward only computes, and runs where workflows run.",
     );
   });
 }
@@ -172,8 +172,8 @@ function alike(
     const one = cases[index % cases.length];
     if (one === undefined || JSON.stringify(score) === expected) continue;
     throw new Broken(
-      `${caseText(one)}, ${when}, got ${JSON.stringify(score)}, and before ${expected}`,
-      "Score from the trajectory and its task alone: no clock, no random numbers, nothing kept in the module.",
+      `${caseText(one)}, ${when}, got ${JSON.stringify(score)} instead of ${expected}`,
+      "Compute the score only from the trajectory and its task: no clock, no random numbers, no state in the module.",
     );
   }
 }

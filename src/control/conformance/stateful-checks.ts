@@ -34,13 +34,13 @@ export function statefulChecks(subject: ToolSubject): PluginCheck[] {
   const check = (promise: PromiseName, says: string, look: (subject: ToolSubject) => Promise<void>) =>
     pluginCheck(name, promise, says, () => look(subject));
   return [
-    check("release", "an instance can be released at any time, also after a call that failed", release),
-    check("reap", "what the instance of a killed worker held is freed by its handle, also twice", reap),
+    check("release", "an instance can be released at any time, even after a failed call", release),
+    check("reap", "reap frees the resources of a killed worker's instance, and can be called twice", reap),
     ...(recovery === "snapshot"
       ? [
           check(
             "snapshot",
-            "a snapshot holds the whole state, changes nothing, and can be restored twice",
+            "a snapshot contains the whole state, changes nothing, and can be restored twice",
             snapshots,
           ),
         ]
@@ -49,16 +49,20 @@ export function statefulChecks(subject: ToolSubject): PluginCheck[] {
       ? [
           check(
             "replay",
-            "the same calls make the same state again, and nothing outside of the instance",
+            "repeated calls rebuild the same state and change nothing outside the instance",
             replay,
           ),
         ]
       : []),
     recovery === "fail"
-      ? check("death of a worker", "after the thread is killed a new instance answers as ever", newInstance)
+      ? check(
+          "death of a worker",
+          "after the thread is killed, a new instance returns the same answers",
+          newInstance,
+        )
       : check(
           "death of a worker",
-          "between any two calls the thread may be killed: the state is recovered, and the next call is answered as ever",
+          "if the thread is killed between two calls, the state is recovered and the next call returns the same answer",
           deaths,
         ),
   ];
@@ -71,8 +75,7 @@ async function release(subject: ToolSubject): Promise<void> {
       try {
         await plugin.release?.(state);
       } catch (error) {
-        const advice =
-          "Release what is there of a state, whatever has happened to it: a call may have ended half-way.";
+        const advice = "Release a state in whatever condition it is: a call may have ended halfway.";
         throw new Broken(`release() after ${after} failed: ${messageOf(error)}`, advice, { cause: error });
       }
     };
@@ -103,21 +106,21 @@ async function reap(subject: ToolSubject): Promise<void> {
     const handle = handles.at(-1) ?? null;
     if (tool.plugin.reap === undefined) {
       const advice =
-        "Write `reap(handle)`, which frees what the instance held; killProcess does so for a process.";
-      throw new Broken("it tells what it holds by hold(), and has no reap()", advice);
+        "Add `reap(handle)`, which frees the instance's resources; for a process, call killProcess.";
+      throw new Broken("it calls hold() but has no reap()", advice);
     }
     try {
       for (const time of ["", " again"]) {
         await Promise.resolve(tool.plugin.reap(handle, tool.config)).catch((error: unknown) => {
-          const advice =
-            "It may be called more than once, when its resources are already free: do not throw an error then.";
+          const advice = "Expect repeated calls and resources that are already gone: neither is an error.";
           const seen = `reap(${shortened(JSON.stringify(handle))})${time} failed: ${messageOf(error)}`;
           throw new Broken(seen, advice, { cause: error });
         });
       }
       if (await isGone(handle)) return;
-      const advice = "End it there: killProcess(handle) of everturn/plugin kills its whole group.";
-      throw new Broken("the process that a killed worker left still runs after reap()", advice);
+      const advice =
+        "End the process in reap(): killProcess(handle) from everturn/plugin kills its whole group.";
+      throw new Broken("the process that a killed worker left is still running after reap()", advice);
     } finally {
       killProcess(handle);
     }
@@ -176,10 +179,10 @@ async function recoveredState(
     const readBytes = async (name: string) => snapshots.get(name);
     return await recoverInstance(tool, creationOf(subject, instance), before, { readBytes });
   } catch (error) {
-    const how = tool.recovery === "snapshot" ? "restore()" : "the recorded calls, made again with isReplay";
+    const how = tool.recovery === "snapshot" ? "restore()" : "replaying the recorded calls with isReplay";
     throw new Broken(
       `${how} failed: ${messageOf(error)}`,
-      "Make the same state of it, in a worker that has seen none of it.",
+      "Rebuild the same state in a worker that has never seen it.",
       { cause: error },
     );
   }
@@ -191,8 +194,11 @@ async function newInstance(subject: ToolSubject): Promise<void> {
   const { answers } = await run();
   for (const [index, one] of sequenceOf(subject).entries()) {
     if (one.varies === true || answers[index] === before[index]) continue;
-    const seen = `${callText(one)}, on a new instance after the worker was killed, was answered ${shortened(answers[index] ?? "")}, and not ${shortened(before[index] ?? "")}`;
-    throw new Broken(seen, "Keep what belongs to a trajectory in its state, and nothing in the module.");
+    const seen = `${callText(one)}, on a new instance after the worker was killed, returned ${shortened(answers[index] ?? "")} instead of ${shortened(before[index] ?? "")}`;
+    throw new Broken(
+      seen,
+      "Keep everything that belongs to a trajectory in its state, and nothing in the module.",
+    );
   }
 }
 
@@ -203,15 +209,15 @@ async function deaths(subject: ToolSubject): Promise<void> {
   for (let killed = 1; killed < sequence.length; killed++) {
     await withTool(subject, async (called) => {
       const state = await recoveredState(subject, called, recorded.slice(0, killed), snapshots);
-      const after = `after the worker was killed with ${killed} of ${sequence.length} calls made`;
+      const after = `after the worker was killed between calls ${killed} and ${killed + 1} of ${sequence.length}`;
       await goOn(called, state, sequence.slice(killed), answers.slice(killed), after);
     });
   }
 }
 
 const wholeState: Record<string, string> = {
-  snapshot: "Put all of the state into the snapshot, as bytes, and nothing into the module.",
-  replay: "Make the state from the calls alone: no clock, no random numbers, nothing kept in the module.",
+  snapshot: "Put all state into the snapshot, as bytes, and keep nothing in the module.",
+  replay: "Build the state only from the calls: no clock, no random numbers, no state in the module.",
 };
 
 async function goOn(
@@ -226,7 +232,7 @@ async function goOn(
     if (one.varies === true || answer === expected[index]) continue;
     const before = shortened(expected[index] ?? "");
     throw new Broken(
-      `${callText(one)}, ${when}, was answered ${shortened(answer)}, and not ${before}`,
+      `${callText(one)}, ${when}, returned ${shortened(answer)} instead of ${before}`,
       wholeState[called.tool.recovery] ?? "",
     );
   }
@@ -243,8 +249,8 @@ async function snapshots(subject: ToolSubject): Promise<void> {
     const { recorded, answers } = await recordedRun(subject, called, kept);
     for (const [index, one] of sequence.entries()) {
       if (one.varies === true || answers[index] === untouched[index]) continue;
-      const seen = `${callText(one)} was answered ${shortened(answers[index] ?? "")} where a snapshot had been taken before it, and ${shortened(untouched[index] ?? "")} without`;
-      throw new Broken(seen, "A snapshot is taken after each call, so it must not change the state.");
+      const seen = `${callText(one)} returned ${shortened(answers[index] ?? "")} after a snapshot, and ${shortened(untouched[index] ?? "")} without one`;
+      throw new Broken(seen, "A snapshot is taken after each call, and must not change the state.");
     }
     const [first] = recorded;
     for (const time of ["the first time", "the second time"]) {
@@ -267,18 +273,15 @@ async function replay(subject: ToolSubject): Promise<void> {
     const state = await recoveredState(subject, called, recorded.slice(0, -1), new Map());
     if ((await subject.effects()) !== before) {
       const advice =
-        "Check `isReplay`: a call that is repeated only to restore the state must change nothing else.";
-      throw new Broken(
-        "calls that were repeated with isReplay did their work outside the instance again",
-        advice,
-      );
+        "Check `isReplay`: a replayed call rebuilds the state and must change nothing outside it.";
+      throw new Broken("calls replayed with isReplay repeated their work outside the instance", advice);
     }
     await goOn(
       called,
       state,
       sequenceOf(subject).slice(-1),
       answers.slice(-1),
-      "after the calls before it were made again",
+      "after the earlier calls were replayed",
     );
   });
 }

@@ -15,32 +15,35 @@ export function toolChecks(subject: ToolSubject): PluginCheck[] {
     isBasis = false,
   ) => pluginCheck(resolved.name, promise, says, () => look(subject), isBasis);
   return [
-    check(
-      "loading",
-      "it loads in a thread of its own, with the functions that its manifest promises",
-      loading,
-      true,
-    ),
-    check("time-out", "each call is answered within its time-out", timeOut, true),
-    check("schema", "its schema lets through what it gives as examples and defaults", schema),
-    check("answers", "each case is answered as it says", answers),
+    check("loading", "it loads in its own thread, with the functions in its manifest", loading, true),
+    check("time-out", "each call returns within its time-out", timeOut, true),
+    check("schema", "its schema accepts its own examples and defaults", schema),
+    check("answers", "each case returns its expected answer", answers),
     check(
       "odd values",
-      "whatever the schema lets through is answered: empty, huge, beyond ASCII, control tokens",
+      "it answers everything that the schema accepts: empty and huge values, non-ASCII text, control tokens",
       oddArguments,
     ),
-    check("output", "an answer is well-formed text of a size that can be kept", output),
-    check("retry", "a call that is made again with the same key is answered alike", retry),
-    check("idempotency key", "a key does its work once, and another key does it again", idempotencyKey),
+    check("output", "an answer is well-formed text of a reasonable size", output),
+    check("retry", "a repeated call with the same key returns the same answer", retry),
+    check(
+      "idempotency key",
+      "the same key does its work once, and another key does it again",
+      idempotencyKey,
+    ),
     check("signal", "a call ends soon after its signal is aborted", signal),
-    check("cancellation", "after a cancelled call the next one is answered as ever", cancellation),
-    check("concurrency", "calls at once are answered as calls alone", concurrency),
+    check(
+      "cancellation",
+      "after a canceled call, the next one returns the same answer as before",
+      cancellation,
+    ),
+    check("concurrency", "concurrent calls return the same answers as single calls", concurrency),
     ...(resolved.manifest.tool?.stateful
       ? statefulChecks(subject)
       : [
           check(
             "death of a worker",
-            "between any two calls the thread may be killed, and the next call is answered as ever",
+            "if the thread is killed between two calls, the next call returns the same answer",
             death,
           ),
         ]),

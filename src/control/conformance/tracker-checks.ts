@@ -8,14 +8,14 @@ export function trackerChecks(plugin: ResolvedPlugin): PluginCheck[] {
     pluginCheck(
       plugin.name,
       "saving",
-      "it opens a run, takes what two steps measured, and closes it",
+      "it opens a run, takes the results of two steps, and closes it",
       async () => void (await elsewhere(plugin)),
       true,
     ),
     pluginCheck(
       plugin.name,
       "retry",
-      "opened again after a kill, it takes the last entry once more and those after it",
+      "reopened after a kill, it takes the last entry again and all later ones",
       async () => void (await elsewhere(plugin, { killed: true })),
     ),
   ];

@@ -57,7 +57,7 @@ test.concurrent.for<[string, PluginCheckOptions, number]>([
 test.concurrent.for<[string, PromiseName, string]>([
   ["judgesByChance", "retry", "no random numbers"],
   ["numbersOnly", "odd values", "“reward” must be a number to train on"],
-  ["notPure", "purity", "Leave out `pure`"],
+  ["notPure", "purity", "Remove `pure`"],
   ["growsTired", "concurrency", "no state in the module"],
   ["inAnyOrder", "order", "in a stable order"],
   ["ofThisProcess", "death of a worker", "in a stable order"],
@@ -66,7 +66,7 @@ test.concurrent.for<[string, PromiseName, string]>([
   ["flat", "gradient", "through which gradients flow"],
   ["deaf", "signal", "Listen to `signal`"],
   ["choosesNobody", "tokens", "three whole numbers a tie"],
-  ["forgetsItsSteps", "death of a worker", "Save all that the next step depends on"],
+  ["forgetsItsSteps", "death of a worker", "Save everything that the next step depends on"],
 ])("%s: %s", async ([name, promise, advice], { expect }) => {
   const said = await broken(`${others}#${name}`, promise);
   expect(said).toContain(`breaks the promise “${promise}”`);
@@ -83,7 +83,7 @@ test.concurrent.for<[string, string, PromiseName, string]>([
     "node",
     'fs.existsSync("/"); await generate(); return "answered";',
     "workflow code",
-    "Import nothing of Node's",
+    "Import no Node modules",
   ],
   [
     "process",
@@ -98,19 +98,19 @@ test.concurrent.for<[string, string, PromiseName, string]>([
     "throws",
     'JSON.parse((await generate()).text); return "answered";',
     "odd values",
-    "Answer what can't be read",
+    "Answer unreadable actions",
   ],
   [
     "chance",
     'await generate(); state.id = String(begun); return "answered";',
     "replay",
-    "Decide from what the context gives",
+    "Decide only from the context",
   ],
   [
     "module",
     'await generate(); return ++turns === 2 ? "answered" : "continue";',
     "death of a worker",
-    "Keep what the next turn needs in `state`",
+    "Keep everything that the next turn needs in `state`",
   ],
 ])("a loop, %s: %s", async ([name, turn, promise, advice], { expect }) => {
   const head = name === "node" ? 'import fs from "node:fs";\n' : "";
