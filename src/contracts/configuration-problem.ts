@@ -1,8 +1,8 @@
-/** A part of a plugin's configuration that doesn't go with the rest of the pipeline. */
+/** A problem with a key of a plugin's configuration. */
 export interface ConfigurationProblem {
   /** The key of the configuration. */
   key: string;
-  /** Follows the key, such as "is 3, but …", without a full stop. */
+  /** The text after the key, such as "is 3, but …", without a period. */
   reason: string;
   /** What to do. */
   help: string;

@@ -10,85 +10,91 @@ export interface Action {
   finishReason: "stop" | "length";
 }
 
-/** What comes back from a tool call, or what the loop tells the model about a call it could not make. */
+/** A tool's answer to a call, or the loop's message to the model about a call that it could not make. */
 export interface Observation {
   tool: string;
   text: string;
-  /** False when the model called wrongly: unreadable call, unknown tool, arguments against the schema, or what the tool forbids. */
+  /** False if the call is unparsable, names an unknown tool, violates the schema, or is not allowed by the tool. */
   valid: boolean;
-  /** The tool said that there is nothing more to do: the trajectory ends after this turn, unless the loop ends it otherwise. */
+  /**
+   * The tool reported that the task is finished. The trajectory ends after this turn, unless the loop ends it
+   * otherwise.
+   */
   done?: boolean;
 }
 
-/** A request of an agent: what it asks is between it and the trajectory. */
+/** A request of an agent. Its content is known only to the agent and the trajectory. */
 export interface AgentRequest {
   key: string;
 }
 
 /**
- * Another conversation with the policy in the same trajectory: rows of their own, which are trained on with its reward. Its
- * actions are turns like others.
+ * Another conversation with the policy in the same trajectory. It has its own rows, which train with the trajectory's
+ * reward. Its actions are normal turns.
  */
 export interface SubAgent {
-  /** Generates the turn's action in this conversation: at first after its prompt, later after what was appended and said to it. */
+  /** Generates the turn's action in this conversation, after its prompt and everything appended or said to it. */
   generate(): Promise<Action>;
-  /** Appends observations to it. */
+  /** Appends observations to the conversation. */
   append(observations: Observation[]): void;
-  /** Says something more to it, as its user. */
+  /** Adds a user message to the conversation. */
   say(text: string): void;
 }
 
 /** How a sub-agent's conversation begins. */
 export interface SubAgentOptions {
-  /** What stands before its first action. */
+  /** The messages before its first action. */
   prompt: SpokenMessage[];
-  /** Functions that its prompt names. Default: those of the loop. */
+  /** Functions that its prompt lists. Default: those of the loop. */
   tools?: string[];
 }
 
-/** What an agent loop can do in a turn of a trajectory workflow. Each of these is durable. */
+/** What an agent loop can use in a turn of a trajectory workflow. Every call is durable. */
 export interface LoopContext {
-  /** Reads the task: a loop that does without it saves that. */
+  /** Reads the task. A loop that does not need it can skip this. */
   task(): Promise<Task>;
-  /** What the policy may call. */
+  /** The functions that the policy can call. */
   tools: ToolDefinition[];
   config: JsonObject;
   /** The turn's number, from 1. */
   turn: number;
-  /** The loop's own notes, `{}` at first: kept from turn to turn, and in every history, so keep them small. */
+  /** The loop's own state, initially `{}`. It is kept between turns and stored in every history, so keep it small. */
   state: JsonObject;
   /**
-   * Waits for the next request of the agent whose conversation the trajectory is; undefined when the agent has ended. The agent
-   * is started when it is first waited for.
+   * Waits for the next request of the trajectory's agent. Returns undefined when the agent has ended. The first call
+   * starts the agent.
    */
   nextRequest(): Promise<AgentRequest | undefined>;
   /**
-   * Generates the turn's action after everything appended so far, or what a request asks for, which it answers; once a turn.
+   * Generates the turn's action after everything appended so far, or the answer to an agent's request. Once per turn.
    */
   generate(request?: AgentRequest): Promise<Action>;
-  /** What the run's action format makes of an action: what was thought, what was said, which calls it asks for. Never throws. */
+  /** Parses an action with the run's action format into thoughts, answer and calls. Never throws. */
   parse(action: Action): ParsedAction;
-  /** Makes a call of the policy's; an unknown tool or bad arguments are answered with an observation that says so. */
+  /**
+   * Makes a call of the policy's. For an unknown tool or bad arguments, returns an observation that explains
+   * the mistake.
+   */
   callTool(call: ToolCall): Promise<Observation>;
   /**
-   * Calls a tool of the run for the loop itself, also one that the policy is not told of: `ask` asks a person. What comes back is in the
-   * record, and the model reads what the loop says or appends of it. Throws LOOP_TOOL_MISSING.
+   * Calls a tool of the run for the loop itself, even one that is hidden from the policy: `ask` asks a person. The answer is
+   * recorded, but the model reads only what the loop appends or says. Throws LOOP_TOOL_MISSING.
    */
   useTool(name: string, parameters: JsonObject): Promise<Observation>;
-  /** Waits so many milliseconds, in Temporal and in no worker; no time limit goes on meanwhile. */
+  /** Waits in Temporal, without occupying a worker. Time limits are paused meanwhile. */
   sleep(milliseconds: number): Promise<void>;
-  /** The sub-agent of this name; it begins with its first action. */
+  /** Returns the sub-agent with this name. It begins with its first action. */
   agent(name: string, options: SubAgentOptions): SubAgent;
-  /** Records an observation that the loop itself makes, such as an unreadable tool call. */
+  /** Records an observation that the loop itself makes, for example for an unparsable tool call. */
   reject(call: string, reason: string): Observation;
-  /** Appends observations: the next action follows them. */
+  /** Appends observations before the next action. */
   append(observations: Observation[]): void;
-  /** Has the user say something more: the next action follows it. */
+  /** Adds a user message before the next action. */
   say(text: string): void;
 }
 
 /**
- * The `./workflow` entry of a loop plugin: one turn, deterministic code that runs inside the trajectory workflow. It
- * says how the trajectory ended, or "continue": then it is called for the next turn.
+ * The `./workflow` entry of a loop plugin: deterministic code that runs one turn inside the trajectory workflow. It returns
+ * the trajectory's outcome, or "continue" to be called for the next turn.
  */
 export type AgentLoop = (context: LoopContext) => Promise<Outcome | "continue">;

@@ -1,17 +1,17 @@
 import type { JsonObject } from "./json.ts";
 
-/** A call in an action: one that can be made, or what is wrong with it, said to the model. */
+/** A call in an action: a valid one, or a description of its problem for the model. */
 export type ParsedCall =
   | { id: string; name: string; arguments: JsonObject; problem?: undefined }
   | { id: string; text: string; problem: string };
 
-/** What a format makes of the text of an action. */
+/** The parsed text of an action. */
 export interface ParsedAction {
-  /** What the model thought, without its marks; "" if it did not. */
+  /** The model's thoughts, without their marks; "" if there are none. */
   reasoning: string;
-  /** What it said beside that, calls aside. */
+  /** The rest of the text, without calls. */
   answer: string;
-  /** In the order in which they stand. `id` is the model's own, or else made of the call's number in the trajectory. */
+  /** The calls in their order. `id` is the model's own, or derived from the call's number in the trajectory. */
   calls: ParsedCall[];
 }
 

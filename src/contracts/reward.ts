@@ -4,69 +4,78 @@ import type { Turn } from "./generated/trajectory.ts";
 import type { JsonObject } from "./json.ts";
 import type { Outcome } from "./trajectory.ts";
 
-/** What a reward manager sees of a finished trajectory. */
+/** A finished trajectory, as a reward receives it. */
 export interface ScoreRequest {
   task: Task;
   turns: Turn[];
   outcome: Outcome;
-  /** The last action without its thoughts if it called no tool; what the tool said that ended the trajectory; else "". */
+  /**
+   * The last action without its thoughts, if it called no tool; the text of the tool that ended the trajectory;
+   * or "".
+   */
   answer: string;
   config: JsonObject;
   /**
-   * The last snapshot of each tool that the trajectory called, by the tool's name, of those with `recovery: snapshot`. Given where the manifest's reward
-   * block says `snapshots: true`.
+   * The last snapshot of each called tool with `recovery: snapshot`, by the tool's name. Present if the manifest's reward
+   * block sets `snapshots: true`.
    */
   snapshots?: Record<string, Uint8Array>;
-  /** Aborted at the reward's time-out, and when nobody waits for the score any longer. */
+  /** Aborted at the reward's time-out, and when the score is no longer needed. */
   signal: AbortSignal;
 }
 
 /** A trajectory's score. `success` feeds the success rate and held-out accuracy. */
 export interface Score {
-  /** All that it earned. */
+  /** The trajectory's whole reward. */
   reward: number;
   success: boolean;
   metrics?: Record<string, number>;
-  /** The part of `reward` that each turn earned, one number a turn; the rest comes with the last turn. */
+  /** The part of `reward` that each turn earned, one number per turn. The last turn gets the rest. */
   turns?: number[];
 }
 
-/** A finished trajectory of a group, as a reward of groups sees it. */
+/** A finished trajectory of a group, as a group reward receives it. */
 export interface GroupMember extends Pick<ScoreRequest, "turns" | "outcome" | "answer"> {
   /** Its number among those of its task. */
   sample: number;
-  /** What the pipeline's other rewards and the tools gave it. */
+  /** The reward from the pipeline's other rewards and the tools. */
   reward: number;
   success: boolean;
-  /** What was measured of it; each of several rewards is one, by its name. */
+  /** Its metrics by name, including the score of each of several rewards. */
   metrics: Record<string, number>;
 }
 
-/** What a reward of groups sees: trajectories of one task that share an advantage baseline, those that were left out not among them. */
+/**
+ * What a group reward receives: the trajectories of one task that share an advantage baseline, without those
+ * left out.
+ */
 export interface GroupScoreRequest extends Pick<ScoreRequest, "task" | "config" | "signal"> {
   members: GroupMember[];
 }
 
-/** What a reward of groups says of a member. */
+/** A group reward's score of one member. */
 export type GroupScore = Pick<Score, "reward" | "metrics">;
 
-/** A score that can't be had, and why: the trajectory trains no step. It is no 0. */
+/** A missing score, with its reason. The trajectory trains no step. This differs from a score of 0. */
 export interface Unscored {
   missing: string;
 }
 
 /**
- * The default export of a reward plugin. A throw means that its infrastructure failed; a mistake in the plugin's own
- * text (a TypeError there, a score of a wrong form) ends the run.
+ * The default export of a reward plugin. Throw if its infrastructure fails. A bug in the plugin (a TypeError in its code,
+ * a score of the wrong type) ends the run.
  */
 export interface RewardPlugin {
   score(request: ScoreRequest): Promise<Score | Unscored> | Score | Unscored;
-  /** What no schema can say of a configuration, asked before a run. Of a package: a definition in one file is not asked. */
+  /** Checks what a schema can't express, before a run. Only for packages, not for a definition in one file. */
   check?(config: JsonObject): ConfigurationProblem[];
 }
 
-/** The default export of a reward plugin whose manifest says `group: true`: it compares the trajectories of a group. */
+/** The default export of a reward plugin whose manifest sets `group: true`: it compares the trajectories of a group. */
 export interface GroupRewardPlugin extends Pick<RewardPlugin, "check"> {
-  /** A score for each member, in their order; it must not depend on that order. Asked once, when all of the group have ended. */
+  /**
+   * Scores each member, in order. The scores must not depend on that order. Called once, when the whole group
+   * has ended.
+   */
   scoreGroup(request: GroupScoreRequest): Promise<(GroupScore | Unscored)[]> | (GroupScore | Unscored)[];
 }

@@ -1,6 +1,6 @@
 import type { JsonObject } from "./json.ts";
 
-/** A run, as trackers are told of it. */
+/** A run, as trackers receive it. */
 export interface TrackedRun {
   /** Its id, which is its name. */
   run: string;
@@ -10,37 +10,37 @@ export interface TrackedRun {
   createdAt: string;
   /** The absolute path of its folder. */
   folder: string;
-  /** What the run is made of, in a pipeline's words: its settings. */
+  /** The run's settings, with a pipeline's keys. */
   settings: JsonObject;
-  /** How many entries the tracker has been told before, also by a command that was killed. */
+  /** How many entries the tracker has already received, including from a command that was killed. */
   logged: number;
 }
 
-/** What a step or an evaluation measured. */
+/** The results of a step or an evaluation. */
 export interface TrackedEntry {
-  /** Counts the run's entries, from 0. A command that is killed may tell the last ones again, under the same numbers. */
+  /** The entry's number in the run, from 0. After a kill, the last entries may be sent again with the same numbers. */
   number: number;
   /** The step that it belongs to; 0 before the first. */
   step: number;
-  /** When it is told, milliseconds since 1970. */
+  /** When it is sent, in milliseconds since 1970. */
   at: number;
-  /** By name: `train/…` of steps, `evaluation/…` of evaluations; finite numbers. */
+  /** Finite numbers by name: `train/…` for steps, `evaluation/…` for evaluations. */
   values: Record<string, number>;
 }
 
-/** How work on a run ended: it is done, or it can go on. */
+/** How work on a run ended. An interrupted or failed run can be resumed. */
 export type TrackedEnding = "completed" | "interrupted" | "failed";
 
-/** An open tracker of a run. What it throws is told, and tried again; training goes on meanwhile. */
+/** An open tracker of a run. Everturn reports its errors and retries while training continues. */
 export interface TrackerSession {
-  /** Entries come in order, one after the other. `signal` aborts when they are no longer waited for. */
+  /** Receives one entry at a time, in order. `signal` aborts when Everturn stops waiting. */
   log(entry: TrackedEntry, signal: AbortSignal): Promise<void> | void;
-  /** Nothing comes after it. */
+  /** Closes the session. Nothing follows. */
   close(ending: TrackedEnding, signal: AbortSignal): Promise<void> | void;
 }
 
-/** The default export of a tracker plugin: it is told what steps and evaluations measured, as they end. */
+/** The default export of a tracker plugin: it receives the results of steps and evaluations as they end. */
 export interface TrackerPlugin<Config = JsonObject> {
-  /** Opens the run there, a new one or the one that it was told of before. Secrets come from the environment. */
+  /** Opens the run at the tracker, or reopens it if it was sent before. Secrets come from the environment. */
   open(config: Config, run: TrackedRun, signal: AbortSignal): Promise<TrackerSession> | TrackerSession;
 }

@@ -3,29 +3,29 @@ import type { Plan } from "../../contracts/plan.ts";
 import { loadPlan } from "../../plan/pipeline/load-plan.ts";
 import { known } from "./known-error.ts";
 
-/** Values by dotted keys, such as `{ steps: 5, "trainer.config.minibatchSize": 8 }`; a list's items are keys, too. */
+/** Values by dotted keys, such as `{ steps: 5, "trainer.config.minibatchSize": 8 }`. Indexes of lists are keys too. */
 export type Overrides = Readonly<Record<string, JsonValue>>;
 
-/** What may be said beside a pipeline's file. */
+/** Options in addition to a pipeline's file. */
 export interface PipelineOptions {
-  /** Values instead of the file's, as of `everturn run --set`. */
+  /** Values that override the file's, as with `everturn run --set`. */
   set?: Overrides;
-  /** Folders of plugins to look in beside the usual ones. */
+  /** Additional folders to search for plugins. */
   plugins?: readonly string[];
 }
 
-/** A pipeline that was found valid. */
+/** A valid pipeline. */
 export interface Pipeline {
   /** Its file, absolute. */
   file: string;
   name: string;
-  /** All that it says, with its defaults, its plugins and their manifests; frozen. */
+  /** The whole plan, with defaults, plugins and their manifests; frozen. */
   plan: Plan;
 }
 
 /**
- * Loads the pipeline in `file` as `everturn validate` does: checks it, its plugins and its data, and starts nothing. Throws
- * WRONG_CONFIGURATION, whose `problems` are all that is wrong, each with its place; PIPELINE_NOT_FOUND, OVERRIDE_INVALID.
+ * Loads the pipeline in `file` like `everturn validate`: checks it, its plugins and its data, and starts nothing. Throws
+ * WRONG_CONFIGURATION, whose `problems` list every mistake with its place; PIPELINE_NOT_FOUND, OVERRIDE_INVALID.
  */
 export function loadPipeline(file: string, options: PipelineOptions = {}): Promise<Pipeline> {
   const { set = {}, plugins = [] } = options;

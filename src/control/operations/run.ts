@@ -26,108 +26,117 @@ import { wantedRewards } from "./wanted-rewards.ts";
 
 /** How a run is trained. */
 export interface TrainOptions extends Told {
-  /** Changes of the plan, as of `everturn resume --set`, also of a run that has ended: `{ steps: 40 }`. */
+  /** Changes to the plan, as with `everturn resume --set`, even for a run that has ended: `{ steps: 40 }`. */
   set?: Overrides;
-  /** Goes on with today's workflow code: what is under way ends on the code that it began with. */
+  /** Continues with the current workflow code. Running trajectories finish with the code that they started with. */
   upgrade?: boolean;
-  /** Path of the Temporal CLI to start the run's own server with; default: the one that is found or downloaded. */
+  /** Path of the Temporal CLI that starts the run's own server. Default: an installed or downloaded one. */
   temporal?: string;
 }
 
-/** How a policy is measured. */
+/** How a policy is evaluated. */
 export interface EvaluateOptions extends Told {
-  /** File of tasks, JSON lines; default: the pipeline's validation set. */
+  /** A JSON Lines file of tasks. Default: the pipeline's validation set. */
   tasks?: string;
-  /** Only the first tasks. */
+  /** Use only the first n tasks. */
   limit?: number;
   /** False switches the tools off. */
   tools?: boolean;
-  /** The run whose recorded answers the tools give, by id or by its folder; no tool is called then. */
+  /** A run, by id or folder, whose recorded answers replace tool calls. */
   toolRecordings?: string;
   /** Default: the newest. */
   policyVersion?: number;
-  /** Trajectories of each task; default 1. With several, pass@k and maj@k are measured, too. */
+  /** Trajectories per task. Default: 1. With several, pass@k and maj@k are measured too. */
   samples?: number;
-  /** Default 0, greedily; with several samples, the one that the run trains with. */
+  /** Sampling temperature. Default: 0 (greedy), or the training temperature if there are several samples. */
   temperature?: number;
-  /** What it is called; default: by policy version and time. The same name again goes on with it, or gives what it recorded. */
+  /**
+   * Its name. Default: from policy version and time. Using a name again continues that evaluation, or returns
+   * its record.
+   */
   name?: string;
   /** Path of the Temporal CLI, as for training. */
   temporal?: string;
 }
 
-/** By what a run's trajectories are scored again, and which of them. */
+/** Which reward rescores a run's trajectories, and which of them. */
 export interface RescoreOptions extends Pick<TrajectoryFilter, "stage" | "task"> {
-  /** As a pipeline says it: `"reward-x"`, `{ plugin: "reward-x", config: { … } }`, a list of these. */
+  /** The reward, as in a pipeline: `"reward-x"`, `{ plugin: "reward-x", config: { … } }`, or a list of these. */
   reward?: JsonValue;
-  /** The file of a pipeline whose reward it is. */
+  /** The file of a pipeline whose reward to use. */
   pipeline?: string;
-  /** Folders of plugins to look in beside the usual ones. */
+  /** Additional folders to search for plugins. */
   plugins?: readonly string[];
 }
 
-/** A run's ledger, checked against its files: it holds if there are no `findings`. */
+/** A run's ledger, checked against its files. It is consistent if there are no `findings`. */
 export interface RunLedger extends Ledger {
-  /** What became of each trajectory. */
+  /** The fate of each trajectory. */
   entries: LedgerEntry[];
 }
 
 /**
- * A run. All that it gives is read when it is asked for, from what is recorded: also while the run is worked on, here or
- * elsewhere. No server is needed for that.
+ * A run. Its methods read the recorded data when they are called, even while the run is training here or elsewhere. They
+ * need no server.
  */
 export interface Run {
   readonly id: string;
   /** Its folder, absolute. */
   readonly folder: string;
-  /** The plan that is in force. */
+  /** Reads the current plan. */
   plan(): Promise<Plan>;
   /**
-   * Trains it to its end from wherever it is: a new run from its beginning, one that was interrupted from where it was, one
-   * that has ended if `set` asks for more steps. Starts the run's server and workers and ends them. Throws RUN_FAILED,
-   * INTERRUPTED, RUN_ALREADY_ACTIVE, and what docs/errors.md says of servers and workers.
+   * Trains the run to its end: a new run from the beginning, an interrupted one from where it stopped, a finished one if
+   * `set` adds steps. Starts and stops the run's server and workers. Throws RUN_FAILED, INTERRUPTED, RUN_ALREADY_ACTIVE, and
+   * the errors of servers and workers in docs/errors.md.
    */
   train(options?: TrainOptions): Promise<TrainingResult>;
   /**
-   * Measures its policy on tasks, greedily unless a temperature or several samples are asked for. Throws POLICY_NOT_FOUND,
+   * Evaluates its policy on tasks, greedily unless a temperature or several samples are set. Throws POLICY_NOT_FOUND,
    * EVALUATION_NAME_INVALID, EVALUATION_DIFFERS, EVALUATION_SAMPLES_ALIKE, EVALUATION_FAILED, INTERRUPTED.
    */
   evaluate(options?: EvaluateOptions): Promise<EvaluationRecord>;
-  /** The metrics of the steps that are recorded, after the first `after`. */
+  /** Returns the metrics of the recorded steps, without the first `after`. */
   steps(after?: number): Promise<StepRecord[]>;
-  /** Its own evaluations by policy version, then those of `evaluate`. */
+  /** Returns the run's own evaluations by policy version, then those of `evaluate`. */
   evaluations(): Promise<EvaluationRecord[]>;
-  /** Its finished trajectories that match, stage by stage; one that nobody asks for is not read. */
+  /** Iterates over matching finished trajectories, stage by stage. Each is read when the iteration reaches it. */
   trajectories(filter?: TrajectoryFilter): AsyncIterable<ListedTrajectory>;
   /**
-   * One trajectory wholly, finished or under way, by its id or an end of it. Throws TRAJECTORY_NOT_FOUND,
+   * Reads a whole trajectory, finished or running, by its id or a unique suffix of it. Throws TRAJECTORY_NOT_FOUND,
    * TRAJECTORY_AMBIGUOUS.
    */
   trajectory(id: string): Promise<TrajectoryDetail>;
-  /** What an observation refers to, by its SHA-256: an image (`media`), or the text before it was cut (`whole`); undefined if it is gone. */
+  /**
+   * Reads data that an observation refers to by SHA-256: an image (`media`) or the uncut text (`whole`).
+   * Undefined if it is gone.
+   */
   bytes(sha256: string): Promise<Uint8Array | undefined>;
   /**
-   * Its trajectories scored again, beside what was recorded: by another reward, or by its own with its code as it is now.
-   * Nothing of the run changes. Throws WRONG_CONFIGURATION, PIPELINE_NOT_FOUND, and what names a mistake of the reward.
+   * Rescores its trajectories with another reward, or with the current code of its own, and returns both scores. The run
+   * does not change. Throws WRONG_CONFIGURATION, PIPELINE_NOT_FOUND, and errors of the reward.
    */
   rescore(options?: RescoreOptions): AsyncIterable<RescoredTrajectory>;
-  /** The versions of its policy, in order. */
+  /** Lists the versions of its policy, in order. */
   versions(): Promise<ListedVersion[]>;
-  /** The folder of a version of its policy, in Hugging Face's formats; default: the newest. Throws POLICY_NOT_FOUND, FILES_GONE. */
+  /**
+   * Returns the folder of a policy version, in Hugging Face's formats. Default: the newest. Throws
+   * POLICY_NOT_FOUND, FILES_GONE.
+   */
   policyFolder(version?: number): Promise<string>;
-  /** What became of each trajectory, checked against all that the run has; of one step only if named. */
+  /** Returns the fate of each trajectory, checked against the run's files, optionally for one step only. */
   ledger(options?: { step?: number }): Promise<RunLedger>;
 }
 
-/** Where a run is looked for. */
+/** How to find a run. */
 export interface OpenOptions {
-  /** The folder of runs in which an id is looked for; default: `runs`. */
+  /** The folder of runs to search for an id. Default: `runs`. */
   runs?: string;
-  /** Is told of a record that can't be read: it counts as absent, and is made again. The ledger names it, too. */
+  /** Receives a notice about each unreadable record. It counts as absent and is recreated. The ledger lists it too. */
   onNotice?: (text: string) => void;
 }
 
-/** Makes a new run of a pipeline; `train` begins it. Throws PATH_UNUSABLE, STORE_UNUSABLE, DISK_FULL. */
+/** Creates a run of a pipeline; `train` starts it. Throws PATH_UNUSABLE, STORE_UNUSABLE, DISK_FULL. */
 export function createRun(
   { plan }: Pick<Pipeline, "plan">,
   options: RunPlace & Pick<OpenOptions, "onNotice"> = {},

@@ -1,29 +1,29 @@
 import type { Task } from "../../contracts/generated/task.ts";
 import type { recorded } from "./recorded.ts";
 
-/** What an agent is given: its task, and how it reaches the policy. */
+/** What an agent receives: its task, and its access to the policy. */
 export interface AgentContext {
   task: Task;
-  /** The name that its requests may give as the model; any other serves as well. */
+  /** A model name for its requests. Any other name works too. */
   model: string;
-  /** Where OpenAI's protocols are spoken, `/v1` included: chat completions and responses. */
+  /** The base URL of an endpoint with OpenAI's chat completions and responses APIs, including `/v1`. */
   baseURL: string;
   /** The key of its session, which clients send as `Authorization: Bearer`. */
   apiKey: string;
   /** `fetch` with that key. */
   fetch: typeof fetch;
-  /** Keeps what a function or a tool of the agent gives, as `recorded` of `everturn/agent` does. */
+  /** Records the results of a function or tool of the agent, like `recorded` of `everturn/agent`. */
   recorded: typeof recorded;
-  /** Aborted when the trajectory has ended, or its worker ends. */
+  /** Aborted when the trajectory or its worker ends. */
   signal: AbortSignal;
 }
 
-/** An agent: a text that it returns is its answer; else the newest action is. */
+/** An agent. If it returns a text, that is its answer; otherwise its newest action is. */
 export type Agent = (context: AgentContext) => Promise<unknown>;
 
 /**
- * An agent in one file: `loop: { plugin: loop-agent, config: { module: ./agent.ts } }`. Each trajectory runs it in a process of its own. If
- * it throws, it is started again, and answered from the record as far as its requests are the same.
+ * Defines an agent in one file: `loop: { plugin: loop-agent, config: { module: ./agent.ts } }`. Each trajectory runs it in
+ * its own process. If it throws, it restarts, and recorded answers are used as long as its requests are the same.
  */
 export function defineAgent(agent: Agent): Agent {
   return agent;

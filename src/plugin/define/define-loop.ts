@@ -3,8 +3,8 @@ import type { AgentLoop } from "../../contracts/loop.ts";
 import { marked } from "./mark.ts";
 
 /**
- * An agent loop in one file: its default export, `loop: ./loops/ask-twice.ts`. The file is bundled into the run's workflow
- * code, so it imports nothing of Node's.
+ * Defines an agent loop in one file, as its default export: `loop: ./loops/ask-twice.ts`. The file is bundled into the
+ * run's workflow code, so it must not import Node modules.
  */
 export function defineLoop<const Config extends ObjectSchema | undefined = undefined>(
   definition: DefinedLoop<Config, ConfigOf<Config>>,

@@ -10,8 +10,8 @@ interface ToolsetFunction {
 }
 
 /**
- * A tool of several functions in one file, `tools: [./tools/notes.ts]`: they share an instance for each trajectory, its lease
- * and its recovery, and the tool's limits and host. Throws TypeError if a function has no `execute`.
+ * Defines a tool with several functions in one file: `tools: [./tools/notes.ts]`. The functions share one instance per
+ * trajectory with its lease and recovery, and the tool's limits and host. Throws TypeError if a function has no `execute`.
  */
 export function defineToolset<
   const Schemas extends Record<string, ObjectSchema>,

@@ -18,8 +18,8 @@ import { issuesText, speaksStandard } from "../registry/standard-schema.ts";
 import { marked } from "./mark.ts";
 
 /**
- * A tool in one file: its default export, which a pipeline names by its path, `tools: [./tools/length.ts]`. The arguments
- * of `execute` have the types of `parameters`.
+ * Defines a tool in one file, as its default export. A pipeline names it by its path: `tools: [./tools/length.ts]`. The
+ * arguments of `execute` have the types of `parameters`.
  */
 export function defineTool<
   const Parameters extends ObjectSchema,
@@ -43,8 +43,8 @@ export function defineTool(definition: { parameters: unknown } & ToolPlugin<unkn
 }
 
 /**
- * A tool of the AI SDK, LangChain.js, Mastra or OpenAI's agents SDK, with what Everturn may be told of it besides; without
- * that, a pipeline names such a tool as it is. `capabilities`: network by default. Throws TypeError if it is none of these.
+ * Wraps a tool of the AI SDK, LangChain.js, Mastra or OpenAI's agents SDK to add Everturn's own settings. Without them, a
+ * pipeline can name such a tool directly. Default `capabilities`: network. Throws TypeError for any other object.
  */
 export function wrapTool(
   tool: object,
@@ -61,7 +61,7 @@ export function wrapTool(
   return marked("tool", { ...foreign, ...said, ...(name !== "" && { name }) });
 }
 
-/** A reward manager in one file: its default export, `reward: ./rewards/near.ts`. */
+/** Defines a reward in one file, as its default export: `reward: ./rewards/near.ts`. */
 export function defineReward<const Config extends ObjectSchema | undefined = undefined>(
   definition: DefinedReward<Config, ConfigOf<Config>>,
 ): RewardPlugin;
@@ -69,7 +69,7 @@ export function defineReward(definition: RewardPlugin): RewardPlugin {
   return marked("reward", { ...definition });
 }
 
-/** A data set in one file: its default export, `dataset: { train: ./data/sums.ts, … }`. */
+/** Defines a data set in one file, as its default export: `dataset: { train: ./data/sums.ts, … }`. */
 export function defineDataset<const Config extends ObjectSchema | undefined = undefined>(
   definition: DefinedDataset<Config, ConfigOf<Config>>,
 ): DatasetPlugin;
@@ -77,7 +77,7 @@ export function defineDataset(definition: DatasetPlugin): DatasetPlugin {
   return marked("dataset", { ...definition });
 }
 
-/** A tracker in one file: its default export, `trackers: [./trackers/chat.ts]`. */
+/** Defines a tracker in one file, as its default export: `trackers: [./trackers/chat.ts]`. */
 export function defineTracker<const Config extends ObjectSchema | undefined = undefined>(
   definition: DefinedTracker<Config, ConfigOf<Config>>,
 ): TrackerPlugin;

@@ -9,23 +9,23 @@ type Work<Given extends unknown[], Result> = (...given: Given) => Result;
 const underWay = new AsyncLocalStorage<string>();
 
 /**
- * The idempotency key of the recorded call that this code is part of: the same each time that the call is made again. Undefined outside of
- * one, and outside of a trajectory.
+ * Returns the idempotency key of the recorded call that this code is part of. It is the same each time that the call is
+ * repeated. Undefined outside a recorded call and outside a trajectory.
  */
 export function idempotencyKey(): string | undefined {
   return underWay.getStore();
 }
 
 /**
- * A function of an agent whose results are kept: an agent that is started again is given what the same call gave before, and does not
- * make it again. Arguments and results are what JSON can say; a result comes back as JSON has it. Arguments from the first on that is
- * more (a signal, a client) are handed on and tell no call from another. Outside of a trajectory nothing is changed.
+ * Records the results of an agent's function. When the agent restarts, the same call returns its recorded result instead
+ * of running again. Arguments and results must be JSON values. The first argument that is not (a signal, a client), and all
+ * after it, are passed on but do not distinguish calls. Outside a trajectory, the function is unchanged.
  */
 export function recorded<Given extends unknown[], Result>(
   name: string,
   work: Work<Given, Result>,
 ): Work<Given, Promise<Awaited<Result>>>;
-/** A tool of the AI SDK, LangChain.js, Mastra, OpenAI's agents SDK or `runTools` whose results are kept, as those of a function. */
+/** Records the results of a tool of the AI SDK, LangChain.js, Mastra, OpenAI's agents SDK or `runTools`. */
 export function recorded<Tool extends object>(name: string, tool: Tool): Tool;
 export function recorded(name: string, what: unknown): unknown {
   if (isWork(what)) return recordedWork(name, what, callOf);
