@@ -1,7 +1,7 @@
 // Generated from schemas/step-record.schema.json by scripts/generate-types.ts: change the schema instead.
 
 /**
- * A line of metrics.jsonl: one step. What only rollouts have is absent where examples are trained on, and the other way round.
+ * A line of metrics.jsonl: one step. Fields of rollouts are absent if the step trains on examples, and vice versa.
  */
 export interface StepRecord {
   /**
@@ -9,15 +9,15 @@ export interface StepRecord {
    */
   step: number;
   /**
-   * The version this step made.
+   * The version that this step made.
    */
   policyVersion: number;
   /**
-   * How many versions the oldest trajectory of the batch was behind the policy that it trained: from its oldest action on.
+   * How many versions the oldest action in the batch was behind the policy that it trained.
    */
   staleness: number;
   /**
-   * The same, the mean over the trajectories of the batch. Absent in runs of 0.1.
+   * The mean of this over the trajectories of the batch. Absent in runs of 0.1.
    */
   stalenessMean?: number;
   /**
@@ -25,19 +25,19 @@ export interface StepRecord {
    */
   trajectories: number;
   /**
-   * Trajectories in the batches of the run's steps, this one's included.
+   * Trajectories in the batches of the run's steps so far, including this one.
    */
   trajectoriesSoFar: number;
   /**
-   * Trajectories whose infrastructure failed.
+   * Trajectories with infrastructure failures.
    */
   leftOut: number;
   /**
-   * The share of the step's trajectories whose infrastructure failed. Absent in runs of 0.1.
+   * The share of the step's trajectories with infrastructure failures. Absent in runs of 0.1.
    */
   leftOutShare?: number;
   /**
-   * How many trajectories were left out by reason: the commonest ones. Absent if none was.
+   * Number of trajectories left out, by reason, for the most common reasons. Absent if there are none.
    */
   leftOutReasons?: {
     /**
@@ -46,7 +46,7 @@ export interface StepRecord {
     [k: string]: number;
   };
   /**
-   * What the rewards and the tools measured, by name, and each of several rewards: the mean of the finished trajectories that have it; and how many actions and observations were cut at their budgets (cutActions, cutObservations), the mean of all. Absent if nothing.
+   * Metrics of rewards and tools by name, and each of several rewards: the mean over the finished trajectories that have it. Also the mean number of actions and observations that were cut at their limits (cutActions, cutObservations). Absent if empty.
    */
   metrics?: {
     /**
@@ -55,15 +55,15 @@ export interface StepRecord {
     [k: string]: number;
   };
   /**
-   * Groups that train nothing, because fewer than rollout.minGroup of their trajectories finished. Absent if there is none.
+   * Groups that train nothing because fewer than rollout.minGroup of their trajectories finished. Absent if there are none.
    */
   groupsLost?: number;
   /**
-   * Groups that train nothing, because their trajectories all earned the same or too few finished. Absent without dynamic sampling.
+   * Groups that train nothing because their trajectories all earned the same or too few finished. Absent without dynamic sampling.
    */
   groupsLeftOut?: number;
   /**
-   * Over the trajectories that finished.
+   * Over the finished trajectories.
    */
   rewardMean?: number;
   /**
@@ -75,7 +75,7 @@ export interface StepRecord {
    */
   toolCallRate?: number;
   /**
-   * Share of valid tool calls; 1 if there was none.
+   * Share of valid tool calls; 1 if there were no calls.
    */
   validCallRate?: number;
   /**
@@ -83,11 +83,11 @@ export interface StepRecord {
    */
   kl?: number;
   /**
-   * Mean over action tokens from the policy that sampled to the updated one, in nats.
+   * Mean over action tokens from the sampling policy to the updated one, in nats.
    */
   approximateKl?: number;
   /**
-   * Mean over action tokens, in nats; estimated by the surprisal of what was sampled if the loss has no entropy term.
+   * Mean over action tokens, in nats. Estimated from the surprisal of the sampled tokens if the loss has no entropy term.
    */
   entropy?: number;
   /**
@@ -103,19 +103,19 @@ export interface StepRecord {
    */
   valueLoss?: number;
   /**
-   * Norm of the gradient of a critic that is a model of its own, before clipping. Absent without one.
+   * Norm of the gradient of a separate critic model, before clipping. Absent without one.
    */
   valueGradientNorm?: number;
   /**
-   * Updates of the step; fewer than its minibatches where klStop ended it. Absent without klStop.
+   * Updates in the step; fewer than its minibatches if klStop ended it. Absent without klStop.
    */
   updates?: number;
   /**
-   * What rewards were divided by: the deviation of all so far. Absent without rewardNormalization.
+   * The divisor of rewards: the standard deviation of all rewards so far. Absent without rewardNormalization.
    */
   rewardScale?: number;
   /**
-   * Trajectories that trained nothing as a limit cut them. Absent without maskTruncated.
+   * Trajectories that trained nothing because a limit cut them. Absent without maskTruncated.
    */
   masked?: number;
   /**
@@ -127,35 +127,35 @@ export interface StepRecord {
    */
   epoch?: number;
   /**
-   * Of the step's updates, their mean: of demonstrations nats a token, of pairs that of dpo.loss.
+   * Mean loss of the step's updates: nats per token for demonstrations, dpo.loss for pairs.
    */
   loss?: number;
   /**
-   * The same of the held-out examples, after the step.
+   * The same for the held-out examples, after the step.
    */
   heldOutLoss?: number;
   /**
-   * Share of the step's pairs whose chosen answer was ahead, each before its update.
+   * Share of the step's pairs whose chosen answer was ahead before their update.
    */
   accuracy?: number;
   /**
-   * The same of the held-out pairs, after the step.
+   * The same for the held-out pairs, after the step.
    */
   heldOutAccuracy?: number;
   /**
-   * By what the chosen answers of the step's pairs were ahead: the mean of beta times the difference of the log-ratios to the reference, nats.
+   * Mean margin of the chosen answers in the step's pairs: beta times the difference of the log-ratios to the reference, in nats.
    */
   margin?: number;
   /**
-   * The same of the held-out pairs, after the step.
+   * The same for the held-out pairs, after the step.
    */
   heldOutMargin?: number;
   /**
-   * Updates of the step that were skipped, since a number overflowed in float16. Absent with other precisions.
+   * Updates that were skipped because a number overflowed in float16. Absent with other precisions.
    */
   skippedUpdates?: number;
   /**
-   * What the loss of the step's last update was multiplied with for float16's backward pass. Absent with other precisions.
+   * Loss scale of the step's last update in float16. Absent with other precisions.
    */
   lossScale?: number;
   /**
@@ -167,7 +167,7 @@ export interface StepRecord {
    */
   learningRate: number;
   /**
-   * Of the value head, where it has one of its own. Absent without.
+   * Learning rate of the value head. Absent if it does not have its own.
    */
   valueLearningRate?: number;
   /**
@@ -179,7 +179,7 @@ export interface StepRecord {
    */
   logprobGapMean?: number;
   /**
-   * Estimated divergence from the policy as the sampler recorded it to the trainer's, nats a token (k3).
+   * Estimated divergence from the sampler's policy to the trainer's, in nats per token (k3).
    */
   samplerKl?: number;
   /**
@@ -220,7 +220,7 @@ export interface StepRecord {
      */
     train: number;
     /**
-     * Making the new version generate.
+     * Preparing the new version to generate.
      */
     publish: number;
     /**
