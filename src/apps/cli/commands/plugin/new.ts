@@ -46,11 +46,20 @@ function filesOf(kind: Kind, named: string): Map<string, string> {
   const plugin = named.split("/").at(-1) ?? named;
   const bare = plugin.slice(kind.length + 1);
   const range = `^${packageJson.version}`;
+  const { files: published, scripts, ...about } = pluginPackage;
   const description = {
-    ...pluginPackage,
+    ...about,
     name: named,
     description: `A ${kind} for Everturn: ${bare}.`,
-    keywords: [...pluginPackage.keywords, kind],
+    keywords: [...about.keywords, kind],
+    // Not in the template: Everturn's own package may hold no second package.json with exports.
+    exports: {
+      ".": { types: "./dist/index.d.ts", default: "./dist/index.js" },
+      "./everturn.plugin.json": "./everturn.plugin.json",
+      "./package.json": "./package.json",
+    },
+    files: published,
+    scripts,
     peerDependencies: { everturn: range },
     devDependencies: { everturn: range, ...projectPackage.devDependencies },
   };
