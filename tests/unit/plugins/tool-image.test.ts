@@ -258,7 +258,7 @@ describe("an image of a task that can't be used is the task's failure, with its 
     ["a path out of the folder", "../secret.png", /image 1 can't be used: /],
     ["a path elsewhere", "/etc/hostname", /is not below/],
     ["a link out of the folder", "link.png", /link.png is not below/],
-    ["a folder", "inner", /inner is no file/],
+    ["a folder", "inner", /inner is not a file/],
     ["nowhere", "nowhere.png", /ENOENT/],
   ])("%s", async (_, given, reason) => {
     mkdirSync(join(folder, "inner"), { recursive: true });

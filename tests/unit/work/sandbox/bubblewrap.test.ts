@@ -119,7 +119,7 @@ describe.runIf(here !== undefined)("bubblewrap", () => {
     );
     expect(await other.list()).toEqual([]);
     await Promise.all([session.close(), other.close()]);
-    await expect(session.list()).rejects.toThrow("has been closed");
+    await expect(session.list()).rejects.toThrow("sandbox session is closed");
   });
 
   test("names that are not UTF-8, that nobody could open by their path, and that are no names elsewhere are listed and read", async () => {

@@ -100,9 +100,9 @@ test.runIf(hasPython)(
     await expect(session.run({ language: "python", code: "1", keep: true })).rejects.toThrow(
       "does not keep variables between programs. Set `keep: false`",
     );
-    await expect(session.write({ large: Buffer.alloc(2 << 20) })).rejects.toThrow("don't fit");
+    await expect(session.write({ large: Buffer.alloc(2 << 20) })).rejects.toThrow("do not fit");
     await session.close();
-    await expect(run("1")).rejects.toThrow("has been closed");
+    await expect(run("1")).rejects.toThrow("sandbox session is closed");
   },
 );
 

@@ -67,7 +67,7 @@ describe.runIf(hasDeno)("WebAssembly", () => {
     ]);
     expect(String(await session.read("sum"))).toBe("3");
     await session.close();
-    await expect(session.list()).rejects.toThrow("has been closed");
+    await expect(session.list()).rejects.toThrow("sandbox session is closed");
   });
 
   test("Python reads its input by every way there is, and each program has its own", async () => {
