@@ -74,7 +74,7 @@ test.each([
 test.each<[string, [string, Tensor][]]>([
   ["it has no matrices", []],
   ["is not a matrix of a LoRA adapter", [["base_model.model.lm_head.lora_embedding_A", matrix(4, 2)]]],
-  ["has no lm_head.lora_B.weight beside it", [["base_model.model.lm_head.lora_A.weight", matrix(4, 2)]]],
+  ["has no matching lm_head.lora_B.weight", [["base_model.model.lm_head.lora_A.weight", matrix(4, 2)]]],
 ])("refuses an adapter whose file says: %s", async (reason, tensors) => {
   const folder = join(work, "tensors");
   await cp(fixtures, folder, { recursive: true });

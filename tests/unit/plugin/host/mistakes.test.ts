@@ -45,19 +45,10 @@ test("a tool's whole answer comes through", async () => {
 });
 
 test.for([
-  [
-    "undefined",
-    "answered nothing from execute(), but it must be { text } or { content }, or a value that JSON can hold",
-  ],
-  [
-    "new Map()",
-    "answered a Map from execute(), but it must be { text } or { content }, or a value that JSON can hold",
-  ],
-  ["{ text: {} }", 'answered {"text":{}} from execute(), but “text” must be text'],
-  [
-    '{ text: "", reward: NaN }',
-    'answered {"text":"","reward":"NaN"} from execute(), but “reward” must be a number',
-  ],
+  ["undefined", "returned nothing, but it must be { text } or { content }, or a value that JSON can hold"],
+  ["new Map()", "returned a Map, but it must be { text } or { content }, or a value that JSON can hold"],
+  ["{ text: {} }", 'returned {"text":{}}, but “text” must be text'],
+  ['{ text: "", reward: NaN }', 'returned {"text":"","reward":"NaN"}, but “reward” must be a number'],
   ['{ text: "", metrics: { a: "b" } }', "“metrics.a” must be a number"],
 ] as const)(
   "a tool that answers %s is named: no other attempt would fare better",
@@ -109,14 +100,11 @@ test("a mistake in a timer ends the plugin's thread, and is told with its line",
 });
 
 test.for([
-  ["1", "answered the number 1 from score(), but it must be { reward, success }"],
-  ["NaN", "answered the number NaN from score()"],
-  ["undefined", "answered nothing from score()"],
-  [
-    "{ reward: NaN, success: true }",
-    '{"reward":"NaN","success":true} from score(), but “reward” must be a number',
-  ],
-  ["{ reward: 1 }", '{"reward":1} from score(), but “success” must be true or false'],
+  ["1", "returned the number 1, but it must be { reward, success }"],
+  ["NaN", "returned the number NaN"],
+  ["undefined", "returned nothing"],
+  ["{ reward: NaN, success: true }", '{"reward":"NaN","success":true}, but “reward” must be a number'],
+  ["{ reward: 1 }", '{"reward":1}, but “success” must be true or false'],
   ["{ reward: 1, success: 1 }", "“success” must be true or false"],
 ] as const)("a reward that answers %s is named as what it is", async ([expression, said]) => {
   const entry = writePlugin(`{ score: () => (${expression}) }`);
