@@ -18,8 +18,8 @@ test("tasks that a tool says it can't be used in are refused, in each set at the
   await expect(refused).rejects.toMatchObject({ code: "WRONG_CONFIGURATION" });
   const told = await refused.catch(String);
   for (const said of [
-    "train.jsonl:1: The tool workspace can't be used in 1500 tasks of dataset.train: the files may take 5 bytes",
-    "held-out.jsonl:1: The tool workspace can't be used in 200 tasks of dataset.validation",
+    "train.jsonl:1: the tool workspace can't be used in 1500 tasks of dataset.train: the files may take 5 bytes",
+    "held-out.jsonl:1: the tool workspace can't be used in 200 tasks of dataset.validation",
   ])
     expect(told).toContain(said);
 });
