@@ -24,7 +24,7 @@ export interface ResolvedPlugin {
   functions?: OfferedFunction[];
 }
 
-/** A function of a tool, as the policy is told of it. */
+/** A function of a tool, as the policy sees it. */
 export interface OfferedFunction extends ToolDefinition {
   /** The function as the tool has it, where the pipeline says something of it. */
   own?: { name: string; parameters: JsonObject };

@@ -90,7 +90,7 @@ export interface Generation {
    */
   samplingLogprobs: number[];
   /**
-   * Of a mixture of experts: where a router chose narrowly, in the context and in what was sampled. Three numbers each:
+   * Of a mixture of experts: near-tie routing choices, in the context and in the sampled tokens. Three numbers each:
    * the token's position in both together, the layer, and the last expert that was chosen. Trainers that hold to them
    * don't choose otherwise for want of a last digit. Empty or absent of other models, and where it isn't known.
    */

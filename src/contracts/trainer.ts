@@ -16,7 +16,7 @@ export interface TrainingTrajectory {
    * the same.
    */
   samplingLogprobs?: number[];
-  /** Of a mixture of experts: where a router chose narrowly as tokens were sampled, by position in `tokens`, layer and expert. */
+  /** Of a mixture of experts: near-tie routing choices during sampling, by position in `tokens`, layer and expert. */
   routerTies?: number[];
   /** All that it earned. */
   reward: number;

@@ -37,7 +37,7 @@ export function callKey(
   return keyOf("trajectories", stage, task, sample, `turn-${turn}-call-${call}`);
 }
 
-/** The so-many-th failed execution, from 1, of a call of a trajectory or of its score. */
+/** The n-th failed execution (from 1) of a call of a trajectory, or of its score. */
 export function failureKey(
   { stage, task, sample }: TrajectoryName,
   of: { turn: number; call: number } | "score",
@@ -76,7 +76,7 @@ export function trajectoryKey({ stage, task, sample }: TrajectoryName): Key<Traj
   return keyOf("trajectories", stage, task, sample, "trajectory");
 }
 
-/** That the so-many-th admission of a trajectory was left out, from 1: it may be tried again, and nothing is removed. */
+/** The record that the n-th admission (from 1) of a trajectory was left out. A later admission may retry it; nothing is removed. */
 export function leftOutKey({ stage, task, sample }: TrajectoryName, admission: number): Key<Trajectory> {
   return keyOf("trajectories", stage, task, sample, `left-out-${admission}`);
 }

@@ -22,7 +22,7 @@ const remotes: Record<
 /**
  * A sandbox in which a program has run already: of the kind that is wished, or with `auto` the first that works here, or one that a server runs, as
  * `{kind: "sandbox-fusion", url}`; its `kind` and `boundary` say which it is. Throws SANDBOX_MISSING with what to install,
- * SANDBOX_UNKNOWN for a kind that there is not.
+ * SANDBOX_UNKNOWN for an unknown kind.
  */
 export async function openSandbox(wish: string | RemoteWish, options: SandboxOptions): Promise<Sandbox> {
   const missing: string[] = [];

@@ -42,7 +42,7 @@ export interface ToolWorker {
   recordings(folder: string): ReturnType<typeof openRecordings>;
   /** Does `work` after what was asked for with the same key: attempts at one call never overlap in a worker. */
   inTurn<T>(key: string, work: () => Promise<T>): Promise<T>;
-  /** The so-many-th reward of the plan. */
+  /** The number of the reward in the plan, from 0. */
   reward(index: number): Promise<OpenReward>;
   /** Runs the agents of trajectories whose loop waits for their requests. */
   agents: AgentHost;

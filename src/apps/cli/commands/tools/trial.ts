@@ -30,7 +30,7 @@ export interface Tried extends Pick<CheckedResponse, "error" | "reward" | "metri
 
 /** A tool that is tried by hand: one trajectory's calls, on one instance. */
 export interface Trial {
-  /** What the policy is told of it. */
+  /** Its description, as the policy sees it. */
   described: string;
   /** `name`: of the function; may be left out of a tool that has one. */
   call(given: JsonObject, name?: string): Promise<Tried>;
