@@ -65,6 +65,6 @@ test("a loop whose module does not return in workflow code ends the run at once,
   const { code, stdout, stderr } = await run("loop-waiting", 2, [short]);
   expect(code).toBe(1);
   expect(lastLine(stdout)).toMatchObject({ error: { code: "LOOP_MODULE_STUCK" } });
-  expect(stdout).toContain("The module of the agent loop loop-waiting does not return");
+  expect(stdout).toContain("The module of the agent loop loop-waiting does not finish loading");
   expect(stderr).not.toContain("restarting it");
 });

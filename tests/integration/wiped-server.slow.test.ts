@@ -53,7 +53,7 @@ test("a joined server whose database was replaced is said to have forgotten the 
   const ended = await command.end();
   expect(ended.code).toBe(1);
   expect(ended.stderr).toContain(
-    `TEMPORAL_RUN_FORGOTTEN: The Temporal server at ${address} no longer knows the run ${run}: `,
+    `TEMPORAL_RUN_FORGOTTEN: The Temporal server at ${address} no longer knows the run ${run}, `,
   );
   const steps = namesInSync(join(runs, run, "steps")).length + 2;
   const resumed = await everturn("resume", run, "--runs", runs, "--set", `steps=${steps}`);
