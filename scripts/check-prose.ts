@@ -5,9 +5,6 @@ import { join } from "node:path";
 
 const root = join(import.meta.dirname, "..");
 
-/** Pages that still have to be rewritten. Remove a page in the commit that rewrites it, and add none. */
-const pagesToRewrite: string[] = [];
-
 /** Folders whose comments still have to be rewritten. */
 const foldersToRewrite = [
   "activities",
@@ -124,8 +121,8 @@ const modules = globSync("{src,workflows,activities,plugins}/**/*.ts", {
   exclude: ["**/node_modules/**", "**/dist/**"],
 });
 const found = new Map([...pages, ...modules].sort().map((path) => [path, problemsIn(path)]));
-const waiting = [...pagesToRewrite, ...foldersToRewrite].map((one) => {
-  const inside = [...found.keys()].filter((path) => path === one || isModuleIn(path, one));
+const waiting = foldersToRewrite.map((one) => {
+  const inside = [...found.keys()].filter((path) => isModuleIn(path, one));
   const isClean = inside.every((path) => found.get(path)?.length === 0);
   for (const path of inside) found.delete(path);
   return isClean

@@ -1,10 +1,7 @@
 // Writes docs/cli.md from the commands of src/apps/cli; with --check, fails if the page is not up to date.
-import { readFile, writeFile } from "node:fs/promises";
-import { join } from "node:path";
 import { type Argument, Command, type Option } from "commander";
 import { commands } from "../src/apps/cli/command-table.ts";
-
-const page = join(import.meta.dirname, "..", "docs", "cli.md");
+import { writeGenerated } from "./generated-file.ts";
 
 const introduction = `# Commands
 
@@ -72,13 +69,4 @@ const list = program.commands.map(
 const overview = `| command | description |\n| --- | --- |\n${list.join("\n")}\n`;
 const wanted = [introduction, overview, ...program.commands.map(section)].join("\n");
 
-const present = await readFile(page, "utf8").catch(() => "");
-if (present !== wanted && process.argv.includes("--check")) {
-  console.error(
-    "docs/cli.md is not up to date: run `node scripts/generate-cli.ts` and commit what it writes.",
-  );
-  process.exitCode = 1;
-} else if (present !== wanted) {
-  await writeFile(page, wanted);
-  console.log("written: docs/cli.md");
-}
+await writeGenerated("docs/cli.md", wanted, "generate-cli.ts");

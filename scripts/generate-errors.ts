@@ -1,9 +1,6 @@
 // Writes docs/errors.md from src/base/errors/table.ts; with --check, fails if the page is not up to date.
-import { readFile, writeFile } from "node:fs/promises";
-import { join } from "node:path";
 import { type ErrorEntry, errorTable } from "../src/base/errors/table.ts";
-
-const page = join(import.meta.dirname, "..", "docs", "errors.md");
+import { writeGenerated } from "./generated-file.ts";
 
 const introduction = `# Errors
 
@@ -31,13 +28,4 @@ function section([code, entry]: [string, ErrorEntry]): string {
 }
 
 const wanted = [introduction, ...Object.entries(errorTable).map(section)].join("\n");
-const present = await readFile(page, "utf8").catch(() => "");
-if (present !== wanted && process.argv.includes("--check")) {
-  console.error(
-    "docs/errors.md is not up to date: run `node scripts/generate-errors.ts` and commit what it writes.",
-  );
-  process.exitCode = 1;
-} else if (present !== wanted) {
-  await writeFile(page, wanted);
-  console.log("written: docs/errors.md");
-}
+await writeGenerated("docs/errors.md", wanted, "generate-errors.ts");

@@ -1,8 +1,9 @@
 // Writes the part of docs/formats.md that is made from src/chat/formats/; with --check, fails if it is not up to date.
-import { readFile, writeFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { formats } from "../src/chat/formats/formats.ts";
 import type { ToolDefinition } from "../src/contracts/message.ts";
+import { writeGenerated } from "./generated-file.ts";
 
 const page = join(import.meta.dirname, "..", "docs", "formats.md");
 const begin = "<!-- written by scripts/generate-formats.ts -->";
@@ -44,12 +45,4 @@ const made = [begin, "", table, "", ...sections].join("\n");
 const present = await readFile(page, "utf8");
 const at = present.indexOf(begin);
 const wanted = present.slice(0, at < 0 ? undefined : at) + made;
-if (present !== wanted && process.argv.includes("--check")) {
-  console.error(
-    "docs/formats.md is not up to date: run `node scripts/generate-formats.ts` and commit what it writes.",
-  );
-  process.exitCode = 1;
-} else if (present !== wanted) {
-  await writeFile(page, wanted);
-  console.log("written: docs/formats.md");
-}
+await writeGenerated("docs/formats.md", wanted, "generate-formats.ts");

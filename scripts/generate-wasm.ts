@@ -1,10 +1,10 @@
 // Writes src/engine/learning/adamw-module.ts from adamw.wat; with --check, fails if it is not up to date.
-import { readFile, writeFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import loadWabt from "wabt";
+import { writeGenerated } from "./generated-file.ts";
 
 const folder = join(import.meta.dirname, "..", "src", "engine", "learning");
-const target = join(folder, "adamw-module.ts");
 
 const wabt = await loadWabt();
 const source = await readFile(join(folder, "adamw.wat"), "utf8");
@@ -19,13 +19,4 @@ export const adamWModule = [
 ${lines?.map((line) => `  "${line}",`).join("\n")}
 ].join("");
 `;
-const present = await readFile(target, "utf8").catch(() => "");
-if (present !== wanted && process.argv.includes("--check")) {
-  console.error(
-    "adamw-module.ts is not up to date: run `node scripts/generate-wasm.ts` and commit what it writes.",
-  );
-  process.exitCode = 1;
-} else if (present !== wanted) {
-  await writeFile(target, wanted);
-  console.log("written: src/engine/learning/adamw-module.ts");
-}
+await writeGenerated("src/engine/learning/adamw-module.ts", wanted, "generate-wasm.ts");
