@@ -1,19 +1,6 @@
-import { expect, test } from "vitest";
-import { isObject } from "../../../src/contracts/json.ts";
-import { definitionOf } from "../../../src/plugin/define/definition-of.ts";
-import { foreignTool } from "../../../src/plugin/registry/foreign/foreign-tool.ts";
-import { argumentsValidator } from "../../../src/plugin/registry/validate-arguments.ts";
+import { test } from "vitest";
+import { expectTranslated } from "../../support/expect-translated.ts";
 import * as tools from "./foreign.ts";
-
-const execution = {
-  instance: "",
-  function: "",
-  key: "run/step-0001/task-1/0/1/0",
-  attempt: 1,
-  config: {},
-  isReplay: false,
-  signal: new AbortController().signal,
-};
 
 const unknown = { text: "error: there is no city Atlantis", error: true };
 
@@ -26,21 +13,6 @@ test.each([
     "3",
     { text: expect.stringContaining("An error occurred while running the tool") },
   ],
-] as const)(
-  "a tool of a framework's own package is translated: %s",
-  async (name, toolName, ofOslo, ofAtlantis) => {
-    const all = { ...tools };
-    const found = definitionOf(all, { path: "foreign.ts", name, kind: "tool" });
-    if (!("definition" in found)) throw new Error(found.finding.reason);
-    const { said, schemas } = found.definition;
-    expect(said.name).toBe(toolName);
-    const told = schemas.parameters;
-    const parameters = told && "schema" in told ? told.schema : said.parameters;
-    const wrong = argumentsValidator(isObject(parameters) ? parameters : {});
-    expect(wrong({ city: "Oslo" })).toBeUndefined();
-    expect(wrong({ city: 3 })).toContain("city must be text, but is 3.");
-    const translated = foreignTool(all[name], name);
-    expect(await translated?.execute({ city: "Oslo" }, execution, undefined)).toMatchObject({ text: ofOslo });
-    expect(await translated?.execute({ city: "Atlantis" }, execution, undefined)).toMatchObject(ofAtlantis);
-  },
+] as const)("a tool of a framework's own package is translated: %s", (name, toolName, ofOslo, ofAtlantis) =>
+  expectTranslated({ ...tools }, name, toolName, ofOslo, ofAtlantis),
 );

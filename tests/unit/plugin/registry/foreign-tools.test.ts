@@ -2,21 +2,9 @@ import { tool } from "ai";
 import { wrapTool } from "everturn/plugin";
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { isObject } from "../../../../src/contracts/json.ts";
-import { definitionOf } from "../../../../src/plugin/define/definition-of.ts";
 import { foreignTool } from "../../../../src/plugin/registry/foreign/foreign-tool.ts";
-import { argumentsValidator } from "../../../../src/plugin/registry/validate-arguments.ts";
 import * as tools from "../../../one-file/foreign.ts";
-
-const execution = {
-  instance: "",
-  function: "",
-  key: "run/step-0001/task-1/0/1/0",
-  attempt: 1,
-  config: {},
-  isReplay: false,
-  signal: new AbortController().signal,
-};
+import { execution, expectTranslated } from "../../../support/expect-translated.ts";
 
 /** What a tool answers whose host or arguments are at fault in this way. */
 function answerTo(thrown: unknown) {
@@ -53,21 +41,9 @@ const unknown = { text: "error: there is no city Atlantis", error: true };
 test.each([
   ["weather", "weather", '{"degrees":3,"unit":"C"}', unknown],
   ["brief", "brief", "It is cold.", unknown],
-] as const)("a tool of the AI SDK is translated: %s", async (name, toolName, ofOslo, ofAtlantis) => {
-  const all = { ...tools };
-  const found = definitionOf(all, { path: "foreign.ts", name, kind: "tool" });
-  if (!("definition" in found)) throw new Error(found.finding.reason);
-  const { said, schemas } = found.definition;
-  expect(said.name).toBe(toolName);
-  const told = schemas.parameters;
-  const parameters = told && "schema" in told ? told.schema : said.parameters;
-  const wrong = argumentsValidator(isObject(parameters) ? parameters : {});
-  expect(wrong({ city: "Oslo" })).toBeUndefined();
-  expect(wrong({ city: 3 })).toContain("city must be text, but is 3.");
-  const translated = foreignTool(all[name], name);
-  expect(await translated?.execute({ city: "Oslo" }, execution, undefined)).toMatchObject({ text: ofOslo });
-  expect(await translated?.execute({ city: "Atlantis" }, execution, undefined)).toMatchObject(ofAtlantis);
-});
+] as const)("a tool of the AI SDK is translated: %s", (name, toolName, ofOslo, ofAtlantis) =>
+  expectTranslated({ ...tools }, name, toolName, ofOslo, ofAtlantis),
+);
 
 test("the call's key and signal are the tool's toolCallId and abortSignal", async () => {
   const asked = tool({

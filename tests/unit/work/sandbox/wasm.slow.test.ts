@@ -6,6 +6,7 @@ import { createInterface } from "node:readline";
 import { openSandbox, type Program, type Sandbox } from "everturn/sandbox";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { denoHere } from "../../../support/deno.ts";
+import { ranInTurn } from "../../../support/ran-in-turn.ts";
 
 const hasDeno = await denoHere();
 
@@ -16,20 +17,8 @@ describe.runIf(hasDeno)("WebAssembly", () => {
   });
   afterAll(() => sandbox.close());
 
-  /** What became of programs that keep their state, one after the other, in a session. */
-  async function ran(codes: string[], options: Partial<Program> = {}) {
-    const session = await sandbox.open({ limits: { time: 10, disk: 4, memory: 256 } });
-    const all = [];
-    for (const code of codes) {
-      const limits = code.includes("while True") ? { time: 1 } : {};
-      all.push(await session.run({ language: "python", code, keep: true, ...options }, { limits }));
-    }
-    await session.close();
-    return all;
-  }
-
   test("what a program takes too much of is told, and what was kept stays where the interpreter does", async () => {
-    const [, endless, memory, disk, output, kept, stack, after] = await ran([
+    const [, endless, memory, disk, output, kept, stack, after] = await ranInTurn(sandbox, [
       "x = 1",
       "while True: pass",
       "b = bytearray(2 << 28)",
@@ -58,7 +47,7 @@ describe.runIf(hasDeno)("WebAssembly", () => {
       "const f = () => Promise.resolve().then(f); f(); process.exit(3)",
       "1 + 1",
     ];
-    const told = await ran(floods, { language: "javascript" });
+    const told = await ranInTurn(sandbox, floods, { language: "javascript" });
     expect(told.map(({ outcome }) => outcome)).toEqual([
       ...Array(4).fill("time-limit"),
       "failed",
@@ -67,7 +56,7 @@ describe.runIf(hasDeno)("WebAssembly", () => {
     expect(told[4]).toMatchObject({ exitCode: 3 });
     expect(told[5]).toMatchObject({ value: "2" });
     expect(told[0]).toMatchObject({ lost: "variables" });
-    const [caught, coroutines] = await ran([
+    const [caught, coroutines] = await ranInTurn(sandbox, [
       "try:\n  while True: pass\nexcept KeyboardInterrupt: pass\n1",
       "import asyncio\nasync def f():\n  while True: await asyncio.sleep(0)\nasyncio.run(f())",
     ]);

@@ -2,9 +2,10 @@ import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { openSandbox, type Program, type Sandbox } from "everturn/sandbox";
+import { openSandbox, type Sandbox } from "everturn/sandbox";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { denoHere } from "../../../support/deno.ts";
+import { ranInTurn } from "../../../support/ran-in-turn.ts";
 
 test("where the packages are not, it is said what to install", async () => {
   const modules = pathToFileURL(join(mkdtempSync(join(tmpdir(), "no-packages-")), "tool.js"));
@@ -19,18 +20,6 @@ describe.runIf(hasDeno)("WebAssembly", () => {
     sandbox = await openSandbox("wasm", { modules: import.meta.url });
   });
   afterAll(() => sandbox.close());
-
-  /** What became of programs that keep their state, one after the other, in a session. */
-  async function ran(codes: string[], options: Partial<Program> = {}) {
-    const session = await sandbox.open({ limits: { time: 10, disk: 4, memory: 256 } });
-    const all = [];
-    for (const code of codes) {
-      const limits = code.includes("while True") ? { time: 1 } : {};
-      all.push(await session.run({ language: "python", code, keep: true, ...options }, { limits }));
-    }
-    await session.close();
-    return all;
-  }
 
   test("Python: output, the last expression, input, files, what is kept and what is not", async () => {
     const session = await sandbox.open();
@@ -90,7 +79,7 @@ describe.runIf(hasDeno)("WebAssembly", () => {
   });
 
   test("nothing leads out of Python: no JavaScript, no network, no files of the machine", async () => {
-    const [script, mount, call, network, files, environment, thread] = await ran([
+    const [script, mount, call, network, files, environment, thread] = await ranInTurn(sandbox, [
       "from pyodide.code import run_js; run_js('1')",
       "import pyodide_js; pyodide_js.mountNodeFS('/mnt', '/')",
       "import pyodide_js; pyodide_js._api.scheduleCallback.constructor('return globalThis')()",
@@ -119,7 +108,7 @@ describe.runIf(hasDeno)("WebAssembly", () => {
       put: {},
       removed: [],
     });
-    const [said, garbage, after, api] = await ran([
+    const [said, garbage, after, api] = await ranInTurn(sandbox, [
       `import ctypes\nlog = ctypes.CDLL(None).emscripten_console_log\nlog(b'''${forged}''')\n'own'`,
       "ctypes.CDLL(None).emscripten_console_error(b'no message'), log(b'no message'), 'own'",
       "'still here'",
@@ -132,7 +121,8 @@ describe.runIf(hasDeno)("WebAssembly", () => {
   });
 
   test("JavaScript: console, files, timers, modules, what is kept, and its limits", async () => {
-    const [values, file, kept, later, thrown, endless, out, own, memory] = await ran(
+    const [values, file, kept, later, thrown, endless, out, own, memory] = await ranInTurn(
+      sandbox,
       [
         "console.log('a', [1, { b: 2 }]); globalThis.y = 5; [1, 2].map((one) => one * 2)",
         "const fs = require('node:fs'); fs.writeFileSync('f', 'text'); fs.readFileSync('f', 'utf8')",
