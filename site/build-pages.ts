@@ -1,5 +1,5 @@
-// Copies the project's pages into site/pages/ in the form that VitePress reads: README.md becomes index.md, links to files that are no pages
-// become text, and explicit anchors become heading ids.
+// Copies the project's pages into site/pages/ in the form that VitePress reads: README.md becomes index.md, links to source files become
+// text, and explicit anchors become heading ids.
 import { cpSync, existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
 
