@@ -18,15 +18,16 @@ import { isAnswered } from "../src/work/tools/recorded-calls.ts";
 import { callService } from "../src/work/tools/service.ts";
 import type { ToolWorker } from "../src/work/workers/tool-worker.ts";
 
-/** Looks again, after a wait: rejects if another attempt has recorded the call meanwhile. */
+/** Rejects if another attempt has recorded the call during a wait. */
 type LookAgain = () => Promise<void>;
 
 /**
- * Calls the function `name` of `tool` for a trajectory. Arguments that break its schema are answered with an observation that says what is
- * wrong. Journalled by trajectory, turn and call: a call whose result was recorded is never made again.
- * A call for state that another worker holds is not made: the answer says on which queue that one is asked.
- * Throws TOOL_FAILED and TOOL_TIMED_OUT, which Temporal retries; TOOL_GAVE_UP when the tool's attempts are spent;
- * TOOL_HOST_DOWN, TOOL_STATE_LOST, TOOL_LEASE_TAKEN, TOOL_NOT_RECORDED, TIME_LIMIT_REACHED.
+ * Calls the function `called` of `tool` for a trajectory. Arguments that violate its schema get an
+ * observation that describes the problem. The journal records the result by trajectory, turn and call, and a
+ * recorded call is never repeated. If another worker holds the tool's state, the call is not made, and the
+ * result names the queue of that worker. Throws TOOL_FAILED and TOOL_TIMED_OUT, which Temporal retries, and
+ * TOOL_GAVE_UP when the tool's attempts are spent. Also throws TOOL_HOST_DOWN, TOOL_STATE_LOST,
+ * TOOL_LEASE_TAKEN, TOOL_NOT_RECORDED and TIME_LIMIT_REACHED.
  */
 export function callTool(worker: ToolWorker, tool: string, called = tool) {
   return async (
@@ -63,7 +64,8 @@ export function callTool(worker: ToolWorker, tool: string, called = tool) {
         if (heldBy === undefined) throw error;
         return { heldBy };
       }
-      // Another worker was first: what it did is what counts, and an instance here has not done it, or in its own way.
+      // Another worker recorded the call first. Its result counts, and the instance here may be in a
+      // different state.
       if (isNew && made !== recorded) await worker.instances.forget(place, opened);
       const { observation, valid, reward, attempts, seconds, invalid, done } = recorded;
       describeToolCall({ conversation: place.id, tool: called, call: `${turn}/${call}`, isValid: valid });
@@ -83,7 +85,7 @@ export function callTool(worker: ToolWorker, tool: string, called = tool) {
         : { ...result, holder };
     });
 
-    /** Whether calls need an instance. */
+    /** Whether a call needs an instance of the tool. */
     function hasState({ isStateful }: OpenTool): boolean {
       return isStateful && input.recordings === undefined;
     }
@@ -181,7 +183,7 @@ export function callTool(worker: ToolWorker, tool: string, called = tool) {
       const { continues = false, silent } = input;
       const needed = { place, turn, call, task: taskOf(input), tool: opened, continues, silent, signal };
       return worker.instances.use(needed, async (state) => {
-        await lookAgain(); // the instance may have been waited for
+        await lookAgain(); // another attempt may have recorded the call while this one waited for the instance
         return execute(state);
       });
     }

@@ -6,8 +6,8 @@ import { stepIndices } from "../src/plan/tasks/step-indices.ts";
 import type { OpenRun } from "../src/run/folder/open-runs.ts";
 
 /**
- * The ids of a step's tasks, of those that replace some of them, or of an evaluation (in file order). `load-task` gives
- * the tasks themselves.
+ * Returns the ids of a step's tasks, of the tasks that replace some of them, or of an evaluation's tasks in
+ * file order. `load-task` returns the tasks themselves.
  */
 export function drawTasks(
   openRun: (run: string) => Promise<OpenRun>,
@@ -26,7 +26,7 @@ export function drawTasks(
   };
 }
 
-/** The rows that a plan leaves out of a set; of a file of tasks, none. */
+/** The rows of a set that the plan leaves out. A separate file of tasks has none. */
 function leftOutOf({ dataset }: Plan, source: TaskSet): readonly number[] {
   if (typeof source === "object") return [];
   return (source === "training" ? dataset.leftOut?.train : dataset.leftOut?.validation) ?? [];

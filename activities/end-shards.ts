@@ -3,8 +3,9 @@ import { WorkflowNotFoundError } from "@temporalio/client";
 import type { RunActivities } from "../src/contracts/activities.ts";
 
 /**
- * Ends the shards of a run that began `before` a time, with their trajectories: an earlier training workflow started
- * them. What these finished is in the journal. An attempt that comes late ends none that were started since.
+ * Terminates the shards that an earlier training workflow of the run started `before` a time, and their
+ * trajectories. The journal keeps the trajectories that they finished. A late attempt ends no shard that
+ * started after that time.
  */
 export const endShards: RunActivities["end-shards"] = async ({ run, before }) => {
   const { workflow } = Context.current().client;
@@ -16,7 +17,7 @@ export const endShards: RunActivities["end-shards"] = async ({ run, before }) =>
     try {
       await workflow.getHandle(workflowId, runId).terminate("its training workflow has ended");
     } catch (error) {
-      if (!(error instanceof WorkflowNotFoundError)) throw error; // it has ended meanwhile
+      if (!(error instanceof WorkflowNotFoundError)) throw error; // it has ended in the meantime
     }
   }
 };

@@ -4,8 +4,8 @@ import type { FrameMessageInput, FrameMessageResult } from "../src/contracts/act
 import type { PolicyWorker } from "../src/work/workers/policy-worker.ts";
 
 /**
- * Frames a message that a person adds to a trajectory, to see whether the policy's chat template writes it between
- * two actions: some leave a system message out, others refuse it. Throws MESSAGE_NOT_FRAMED.
+ * Frames a message that a person adds to a trajectory, to check that the policy's chat template writes it
+ * between two actions. Some templates drop a system message, and others reject it. Throws MESSAGE_NOT_FRAMED.
  */
 export function frameMessage(worker: PolicyWorker) {
   return async ({ run, message }: FrameMessageInput): Promise<FrameMessageResult> => {

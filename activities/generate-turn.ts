@@ -56,7 +56,7 @@ export function generateTurn(worker: PolicyWorker, tasks: RunTasks) {
       const appended = framedSegment(policy, input, messages);
       const before = await worker.contexts.get(store, place, input.head);
       const request = generationRequest(input, run, version, before.concat(appended.tokens));
-      await lookAgain(); // the version may have been loaded meanwhile
+      await lookAgain(); // another attempt may have recorded the turn while the version was loading
       const { result: generation, seconds: workSeconds } = await generate(policy, request, {
         signal,
         report,
@@ -105,13 +105,16 @@ export function generateTurn(worker: PolicyWorker, tasks: RunTasks) {
   };
 }
 
-/** An input as this release schedules it. In 0.4.0 a trajectory had one conversation, with all of its calls. */
+/**
+ * The input in this release's form. In 0.4.0 a trajectory had a single conversation, which had made all of
+ * its calls.
+ */
 function currentInput(scheduled: GenerateTurnInput | EarlierInput): GenerateTurnInput {
   if (scheduled.head === null || scheduled.callsSoFar !== undefined) return scheduled;
   return { ...scheduled, callsSoFar: scheduled.callsBefore };
 }
 
-/** The version that generates: the trajectory's own, or the newest that has been published since. */
+/** The version that generates: the trajectory's own, or the newest version published since. */
 async function generatingVersion(
   { newest, policyVersion }: Pick<GenerateTurnInput, "newest" | "policyVersion">,
   run: OpenRun,
@@ -119,7 +122,7 @@ async function generatingVersion(
   return (newest === true ? await newestVersion(run, policyVersion) : undefined) ?? policyVersion;
 }
 
-/** The messages as tokens: a prompt, or what comes between two actions. */
+/** The messages as tokens: a prompt, or the text between two actions. */
 function framedSegment(policy: Policy, input: GenerateTurnInput, messages: Message[]): Segment {
   const { text, tokens } =
     input.head === null
@@ -146,7 +149,7 @@ function generationRequest(
       maxTokens: Math.min(sampling.maxTokens, tokenLimit - tokens.length),
       ...(stop.length === 0 ? {} : { stop }),
     },
-    // Without the run's id: the same seed draws the same run.
+    // The key leaves out the run's id, so that the same seed draws the same run.
     key: { seed, trajectory: `${place.stage}/${place.task}/${place.sample}`, turn },
     tools,
     readImage: async (sha256) => {
@@ -186,7 +189,7 @@ async function generate(
         onProgress,
         signal: AbortSignal.any([limited, superseded.signal]),
         onBegin: () => {
-          lookAgain().catch((error) => superseded.abort(error)); // it may have waited for room
+          lookAgain().catch((error) => superseded.abort(error)); // the request may have waited for room
           begin();
         },
       }),
@@ -194,7 +197,7 @@ async function generate(
   );
 }
 
-/** Milliseconds between two reports of how far an action is; most are done before the first. */
+/** Milliseconds between two progress reports. Most actions end before the first one. */
 const betweenReports = 2000;
 
 /** Calls `tell` at most once in `betweenReports`. */
@@ -207,7 +210,7 @@ function throttled(tell: (count: number) => void): (count: number) => void {
   };
 }
 
-/** The action where the trajectory has no room for another token. */
+/** The action of a trajectory that has no room for another token. */
 const noAction: Generation = {
   tokens: [],
   logprobs: [],
@@ -224,7 +227,7 @@ interface Generated {
   head: SegmentRef;
   finishReason: Generation["finishReason"];
   read: ReadAction | undefined;
-  /** Observations that were cut. */
+  /** The number of observations that were cut. */
   cut: number;
   seconds: number;
   workSeconds: number;
@@ -258,7 +261,10 @@ function recordedTurn(
   });
 }
 
-/** The part of an agent's request that is recorded with its turn: a row's first turn has the tools. */
+/**
+ * The part of an agent's request that is recorded with its turn. The first turn of a conversation also
+ * records the tools.
+ */
 function recordedRequest({
   key,
   follows,

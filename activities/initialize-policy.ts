@@ -12,9 +12,9 @@ import { policyPart } from "../src/run/versions/version-parts.ts";
 import type { PolicyWorker } from "../src/work/workers/policy-worker.ts";
 
 /**
- * Writes policy version 0, unless it is there already. Where nobody could count the tokens of the run's rows before, that
- * is done now. An attempt that begins while another is given up but at it still waits for that one, and finds what it wrote.
- * Throws WRONG_CONFIGURATION.
+ * Writes policy version 0 unless it exists. Counts the tokens of the run's rows if the checks before the run
+ * could not. An attempt that begins while an abandoned one is still writing waits for it, and uses what it
+ * wrote. Throws WRONG_CONFIGURATION.
  */
 export function initializePolicy(worker: PolicyWorker): PolicyActivities["initialize-policy"] {
   const alone = oneAtATime();

@@ -2,7 +2,7 @@ import type { RunActivities } from "../src/contracts/activities.ts";
 import { type RunTasks, taskAt } from "../src/plan/tasks/run-tasks.ts";
 import type { OpenRun } from "../src/run/folder/open-runs.ts";
 
-/** The task that a trajectory's workflow was given the name of. Throws TASK_NOT_FOUND. */
+/** Returns the task that a trajectory's workflow knows by name. Throws TASK_NOT_FOUND. */
 export function loadTask(
   openRun: (run: string) => Promise<OpenRun>,
   tasks: RunTasks,

@@ -31,8 +31,8 @@ import { trainStep } from "./train-step.ts";
 import { warmStart } from "./warm-start.ts";
 
 /**
- * The activities of a worker's roles for `run`; the activity of a tool's function carries the function's name. The roles of one worker share
- * the tasks.
+ * Returns the activities of a worker's roles for `run`. The activity of a tool's function has the function's
+ * name. The roles of one worker share the tasks.
  */
 export function activitiesOf({ runs, run, queue }: RoleOptions): (role: Role) => Promise<RoleActivities> {
   const tasks = runTasks();
@@ -103,7 +103,7 @@ async function tools({ runs, run, queue }: RoleOptions, tasks: RunTasks): Promis
       ...release,
     },
     ...own,
-    concurrency: 1000, // a call that waits for its turn is under way too
+    concurrency: 1000, // a call that waits for its turn counts too
     close: worker.close,
   };
 }

@@ -13,7 +13,10 @@ import { isWhole } from "../src/run/store/is-whole.ts";
 import { firstVersion } from "../src/run/versions/first-version.ts";
 import { policyPart, trainerPart, versionKey } from "../src/run/versions/version-parts.ts";
 
-/** Tells the training workflow what to do, and if it does not know, how far the run has come on disk. */
+/**
+ * Returns the training workflow's settings, and how far the run has come on disk if the workflow does not
+ * know it.
+ */
 export function openRunActivity(
   openRun: (run: string) => Promise<OpenRun>,
   tasks: RunTasks,
@@ -32,8 +35,8 @@ export function openRunActivity(
 }
 
 /**
- * The last recorded step whose version is whole. One whose files broke since is done again: with the trajectories that it
- * was committed with, the version before and the trainer's state, it makes the same.
+ * The last recorded step whose version is intact. A step whose files broke is repeated. It makes the same
+ * version from the trajectories it was committed with, the previous version and the trainer's state.
  */
 async function lastWholeStep(run: OpenRun): Promise<StepRecord | undefined> {
   let last = await lastRecordedStep(run.store);
@@ -43,7 +46,10 @@ async function lastWholeStep(run: OpenRun): Promise<StepRecord | undefined> {
   return last;
 }
 
-/** Whether a recorded version was committed, and its files are still those: they are read, for they may have changed at their size. */
+/**
+ * Whether a recorded version was committed and its files are unchanged. Reads the files, because a file may
+ * change without changing its size.
+ */
 async function isVersionWhole({ plan, store }: OpenRun, version: number): Promise<boolean> {
   if ((await store.treeRecord(versionKey(plan, version))) === undefined) return false;
   return (
@@ -51,7 +57,10 @@ async function isVersionWhole({ plan, store }: OpenRun, version: number): Promis
   );
 }
 
-/** Whether the version that the steps began with, or version 0, is broken, or its record was lost. Nothing reads their trainer's state. */
+/**
+ * Whether version 0, or the version that the steps began with, is broken or lost its record. Their trainer's
+ * state does not count, because nothing reads it.
+ */
 async function areFirstBroken({ plan, store }: OpenRun, wereMade: boolean): Promise<boolean> {
   for (const version of new Set([0, firstVersion(plan)])) {
     const isLost = (await store.treeRecord(versionKey(plan, version))) === undefined;

@@ -4,8 +4,8 @@ import type { OpenRun } from "../src/run/folder/open-runs.ts";
 import { runJournal } from "../src/run/trajectory/run-journal.ts";
 
 /**
- * What came of trajectories that have ended, by their records: a workflow that continued as new carries their names. Where steps
- * whose versions broke are trained again, their records may be in files.
+ * Returns the results of ended trajectories from their records. A workflow that continued as new carries only
+ * their names. When steps with broken versions are trained again, these records may be in a step's file.
  */
 export function readEndedActivity(openRun: (run: string) => Promise<OpenRun>): RunActivities["read-ended"] {
   return async ({ run, trajectories, policyVersion }) => {

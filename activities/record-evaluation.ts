@@ -5,8 +5,8 @@ import type { OpenRun } from "../src/run/folder/open-runs.ts";
 import { evaluationKey } from "../src/run/store/keys.ts";
 
 /**
- * Records an evaluation's result, once: what an attempt that came first recorded stands. One by `everturn evaluate` has its numbers
- * by source and tag, which its trajectories say.
+ * Records an evaluation's result. The record of an earlier attempt is kept. An evaluation by `everturn
+ * evaluate` gets its numbers by source and tag from its trajectories.
  */
 export function recordEvaluation(
   openRun: (run: string) => Promise<OpenRun>,

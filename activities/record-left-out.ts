@@ -6,8 +6,9 @@ import { recordedAsLeftOut } from "../src/run/trajectory/recorded-as-left-out.ts
 import { trajectoryRecord } from "../src/run/trajectory/trajectory-record.ts";
 
 /**
- * Records a trajectory that its infrastructure ended: it trains no step, and says why. Each admission has a record of
- * its own, known by when it began: should the trajectory be tried again and get through, nothing has to give way.
+ * Records a trajectory that a failure of the infrastructure ended, with the reason. No step trains on it.
+ * Each admission has its own record, named by the time when it began, so that a retry which succeeds does not
+ * have to replace this one.
  */
 export function recordLeftOut(
   openRun: (run: string) => Promise<OpenRun>,

@@ -13,8 +13,8 @@ import { readTrajectories } from "../src/run/trajectory/trajectory-files.ts";
 import { trajectoryOf } from "../src/run/trajectory/trajectory-of.ts";
 
 /**
- * Records a step, once, and in `metrics.jsonl` for people to read; and deletes versions that are neither checkpoints nor
- * new.
+ * Records a step once, also in `metrics.jsonl` for people to read. Deletes versions that are neither
+ * checkpoints nor recent.
  */
 export function recordStep(
   openRun: (run: string) => Promise<OpenRun>,
@@ -35,7 +35,7 @@ export function recordStep(
   };
 }
 
-/** The record, with the means of what was measured of the trajectories that finished. */
+/** The record, with the means of the metrics of the finished trajectories. */
 async function measured(
   store: OpenRun["store"],
   record: StepRecord,

@@ -1,7 +1,10 @@
 import type { ToolActivities } from "../src/contracts/activities.ts";
 import type { ToolWorker } from "../src/work/workers/tool-worker.ts";
 
-/** Releases a finished trajectory's tool instances, each once; says on which queues those are that others hold. */
+/**
+ * Releases the tool instances of a finished trajectory, each once. Returns the queues of other workers that
+ * hold some of them.
+ */
 export function releaseTools(worker: ToolWorker): ToolActivities["release-tools"] {
   return async ({ place, tools }) => {
     const elsewhere: Record<string, string> = {};

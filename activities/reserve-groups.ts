@@ -6,10 +6,12 @@ import { type RunTasks, taskAt } from "../src/plan/tasks/run-tasks.ts";
 import { reserve } from "../src/results/ledger/reservations.ts";
 import type { OpenRun } from "../src/run/folder/open-runs.ts";
 
-/** Characters of the line that tells a person which task it is. */
+/** Characters of the line that describes a task to people. */
 const lineLength = 200;
 
-/** Reserves the trajectories of groups that are about to start in the ledger. Returns a line about the task of each. */
+/**
+ * Reserves the trajectories of groups that are about to start in the ledger. Returns a line about each task.
+ */
 export function reserveGroups(
   openRun: (run: string) => Promise<OpenRun>,
   tasks: RunTasks,
@@ -26,7 +28,7 @@ export function reserveGroups(
   };
 }
 
-/** One for each step and round that a shard has groups of. */
+/** One reservation for each step and round that the shard has groups of. */
 function reservationsOf(groups: GroupPlace[]): Reservation[] {
   const reservations = new Map<string, Reservation>();
   for (const { stage, round = 1, task, samples, number } of groups) {

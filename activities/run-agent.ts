@@ -9,9 +9,9 @@ import { openTrajectorySession } from "../src/work/agents/trajectory-session.ts"
 import type { ToolWorker } from "../src/work/workers/tool-worker.ts";
 
 /**
- * Runs a trajectory's agent to its end. Its requests are updates of the trajectory's workflow; those that are recorded, of an
- * earlier process of the agent, are answered from the record. Throws AGENT_FAILED, which Temporal retries; AGENT_GAVE_UP when
- * the attempts are spent; TASK_NOT_FOUND.
+ * Runs a trajectory's agent to its end. Its requests are updates of the trajectory's workflow. Requests that
+ * an earlier process of the agent made are answered from the record. Throws AGENT_FAILED, which Temporal
+ * retries, AGENT_GAVE_UP when the attempts are spent, and TASK_NOT_FOUND.
  */
 export function runAgent(worker: ToolWorker, tasks: RunTasks) {
   return async (

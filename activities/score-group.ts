@@ -18,9 +18,10 @@ import { callService } from "../src/work/tools/service.ts";
 import type { ToolWorker } from "../src/work/workers/tool-worker.ts";
 
 /**
- * Has the rewards of groups compare the trajectories of a group that has ended, each reward once, and records these with what was
- * said. One that was never compared, or that a reward with a weight has no score for, is left out with the reason.
- * Throws REWARD_FAILED and REWARD_TIMED_OUT, which Temporal retries, and what names a mistake of a plugin.
+ * Lets the group rewards compare the trajectories of an ended group, each reward once, and records the
+ * trajectories with their scores. A trajectory that was never compared, or that a weighted reward has no
+ * score for, is left out with the reason. Throws REWARD_FAILED and REWARD_TIMED_OUT, which Temporal retries,
+ * and the errors that name a plugin's mistake.
  */
 export function scoreGroup(worker: ToolWorker, tasks: RunTasks) {
   const rewards = instruments().reward;
@@ -42,7 +43,7 @@ export function scoreGroup(worker: ToolWorker, tasks: RunTasks) {
     const parts = await scoreGroupParts(plan.rewards, task, async (reward) => {
       const { index, name, part = name, config } = reward;
       const key = groupScoreKey(first, part);
-      if (wasCompared) return (await store.read(key)) ?? {}; // which is freed once the step's file has the group
+      if (wasCompared) return (await store.read(key)) ?? {}; // this record is freed once the step's file holds the group
       return recordedOnce(journal, key, async (lookAgain) => {
         const opened = await worker.reward(index);
         const keyOf = (failure: number) => failureKey(first, "score", failure);

@@ -21,11 +21,11 @@ import { callService } from "../src/work/tools/service.ts";
 import type { ToolWorker } from "../src/work/workers/tool-worker.ts";
 
 /**
- * Has the rewards score a finished trajectory, and records it in the trajectory store. Scored once, also where it
- * was left out before, and its step tried again when its infrastructure was mended; of several rewards, each once. Where
- * rewards compare its group, what is recorded waits for them.
- * Throws REWARD_FAILED and REWARD_TIMED_OUT, which Temporal retries; REWARD_GAVE_UP when the attempts are spent;
- * REWARD_MISSING, TOOL_HOST_DOWN, TURN_MISSING, and what names a mistake of the plugin.
+ * Scores a finished trajectory by each reward and records it in the trajectory store. Each reward scores it
+ * once, also if the trajectory was left out before and its step is retried after a repair of the
+ * infrastructure. If rewards compare its group, the final record waits for them. Throws REWARD_FAILED and
+ * REWARD_TIMED_OUT, which Temporal retries, and REWARD_GAVE_UP when the attempts are spent. Also throws
+ * REWARD_MISSING, TOOL_HOST_DOWN, TURN_MISSING and the errors that name a plugin's mistake.
  */
 export function scoreTrajectory(worker: ToolWorker, tasks: RunTasks) {
   const rewards = instruments().reward;

@@ -7,8 +7,9 @@ import { trainedExamplesKey } from "../src/run/store/keys.ts";
 import { saved, type TrainerWorker, trainerStart } from "../src/work/workers/trainer-worker.ts";
 
 /**
- * A step on demonstrations or pairs: its updates, what is held out measured after them, and the version they make, which its record
- * commits. Done once a step, as `train-step` is. Throws ATTEMPT_SUPERSEDED, TRAINER_LACKS.
+ * Takes a step on demonstrations or pairs: its updates, the measurement of held-out examples after them, and
+ * the new version. The step's record commits the version. A committed step is not repeated. Throws
+ * ATTEMPT_SUPERSEDED, TRAINER_LACKS.
  */
 export function trainExamples(worker: TrainerWorker) {
   return async (

@@ -13,9 +13,10 @@ import { readBatch } from "../src/run/trajectory/training-batch.ts";
 import { saved, type TrainerWorker, trainerStart } from "../src/work/workers/trainer-worker.ts";
 
 /**
- * A policy-gradient step on a batch of finished trajectories: writes the next policy version, and with it what became
- * of each trajectory. Done once a step: the record is the commit, and says what the step was trained on, whatever a
- * later attempt is given. What can't be read is left out with the reason. Throws ATTEMPT_SUPERSEDED, BATCH_EMPTY.
+ * Takes a policy-gradient step on a batch of finished trajectories. Writes the next policy version together
+ * with the step's record, which lists how each trajectory was used. The record is the commit: a committed
+ * step is not repeated, whatever batch a later attempt gets. Unreadable trajectories are left out with the
+ * reason. Throws ATTEMPT_SUPERSEDED, BATCH_EMPTY.
  */
 export function trainStep(worker: TrainerWorker) {
   return async (input: TrainStepInput, _: AbortSignal, report: Report): Promise<TrainStepResult> => {
@@ -31,7 +32,7 @@ export function trainStep(worker: TrainerWorker) {
     }
     const temperature = trainedTemperature(plan);
     const started = performance.now();
-    // One that is recorded broke since, and is done again: its trajectories may be in a file by now.
+    // A recorded step whose version broke is repeated. Its trajectories may be in a step's file by now.
     const reads = (await store.has(recordedStepKey(step))) ? trajectoryReader(opened) : store;
     const { members, trajectories, unreadable } = await readBatch(reads, batch, { temperature, minGroup });
     const [lost] = unreadable;
@@ -40,7 +41,7 @@ export function trainStep(worker: TrainerWorker) {
       throw new EverturnError("BATCH_EMPTY", { run, step, reason });
     }
     const others = await leftBehind(opened, [...batch, ...leftOut]);
-    const acting = trajectories.filter(({ tokens }) => tokens.length > 0); // others had no room for an action
+    const acting = trajectories.filter(({ tokens }) => tokens.length > 0); // the others had no room for an action
     return worker.train({
       run,
       from: `policy ${policyVersion}`,
@@ -72,7 +73,7 @@ export function trainStep(worker: TrainerWorker) {
   };
 }
 
-/** Of what the step was given to train on, it left out what it could not read. */
+/** The result names the unreadable trajectories among those that the step received. */
 function resultOf(
   { policyVersion, metrics, seconds, leftOut }: TrainedStep,
   batch: TrainStepInput["batch"],
@@ -87,7 +88,7 @@ function resultOf(
   });
 }
 
-/** The temperature of the policy that is trained: greedy actions are seen at 1. */
+/** The sampling temperature of the trained policy. Greedy actions are evaluated at 1. */
 function trainedTemperature({ rollout }: OpenRun["plan"]): number {
   return rollout.temperature || 1;
 }

@@ -7,9 +7,10 @@ import { initialKey, warmStartKey } from "../src/run/store/keys.ts";
 import { saved, type TrainerStart, type TrainerWorker } from "../src/work/workers/trainer-worker.ts";
 
 /**
- * Supervised steps `from` to `to` on the demonstrations. Each slice leaves a checkpoint, so that a dead worker
- * repeats one slice at most; the last one is policy version 1. Where it broke since, the checkpoints before it are freed: then
- * all steps are taken again, which makes the same. Throws ATTEMPT_SUPERSEDED.
+ * Takes the supervised steps `from` to `to` on the demonstrations. Each slice leaves a checkpoint, so that a
+ * dead worker repeats at most one slice. The last checkpoint is policy version 1. If that version breaks
+ * later, the checkpoints before it are already freed, and all steps are repeated with the same result. Throws
+ * ATTEMPT_SUPERSEDED.
  */
 export function warmStart(worker: TrainerWorker) {
   return async ({ run, from: before, to }: WarmStartInput): Promise<WarmStartResult> => {
@@ -54,11 +55,11 @@ async function supervisedSteps(
   const { from, to, batchSize: size, seed } = settings;
   const { length } = demonstrations;
   const batches = batchesOfIndices({ length, size, from, to, seed, purpose: "demonstrations" });
-  await demonstrations.at(batches.flat()); // the policy that frames them is opened once
+  await demonstrations.at(batches.flat()); // opens the policy that frames them only once
   const losses: number[] = [];
   for (const batch of batches) {
     const { loss } = await trainer.supervisedStep(await demonstrations.at(batch), settings);
-    if (Number.isFinite(loss)) losses.push(loss); // that of an update that float16 skipped need not be
+    if (Number.isFinite(loss)) losses.push(loss); // an update that float16 skipped may have an infinite loss
   }
   return losses;
 }

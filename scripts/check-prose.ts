@@ -7,7 +7,6 @@ const root = join(import.meta.dirname, "..");
 
 /** Folders whose comments still have to be rewritten. */
 const foldersToRewrite = [
-  "activities",
   "plugins",
   "src/apps",
   "src/base",
