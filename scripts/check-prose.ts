@@ -9,7 +9,6 @@ const root = join(import.meta.dirname, "..");
 const foldersToRewrite = [
   "plugins",
   "src/apps",
-  "src/base",
   "src/chat",
   "src/contracts",
   "src/control",

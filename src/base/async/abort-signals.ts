@@ -1,18 +1,18 @@
 import { once } from "node:events";
 
-/** Aborts as soon as one of them does. */
+/** A signal that aborts as soon as one of `signals` does. */
 export function anyOf(...signals: (AbortSignal | undefined)[]): AbortSignal {
   return AbortSignal.any(signals.filter((signal) => signal !== undefined));
 }
 
-/** Resolves when the signal aborts, or has. */
+/** Resolves once the signal has aborted. */
 export async function untilAborted(signal: AbortSignal): Promise<void> {
   if (!signal.aborted) await once(signal, "abort");
 }
 
 /**
- * Does `work` with a signal that aborts when `signal` does, and that is let go with it. Temporal's client adds a listener for
- * each call to the signal that it is given and removes none: on one that lives as long as the process, all answers would stay.
+ * Runs `work` with a signal of its own that aborts when `signal` does. Temporal's client adds a listener to the
+ * signal for each call and never removes it, so a signal that lives as long as the process would keep every answer.
  */
 export async function withOwnSignal<Result>(
   signal: AbortSignal,

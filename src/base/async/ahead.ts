@@ -1,4 +1,4 @@
-/** What `work` makes of each item, in their order, while at most `most` of them are worked on: none is held longer. */
+/** Yields `work`'s results in the order of the items, and has at most `most` of them in progress or waiting. */
 export async function* ahead<Item, Result>(
   items: AsyncIterable<Item> | Iterable<Item>,
   most: number,
@@ -7,7 +7,7 @@ export async function* ahead<Item, Result>(
   const begun: Promise<Result>[] = [];
   for await (const item of items) {
     const result = work(item);
-    result.catch(() => {}); // thrown where it is its turn
+    result.catch(() => {}); // rethrown below, when its turn comes
     begun.push(result);
     if (begun.length < most) continue;
     const [first] = begun.splice(0, 1);

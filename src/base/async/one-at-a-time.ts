@@ -1,10 +1,10 @@
-/** Runs work of the same key one after the other, in the order in which it was asked for. */
+/** Runs work that shares a key one at a time, in the order of the calls. */
 export function oneAtATime(): <T>(key: string, work: () => Promise<T>) => Promise<T> {
   const last = new Map<string, Promise<unknown>>();
   return async (key, work) => {
     const before = last.get(key);
     const mine = (async () => {
-      await before?.catch(() => {}); // told to the one who asked for it
+      await before?.catch(() => {}); // its own caller gets this error
       return work();
     })();
     last.set(key, mine);

@@ -1,4 +1,4 @@
-/** Things made once for a key and shared by all who ask; what failed to be made is made anew when asked for again. */
+/** Values that are made once per key and shared by all callers. A failed attempt is repeated on the next call. */
 export interface SharedPromises<Value> {
   get(key: string, make: () => Promise<Value>): Promise<Value>;
   all(): Promise<Value>[];

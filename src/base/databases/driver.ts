@@ -2,7 +2,7 @@ import { createRequire } from "node:module";
 import { pathToFileURL } from "node:url";
 import { Unusable } from "./unusable.ts";
 
-/** The package of a database, as whoever asks has it installed. Throws Unusable where it is missing. */
+/** Loads a database's package from the caller's installed modules. Throws Unusable if it is missing. */
 export async function driver<Api>(name: string, modules: string): Promise<Api> {
   let file: string;
   try {

@@ -10,8 +10,8 @@ import { Unusable } from "./unusable.ts";
 type Duckdb = typeof import("@duckdb/node-api");
 
 /**
- * A DuckDB database: opened for reading unless `write`, without access to other files and the network, its settings locked.
- * Its functions throw Unusable.
+ * A DuckDB database, opened read-only unless `write`. It has no access to other files or the network, and its
+ * settings are locked. Its functions throw Unusable.
  */
 export function duckdb(path: string, modules: string): Engine {
   return {
@@ -28,7 +28,7 @@ export function duckdb(path: string, modules: string): Engine {
 const tables = `SELECT table_name, string_agg(column_name || ' ' || data_type, ', ' ORDER BY column_index)
 FROM duckdb_columns() WHERE NOT internal GROUP BY schema_name, table_name ORDER BY table_name`;
 
-/** No other files, no network, no code from outside, nothing written beside the database; and so it stays. */
+/** Forbids other files, the network, external code and temporary files, then locks these settings. */
 const lockedDown = `SET temp_directory = ''; SET autoload_known_extensions = false; SET autoinstall_known_extensions = false;
 SET allow_community_extensions = false; SET enable_external_access = false; SET lock_configuration = true`;
 
@@ -106,7 +106,7 @@ async function query(
   }
 }
 
-/** Dates, lists and the like are text as DuckDB writes them. */
+/** Converts a DuckDB value. Dates, lists and other types become text as DuckDB writes them. */
 function sqlValue(value: DuckDBValue): SqlValue {
   if (value === null || typeof value === "boolean" || typeof value === "bigint" || typeof value === "string")
     return value;

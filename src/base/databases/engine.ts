@@ -1,12 +1,12 @@
 import type { QueryLimits, QueryOutcome } from "./outcome.ts";
 
-/** What bounds a statement in its process; time and memory are watched from outside. */
+/** Limits that a statement observes in its own process. The watcher outside it enforces time and memory. */
 export type StatementLimits = QueryLimits & { write: boolean };
 
-/** A database, in the process of a query. Its functions throw Unusable. */
+/** A database inside a query process. Its functions throw Unusable. */
 export interface Engine {
-  /** Runs one statement that `refusal` has let through. */
+  /** Runs one statement that `refusal` allows. */
   query(sql: string, limits: StatementLimits): Promise<QueryOutcome> | QueryOutcome;
-  /** Tables and columns, a line a table. */
+  /** Lists tables with their columns, one line per table. */
   describe(): Promise<string[]> | string[];
 }

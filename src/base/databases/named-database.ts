@@ -3,21 +3,24 @@ import { join } from "node:path";
 import { EverturnError } from "../errors/everturn-error.ts";
 import type { DatabaseSource } from "./outcome.ts";
 
-/** What the configuration of a plugin says of its database, and what a task says. */
+/** The fields with which a plugin's configuration and a task select a database. */
 export interface NamedDatabase {
   /** Default sqlite. */
   engine?: unknown;
-  /** A file. */
+  /** A path to a file. */
   database?: unknown;
-  /** A folder of files, of which the task names one by `extra_info.database`, or `extra_info.db_id` as Spider and BIRD do. */
+  /**
+   * A folder of databases. The task names one by `extra_info.database`, or by `extra_info.db_id` as Spider and BIRD
+   * do.
+   */
   folder?: unknown;
-  /** For PostgreSQL: the environment variable that has its URL. */
+  /** For PostgreSQL: the environment variable that contains the URL. */
   urlVariable?: unknown;
 }
 
 const endings = { sqlite: [".sqlite", ".db", ".sqlite3"], duckdb: [".duckdb", ".db"] };
 
-/** The database that a plugin's configuration names for a task. Throws DATABASE_NOT_NAMED. */
+/** Returns the database that a plugin's configuration selects for a task. Throws DATABASE_NOT_NAMED. */
 export function namedDatabase(
   config: NamedDatabase,
   task: { extra_info?: Record<string, unknown> },

@@ -4,33 +4,36 @@ import type { DatabaseSource, QueryLimits, QueryOutcome } from "./outcome.ts";
 import type { Answer } from "./protocol.ts";
 import { ChildEnded, type QueryChild, startChild } from "./query-child.ts";
 
-/** Databases that are asked in processes of their own. */
+/** Runs queries in processes of their own. */
 export interface Databases {
   /**
-   * Runs one statement within its limits. What is wrong with it is an outcome. Throws DATABASE_UNUSABLE,
-   * DATABASE_DRIVER_MISSING, DATABASE_PROCESS_FAILED, the signal's reason.
+   * Runs one statement within its limits. A faulty statement is an outcome, not an error. Throws DATABASE_UNUSABLE,
+   * DATABASE_DRIVER_MISSING, DATABASE_PROCESS_FAILED and the signal's reason.
    */
   query(source: DatabaseSource, sql: string, options?: QueryOptions): Promise<QueryOutcome>;
-  /** Tables and columns, a line a table: `Album(AlbumId INTEGER PRIMARY KEY, Title TEXT)`. Throws as `query`. */
+  /**
+   * Lists tables with their columns, one line per table: `Album(AlbumId INTEGER PRIMARY KEY, Title TEXT)`. Throws
+   * the same errors as `query`.
+   */
   describe(source: DatabaseSource, options?: QueryOptions): Promise<string[]>;
   /** Ends all processes. */
   close(): void;
 }
 
-/** How a query is asked: limits other than the usual ones, and a signal that ends it. */
+/** Limits that replace the defaults, and a signal that cancels the query. */
 export interface QueryOptions {
   limits?: Partial<QueryLimits>;
   signal?: AbortSignal;
 }
 
 const usual: QueryLimits = { seconds: 5, rows: 100, bytes: 2 ** 20, memory: 512 };
-/** How long a process stays that has nothing to do, ms. */
+/** How long an idle process stays alive, in ms. */
 const idleTime = 30_000;
 
 /**
- * Opens what SQLite, DuckDB and PostgreSQL databases are asked through: warm processes, as many as there are queries at
- * once, each killed when its query breaks a limit. `modules` is the `import.meta.url` of who asks: `@duckdb/node-api` and `pg` are
- * found from there.
+ * Opens access to SQLite, DuckDB and PostgreSQL databases. It keeps warm processes, one per concurrent query, and
+ * kills a process whose query breaks a limit. `modules` is the caller's `import.meta.url`, from which
+ * `@duckdb/node-api` and `pg` are resolved.
  */
 export function openDatabases({ modules }: { modules: string }): Databases {
   const idle = new Map<QueryChild, NodeJS.Timeout>();
@@ -53,7 +56,7 @@ export function openDatabases({ modules }: { modules: string }): Databases {
     idle.set(one, timer.unref());
   }
 
-  /** A process that nobody waits for any more when it has started is there for the next query. */
+  /** Waits for a process to start. If the caller gave up by then, the process serves the next query. */
   async function awaited(
     starting: Promise<QueryChild>,
     signal: AbortSignal | undefined,
@@ -62,7 +65,7 @@ export function openDatabases({ modules }: { modules: string }): Databases {
     return withOwnSignal(signal, async (own) => {
       const one = await Promise.race([starting, untilAborted(own)]);
       if (one !== undefined) return one;
-      starting.then(rest, () => {}); // nobody asks why it did not start
+      starting.then(rest, () => {}); // no caller is left to see a failed start
       throw signal.reason;
     });
   }
@@ -132,7 +135,7 @@ export function openDatabases({ modules }: { modules: string }): Databases {
   };
 }
 
-/** What a database is called in messages: a URL may hold a password. */
+/** A database's name in messages. A URL is not shown, because it may contain a password. */
 function nameOf(source: DatabaseSource): string {
   return source.engine === "postgresql" ? "the PostgreSQL database" : source.path;
 }

@@ -1,36 +1,39 @@
-/** A decimal that no JavaScript number holds, by its digits. */
+/** A decimal that no JavaScript number can represent, kept as digits. */
 export interface SqlDecimal {
   decimal: string;
 }
 
-/** A value of a result: whole numbers are bigint, dates and times are text, what is neither is text as the database writes it. */
+/**
+ * A value in a result. Whole numbers are bigint, dates and times are text, and other types are text as the database
+ * writes them.
+ */
 export type SqlValue = null | boolean | number | bigint | string | Uint8Array | SqlDecimal;
 
-/** Where a database is. `write` lets statements change it. */
+/** Identifies a database. `write` lets statements change it. */
 export type DatabaseSource =
   | { engine: "sqlite" | "duckdb"; path: string; write?: boolean }
   | { engine: "postgresql"; url: string };
 
-/** What bounds a query, whatever it says. */
+/** Limits on any query. */
 export interface QueryLimits {
-  /** Seconds that it may run. Default 5. */
+  /** How long it may run, in seconds. Default 5. */
   seconds: number;
-  /** Rows that are read of its result. Default 100. */
+  /** How many rows of its result are read. Default 100. */
   rows: number;
-  /** Bytes that are read of its result, about. Default 1 MiB. */
+  /** About how many bytes of its result are read. Default 1 MiB. */
   bytes: number;
-  /** MiB that its process may hold. Default 512. */
+  /** How much memory its process may use, in MiB. Default 512. */
   memory: number;
 }
 
-/** What became of a query: never the host's failure, which is thrown. */
+/** The outcome of a query. Failures of the machine are thrown instead. */
 export type QueryOutcome =
-  /** `more` says which limit cut the result. */
+  /** `more` names the limit that cut the result. */
   | { kind: "rows"; columns: string[]; rows: SqlValue[][]; more?: "rows" | "bytes" }
   | { kind: "changed"; changes: number }
-  /** It was not run: it is more than a query, or more than one. */
+  /** The text was not run, because it is not a single query. */
   | { kind: "refused"; message: string }
-  /** The database said no: a syntax error, no such table. */
+  /** The database rejected it: a syntax error, or an unknown table. */
   | { kind: "failed"; message: string }
-  /** Its process was ended. */
+  /** Its process was killed. */
   | { kind: "time-limit" | "memory-limit" | "ended"; message: string };

@@ -8,14 +8,17 @@ import { byteSize } from "./size.ts";
 import { tokensOf } from "./statement.ts";
 import { Unusable } from "./unusable.ts";
 
-/** Functions that run a text as SQL, in which nothing can be looked for, and others that reach beyond the tables of the database. */
+/**
+ * Functions that run text as SQL, which the check can't look into, and functions that reach beyond the database's
+ * tables.
+ */
 const denied =
   /^(set_config|\w+_to_xml(schema|_and_xmlschema)?|ts_stat|ts_rewrite|crosstab\w*|connectby|xpath_table|dblink\w*|postgres_fdw\w*|lo_\w+|loread|lowrite|(brin|gin)_\w+|(set|next)val)$/;
-/** Of the server's own functions, those that only tell something of tables, types and values, and the one that waits. */
+/** The server's own functions that only describe tables, types and values, and `pg_sleep`. */
 const harmless =
   /^pg_(typeof|sleep\w*|size_\w+|(column|relation|table|total_relation|indexes|database)_size|column_compression|get_\w+|\w+_is_visible|backend_pid|postmaster_start_time|encoding_to_char|char_to_encoding|client_encoding|collation_for|describe_object|identify_object|has_role|input_is_valid|is_in_recovery)$/;
 
-/** The function that a query calls and may not, if there is one. */
+/** The first forbidden function that a query calls; undefined if it calls none. */
 function deniedCall(sql: string): string | undefined {
   const tokens = tokensOf(sql, "postgresql").map((token) => token.toLowerCase().replace(/^"(.*)"$/s, "$1"));
   return tokens.find((name, at) => {
@@ -24,12 +27,13 @@ function deniedCall(sql: string): string | undefined {
   });
 }
 
-/** Rows that are fetched at once. */
+/** Rows per fetch. */
 const fetched = 100;
 
 /**
- * A PostgreSQL database. A query is the cursor of a transaction for reading, by the extended protocol, which takes one statement; the server
- * stops it at its time. What else a role may do is the role's. Its functions throw Unusable.
+ * A PostgreSQL database. A query runs as a cursor in a read-only transaction over the extended protocol, which takes
+ * a single statement. The server stops it when its time is up. Beyond that, the role's own permissions apply. Its
+ * functions throw Unusable.
  */
 export function postgresql(url: string, modules: string): Engine {
   return {
@@ -48,7 +52,7 @@ WHERE c.relkind IN ('r', 'p', 'v', 'm') AND a.attnum > 0 AND NOT a.attisdropped
   AND n.nspname NOT IN ('pg_catalog', 'information_schema') AND n.nspname NOT LIKE 'pg_toast%'
 GROUP BY c.oid, c.relname ORDER BY c.relname`;
 
-/** A server that can do so looks each second whether the one who asked still lives. */
+/** Makes a server that supports it check every second whether the client is still connected. */
 const noticesDeath = "SET client_connection_check_interval = 1000";
 
 async function connected<T>(
@@ -63,11 +67,11 @@ async function connected<T>(
     connectionTimeoutMillis: 10_000,
     types: { getTypeParser },
   });
-  client.on("error", () => {}); // what it breaks says so
+  client.on("error", () => {}); // the query that it breaks reports it
   try {
     await client.connect();
     await client.query(`SET statement_timeout = ${Math.ceil(seconds * 1000)}`);
-    await client.query(noticesDeath).catch(() => {}); // a server without it stops at the time above
+    await client.query(noticesDeath).catch(() => {}); // older servers stop at the timeout above instead
     await client.query("BEGIN READ ONLY");
   } catch (error) {
     await client.end().catch(() => {});
@@ -76,7 +80,7 @@ async function connected<T>(
   try {
     return await work(client);
   } finally {
-    await client.end().catch(() => {}); // ends the transaction, too
+    await client.end().catch(() => {}); // also ends the transaction
   }
 }
 
@@ -126,7 +130,7 @@ async function query(
   }
 }
 
-/** Whole numbers, numbers, truth and bytes; everything else is text as PostgreSQL writes it. */
+/** Parsers for integers, numbers, booleans and bytes. All other types stay text as PostgreSQL writes them. */
 const parsers = new Map<number, (text: string) => SqlValue>([
   [16, (text) => text === "t"],
   [17, (text) => new Uint8Array(Buffer.from(text.slice(2), "hex"))],

@@ -1,20 +1,20 @@
 import type { DatabaseSource, QueryLimits, QueryOutcome } from "./outcome.ts";
 
-/** To a process that runs queries: one at a time. */
+/** A request to a query process, which handles one at a time. */
 export interface QueryRequest {
   number: number;
   source: DatabaseSource;
-  /** Undefined: what tables there are. */
+  /** Undefined asks for the list of tables. */
   sql: string | undefined;
   limits: QueryLimits;
-  /** From where the packages of databases are resolved: a URL. */
+  /** The URL from which database packages are resolved. */
   modules: string;
 }
 
-/** From it, when it can be asked. */
+/** A message from the process. It sends `ready` once it accepts requests. */
 export type FromProcess = { type: "ready" } | Answer;
 
 export type Answer =
   | { type: "answered"; answer: QueryOutcome | { kind: "described"; tables: string[] } }
-  /** The database can't be used, or its package is missing. */
+  /** The database is unusable, or its package is missing. */
   | { type: "unusable"; reason: string; missing?: string };

@@ -4,21 +4,24 @@ import { EverturnError } from "../errors/everturn-error.ts";
 import { ownModule } from "../processes/own-module.ts";
 import type { Answer, QueryRequest } from "./protocol.ts";
 
-/** What a child may be given of the environment: no secrets. By EVERTURN_… it is found when its worker is gone. */
+/**
+ * Environment variables that a child may inherit, none of them secret. Through EVERTURN_… Everturn finds it after
+ * its worker died.
+ */
 const kept = /^(PATH|HOME|LANG|LC_ALL|TMPDIR|TEMP|TMP|SystemRoot|EVERTURN_(THREAD|LEASE))$/;
-/** How much longer than its limit a child that is stopped or starved may take, ms. */
+/** How many ms beyond its time limit a stopped or starved child may take. */
 const patience = 60_000;
 
 /** A process that runs queries, one at a time. */
 export interface QueryChild {
-  /** Throws what ended it, the signal's reason; then it is over. */
+  /** Throws ChildEnded or the signal's reason. The process is over after that. */
   ask(request: QueryRequest, signal?: AbortSignal): Promise<Answer>;
-  /** Also as soon as it was killed: a signal may abort when the answer is there already. */
+  /** Also true right after a kill: a signal may abort when the answer has already arrived. */
   isOver(): boolean;
   end(): void;
 }
 
-/** Thrown when the process of a query ended without an answer. */
+/** Thrown when a query's process ended without an answer. */
 export class ChildEnded extends Error {}
 
 /** Starts a process for queries. Throws DATABASE_PROCESS_FAILED. */
@@ -38,7 +41,7 @@ export async function startChild(): Promise<QueryChild> {
     ?.setEncoding("utf8")
     .on("data", (text: string) => said.splice(0, Math.max(0, said.push(text) - 20)));
   const over = ended(child, () => said.join("").trim().slice(-2000));
-  over.catch(() => {}); // it is told to whoever asks
+  over.catch(() => {}); // each caller of `ask` sees it
   let isOver = false;
   child.once("close", () => {
     isOver = true;
@@ -74,7 +77,7 @@ export async function startChild(): Promise<QueryChild> {
   };
 }
 
-/** A process that has nothing to do keeps nobody from ending. */
+/** While a process is idle, it does not keep its parent alive. */
 function rest(child: ChildProcess, rests: boolean): void {
   const handles = [child, child.channel, child.stderr];
   for (const handle of handles) {

@@ -3,10 +3,14 @@ import { Worker } from "node:worker_threads";
 import { ownModule } from "../processes/own-module.ts";
 import type { FromProcess, QueryRequest } from "./protocol.ts";
 
-// The process in which queries run. Neither an interrupt nor `terminate()` stops every query of an embedded database: so they run
-// in a thread, and the thread that watches it ends the whole process, when time or memory is up, or when nobody waits any more.
+// The process in which queries run. Neither an interrupt nor `terminate()` can stop every query of an embedded
+// database. Queries therefore run in a thread, and the main thread kills the whole process when the time or memory
+// limit is reached or the parent is gone.
 
-/** Between two looks, ms. One look counts no more than twice as much: time in which the process was stopped is nobody's. */
+/**
+ * Ms between two checks. One check counts as at most twice that, so time in which the process was stopped does not
+ * count.
+ */
 const interval = 50;
 
 const thread = new Worker(ownModule("src/base/databases/query-thread"), { execArgv: [] });

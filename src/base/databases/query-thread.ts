@@ -5,7 +5,7 @@ import type { Answer, QueryRequest } from "./protocol.ts";
 import { readStatement } from "./statement.ts";
 import { Unusable } from "./unusable.ts";
 
-// The thread of a process for queries in which they run.
+// The thread in which a query process runs its queries.
 
 const port = parentPort;
 if (port === null) throw new Error("query-thread.ts is run in a thread");

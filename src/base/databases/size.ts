@@ -1,6 +1,6 @@
 import type { SqlValue } from "./outcome.ts";
 
-/** About how many bytes a row takes. */
+/** Roughly how many bytes a row takes. */
 export function byteSize(values: readonly SqlValue[]): number {
   return values.reduce<number>((sum, value) => sum + sizeOf(value), 0);
 }

@@ -4,7 +4,7 @@ import type { QueryOutcome, SqlValue } from "./outcome.ts";
 import { byteSize } from "./size.ts";
 import { Unusable } from "./unusable.ts";
 
-/** What the authorizer lets a query do, and what else a change may do. */
+/** Actions that the authorizer allows in a query, followed by those that a change may take in addition. */
 const reading: readonly number[] = [
   constants.SQLITE_SELECT,
   constants.SQLITE_READ,
@@ -26,9 +26,9 @@ const writing: readonly number[] = [
 ];
 const deniedFunctions = ["load_extension", "readfile", "writefile", "edit", "fts3_tokenizer"];
 
-/** The longest text or BLOB that a query may make, where this Node can say so. */
+/** The longest text or BLOB that a query may build, on versions of Node that can limit it. */
 const longest = 10_000_000;
-/** How much a copy may grow by its changes, bytes. */
+/** How many bytes a copy may grow by its changes. */
 const growth = 64 * 2 ** 20;
 const notDatabase = new Set([11, 14, 26]); // SQLITE_CORRUPT, SQLITE_CANTOPEN, SQLITE_NOTADB
 
@@ -41,9 +41,9 @@ export function sqlite(path: string): Engine {
 }
 
 /**
- * Runs one statement, which `refusal` has let through, in an SQLite database. Where this Node has it (24.10), the
- * authorizer holds every part of it to reading or changing tables; without it, what its first word allows, a database that
- * is opened for reading, and extensions that can't be loaded. Throws Unusable.
+ * Runs one statement that `refusal` allows. On Node 24.10 and later, the authorizer restricts every part of it to
+ * reading or changing tables. Earlier versions rely on its first word, a read-only database and disabled extensions.
+ * Throws Unusable.
  */
 function query(path: string, sql: string, { rows: most, bytes, write }: StatementLimits): QueryOutcome {
   const database = opened(path, write);
@@ -69,7 +69,7 @@ function query(path: string, sql: string, { rows: most, bytes, write }: Statemen
     const columns = statement.columns().map(({ name }) => name);
     const rows: SqlValue[][] = [];
     let size = 0;
-    // With `setReturnArrays` a row is an array, which the types don't know.
+    // The types don't know that `setReturnArrays` makes each row an array.
     for (const row of statement.iterate()) {
       const values = Object.values(row);
       if (rows.length === most) return { kind: "rows", columns, rows, more: "rows" };
@@ -90,7 +90,7 @@ function query(path: string, sql: string, { rows: most, bytes, write }: Statemen
   }
 }
 
-/** Tables and columns of an SQLite database, a line a table. Throws Unusable. */
+/** Lists the tables of an SQLite database with their columns, one line per table. Throws Unusable. */
 function describe(path: string): string[] {
   const database = opened(path, false);
   try {

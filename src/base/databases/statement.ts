@@ -21,12 +21,13 @@ const tokens: Record<Engine, RegExp> = {
   ),
 };
 
-/** The statement of a text that is run, or why none is, said to the model. */
+/** The statement to run, or a message to the model that explains why none is run. */
 type ReadStatement = { statement: string; refused?: undefined } | { refused: string };
 
 /**
- * The only statement of a text, without the empty statements and the comments around it. It is a query by its first word, or
- * with `write` a change of data or tables. What else it must not do is held by the database itself.
+ * Returns the only statement of a text, without empty statements and comments around it. Its first word must be that
+ * of a query, or with `write` that of a change to data or tables. The database itself enforces all other
+ * restrictions.
  */
 export function readStatement(
   sql: string,
@@ -52,7 +53,7 @@ export function readStatement(
     : { refused };
 }
 
-/** Why the statement of these tokens is not run; undefined if it may be. */
+/** Explains why the statement of these tokens may not run; undefined if it may. */
 function refusal(
   [first = "", second = "", ...rest]: readonly string[],
   { engine, write }: { engine: Engine; write: boolean },
@@ -79,7 +80,7 @@ function refusal(
   return undefined;
 }
 
-/** Words, quoted texts and signs, without comments and spaces. */
+/** Splits a text into words, quoted texts and signs, without comments and spaces. */
 export function tokensOf(sql: string, engine: Engine): string[] {
   return placedTokens(sql, engine).map(({ token }) => token);
 }
@@ -89,7 +90,7 @@ interface PlacedToken {
   start: number;
 }
 
-/** Tokens, and where they begin. Comments nest in DuckDB and PostgreSQL. */
+/** Tokens with their offsets. Comments nest in DuckDB and PostgreSQL. */
 function placedTokens(sql: string, engine: Engine): PlacedToken[] {
   const found: PlacedToken[] = [];
   const scanner = new RegExp(tokens[engine]);
@@ -101,7 +102,7 @@ function placedTokens(sql: string, engine: Engine): PlacedToken[] {
   return found;
 }
 
-/** Where a comment ends that begins at `start` and may hold others. */
+/** Where the comment that begins at `start` ends, nested comments included. */
 function nestedEnd(sql: string, start: number): number {
   const marks = /\/\*|\*\//g;
   marks.lastIndex = start;
@@ -113,8 +114,8 @@ function nestedEnd(sql: string, start: number): number {
   return sql.length;
 }
 
-/** The word with which the statement begins that is explained. */
+/** The first word of the statement that an EXPLAIN explains. */
 function explainedWord(engine: Engine, rest: readonly string[]): string {
   if (engine === "sqlite") return (rest[0] === "query" && rest[1] === "plan" ? rest[2] : rest[0]) ?? "";
-  return rest[0] ?? ""; // EXPLAIN ANALYZE and its options are not let through
+  return rest[0] ?? ""; // EXPLAIN ANALYZE and its options are not allowed
 }

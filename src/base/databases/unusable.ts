@@ -1,4 +1,4 @@
-/** The database itself can't be used, for which no query is to blame; `missing` is the package that it needs. */
+/** The database itself can't be used, whatever the query. `missing` is the package that it needs. */
 export class Unusable extends Error {
   readonly missing: string | undefined;
 

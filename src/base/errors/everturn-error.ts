@@ -10,7 +10,7 @@ export type ErrorParams<Code extends ErrorCode> = Record<
   string | number
 >;
 
-/** What marks an error of the table, in every realm and copy of this module. */
+/** Marks an error of the table across realms and copies of this module. */
 export const everturnMarker = Symbol.for("everturn.error");
 
 function fill(template: string, params: Readonly<Record<string, string | number>>): string {
@@ -18,8 +18,8 @@ function fill(template: string, params: Readonly<Record<string, string | number>
 }
 
 /**
- * An error of the table in table.ts. `message` says what was wrong, where, and what to do; `help` is the last
- * part alone. `problems` lists the single errors when this one stands for several.
+ * An error from table.ts. `message` states what is wrong, where, and what to do. `help` is only the last part.
+ * `problems` lists the single errors that this error summarizes.
  */
 export class EverturnError<Code extends ErrorCode = ErrorCode> extends Error {
   readonly code: Code;
@@ -51,7 +51,7 @@ export class EverturnError<Code extends ErrorCode = ErrorCode> extends Error {
   }
 }
 
-/** Whether `error` is an EverturnError, also one of another realm or another copy of the module. */
+/** Whether `error` is an EverturnError, even one from another realm or another copy of the module. */
 export function isEverturnError(error: unknown): error is EverturnError {
   return typeof error === "object" && error !== null && everturnMarker in error;
 }

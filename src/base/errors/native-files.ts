@@ -6,7 +6,7 @@ const skipScript =
 const noBuild =
   "Everturn runs on Linux with glibc and on Windows on x64 and arm64, and on macOS on arm64; not on Alpine Linux and others with musl, where an image based on Debian does.";
 
-/** Says which native files can't be had, if that is why `thrown` came from loading a package that has some. */
+/** If loading a package threw `thrown` because its native files are missing, returns the error that names them. */
 export function nativeFilesMissing(thrown: unknown): EverturnError | undefined {
   if (!(thrown instanceof Error)) return undefined;
   const { code, name, stack = "" }: Error & { code?: unknown } = thrown;

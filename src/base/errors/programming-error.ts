@@ -1,4 +1,4 @@
-/** What is looked at of something that was thrown. */
+/** The properties of a thrown value that are inspected. */
 interface Thrown {
   name?: unknown;
   stack?: unknown;
@@ -8,15 +8,18 @@ interface Thrown {
 
 const names = ["TypeError", "ReferenceError", "SyntaxError"];
 
-/** Where these are thrown, it is because of a text that was read: an answer that is no JSON, a model's pattern or URL. */
+/**
+ * Errors from these functions are about text that was read: an answer that is not JSON, or a model's pattern or URL.
+ */
 const readers =
   /^\s*at (JSON\.parse|new RegExp|RegExp|new URL|String\.(match|matchAll|replace|search|split)) /m;
 
 /**
- * Where a mistake in a program's text was made, as file:line; undefined if what was thrown is none. It is a TypeError, a
- * ReferenceError or a SyntaxError whose innermost file is the program's own. Not so are errors whose cause is another
- * one, as that of a `fetch` that failed, those about a text that was read, and those thrown in a library, which may be
- * about what it got from outside. `folder` is the program's, should that lie in node_modules itself.
+ * Where the mistake in a program's source is, as file:line; undefined if `thrown` is not one. A mistake is a
+ * TypeError, ReferenceError or SyntaxError whose innermost file belongs to the program. If the error has a cause (a
+ * failed `fetch`, for example), the cause decides. Errors about text that was read don't count. Neither do errors
+ * thrown inside a library, which may be about outside data. `folder` is the program's, in case it is inside
+ * node_modules itself.
  */
 export function placeOfMistake(thrown: unknown, folder: string): string | undefined {
   if (typeof thrown !== "object" || thrown === null) return undefined;
@@ -32,7 +35,7 @@ export function placeOfMistake(thrown: unknown, folder: string): string | undefi
   return inner.includes("/node_modules/") ? undefined : place;
 }
 
-/** The file and line of a stack's frame; undefined if it is one of the runtime's own. */
+/** The file and line of a stack frame; undefined for the runtime's own frames. */
 function placeIn(frame: string): string | undefined {
   const found = /(?:\(|at |async )(?:file:\/\/)?(\/[^()]*|[A-Za-z]:[\\/][^()]*?):(\d+):\d+\)?$/.exec(frame);
   return found === null ? undefined : `${found[1]}:${found[2]}`;

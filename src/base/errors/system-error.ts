@@ -4,8 +4,8 @@ export function isSystemError(error: unknown, code: string): boolean {
 }
 
 /**
- * Whether the operating system says that nothing has this name. No other error says so: a disk that can't answer (EIO, ESTALE,
- * EACCES …) may hold what was asked for.
+ * Whether the operating system reports that nothing has this name. Other errors don't prove absence: a disk that
+ * can't answer (EIO, ESTALE, EACCES …) may still hold the file.
  */
 export function isAbsence(error: unknown): boolean {
   return isSystemError(error, "ENOENT") || isSystemError(error, "ENOTDIR");

@@ -1,9 +1,9 @@
 /**
- * What the table holds for one error code. `{name}` in `message` and `help` is filled from the error's
- * parameters. `retryable` says whether trying the same thing again can succeed.
+ * The table's entry for one error code. The error's parameters fill `{name}` in `message` and `help`. `retryable` is
+ * whether the same attempt can succeed later.
  */
 export interface ErrorEntry {
-  /** What was wrong and where. */
+  /** What is wrong and where. */
   readonly message: string;
   readonly retryable: boolean;
   /** What to do about it. */
@@ -11,8 +11,8 @@ export interface ErrorEntry {
 }
 
 /**
- * Every error Everturn throws on purpose. A code is also the failure type in Temporal and a heading in
- * docs/errors.md; a test holds them together. Workflow code imports this file, so it imports nothing.
+ * Every error that Everturn throws on purpose. A code is also the failure type in Temporal and a heading in
+ * docs/errors.md. A test keeps them in sync. Workflow code imports this file, so it imports nothing.
  */
 export const errorTable = {
   // Text of a pipeline, manifest, or data file. {at} is file:line:column.

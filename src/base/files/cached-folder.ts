@@ -3,8 +3,8 @@ import { mkdir, mkdtemp, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 
 /**
- * Makes `folder` by what `make` leaves in the folder that it is given, unless it is there already. It appears whole
- * or not at all; of two processes that race, the first one's stays.
+ * Creates `folder` unless it exists. `make` fills a temporary folder, which is then renamed, so the folder appears
+ * whole or not at all. If two processes race, the first one's folder stays.
  */
 export async function cachedFolder(
   folder: string,

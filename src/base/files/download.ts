@@ -8,7 +8,7 @@ import { sha256 } from "./sha256.ts";
 
 const run = promisify(execFile);
 
-/** How a package manager is asked to put a package's file into `folder`. */
+/** How a package manager downloads a package's file into `folder`. */
 export interface Download {
   readonly package: string;
   readonly sha256: string;
@@ -17,8 +17,8 @@ export interface Download {
 }
 
 /**
- * Downloads a package's file with its registry's own client, from wherever that is set up to look, and hands it to
- * `use` if its SHA-256 is the fixed one. Throws PACKAGE_FETCH_FAILED for whatever goes wrong.
+ * Downloads a package's file with its registry's own client, which follows the user's configuration. Passes the file
+ * to `use` if it has the pinned SHA-256. Throws PACKAGE_FETCH_FAILED on any failure.
  */
 export async function download(wanted: Download, use: (file: string) => Promise<void>): Promise<void> {
   const { package: name, command } = wanted;
@@ -38,7 +38,7 @@ export async function download(wanted: Download, use: (file: string) => Promise<
   }
 }
 
-/** What a client said last, rather than the command line it was called with. */
+/** A client's last line of output, rather than its command line. */
 function lastWords(cause: unknown): string {
   if (!(cause instanceof Error)) return String(cause);
   const said = "stderr" in cause && typeof cause.stderr === "string" ? cause.stderr.trim().split("\n") : [];

@@ -14,7 +14,7 @@ export function flushFolder(folder: string): void {
   }
 }
 
-/** Opens a folder to be flushed; undefined on Windows, which flushes none. */
+/** Opens a folder to flush it. Returns undefined on Windows, which can't flush folders. */
 export function openFolder(path: string): number | undefined {
   return process.platform === "win32" ? undefined : openSync(path, "r");
 }

@@ -3,8 +3,8 @@ import { requireMarkToRead } from "./marked-folder.ts";
 import { isStorageError, looking } from "./storage-errors.ts";
 
 /**
- * Whether something is at `path`, links followed. Unlike `existsSync`, which says no whatever goes wrong, this answers only
- * when the disk does. Throws STORE_NOT_READABLE.
+ * Whether something is at `path`, following links. `existsSync` answers false on any error; this only answers once
+ * the disk does. Throws STORE_NOT_READABLE.
  */
 export function isThere(path: string): boolean {
   return sizeAt(path) !== undefined;
@@ -17,12 +17,15 @@ export function sizeAt(path: string): number | undefined {
   return found?.size;
 }
 
-/** The same where nobody can wait (`surely`). Throws STORE_NOT_READABLE. */
+/** `isThere` for code that can't wait (see `surely`). Throws STORE_NOT_READABLE. */
 export function isSurelyThere(path: string): boolean {
   return surely(() => isThere(path));
 }
 
-/** A look where nobody can wait: a disk that does not answer is asked five times at once. Throws what the last look throws. */
+/**
+ * Repeats a look up to five times without a pause while the disk does not answer, for code that can't wait. Throws
+ * what the last attempt throws.
+ */
 export function surely<Result>(look: () => Result): Result {
   for (let tries = 1; ; tries++) {
     try {

@@ -9,8 +9,8 @@ import { requireMarkToRead, requireMarkToWrite } from "./marked-folder.ts";
 import { readingError, storageError } from "./storage-errors.ts";
 
 /**
- * Writes lines of a file of lines at a place, in bytes, and flushes them. Writers that race write the same bytes to the
- * same place, so a late one changes nothing; what a killed writer left torn is written over. Throws DISK_FULL,
+ * Writes lines at a byte offset of a file and flushes them. Racing writers write the same bytes to the same place,
+ * so a late one changes nothing. A torn line that a killed writer left is overwritten. Throws DISK_FULL and
  * STORE_NOT_WRITABLE.
  */
 export async function putLines(path: string, lines: readonly string[], position: number): Promise<void> {
@@ -31,8 +31,8 @@ export async function putLines(path: string, lines: readonly string[], position:
 }
 
 /**
- * The last whole line of a file of JSON lines, and the place where the next one goes; undefined if it has none. What comes
- * before it is not read. Throws RECORD_CORRUPT, STORE_NOT_READABLE.
+ * The last whole line of a JSON Lines file and the offset of the next one; undefined if it has none. It reads
+ * nothing before that line. Throws RECORD_CORRUPT and STORE_NOT_READABLE.
  */
 export async function lastLine<T>(path: string): Promise<{ line: T; end: number } | undefined> {
   if (!isThere(path)) return undefined;
@@ -62,20 +62,25 @@ async function lastLineOf<T>(path: string): Promise<{ line: T; end: number } | u
   }
 }
 
-/** Bytes that are read of a file's end at first: some lines of a step. */
+/** Bytes first read from the end of a file, which hold a few lines of steps. */
 const tail = 2 ** 14;
 
-/** Reads a file of JSON lines that Everturn wrote; a torn last line is left out. None if there is no file. Throws STORE_NOT_READABLE. */
+/**
+ * Reads a JSON Lines file that Everturn wrote, without a torn last line. Returns no lines if the file does not
+ * exist. Throws STORE_NOT_READABLE.
+ */
 export async function readLines<T>(path: string): Promise<T[]> {
   return (await wholeLines(path)).map((line) => parsedLine<T>(path, line));
 }
 
-/** The lines of a file of lines; a torn last one is left out. None if there is no file. Throws STORE_NOT_READABLE. */
+/**
+ * The lines of a file, without a torn last one. Returns none if the file does not exist. Throws STORE_NOT_READABLE.
+ */
 export async function wholeLines(path: string): Promise<string[]> {
-  if (!isThere(path)) return []; // as a rule: an error of the thread pool costs a turn more than all of its other reads
+  if (!isThere(path)) return []; // usual: an error from the thread pool costs a turn more than its other reads
   const text = await readFile(path, "utf8").catch((error) => {
     if (!isAbsence(error)) throw readingError(error, path);
-    requireMarkToRead(path); // else it was taken away meanwhile
+    requireMarkToRead(path); // throws if the folder itself disappeared meanwhile
     return "";
   });
   return text

@@ -2,15 +2,15 @@ import { linkSync, statSync } from "node:fs";
 import { isSystemError } from "../errors/system-error.ts";
 
 /**
- * Gives a file its name; false if another has it. A network file system that repeats a request whose answer was lost
- * says that the name is taken, or worse, when it is this very file that has it.
+ * Hard-links a temporary file to its final name. Returns false if another file has that name. A network file system
+ * that repeats a request whose answer was lost reports the name as taken, or worse, although this very file has it.
  */
 export function linkOnce(temporary: string, path: string): boolean {
   try {
     linkSync(temporary, path);
     return true;
   } catch (error) {
-    if (isSystemError(error, "ENOENT")) throw error; // there is no folder for it
+    if (isSystemError(error, "ENOENT")) throw error; // its folder does not exist
     if (isSameFile(temporary, path)) return true;
     if (isSystemError(error, "EEXIST")) return false;
     throw error;

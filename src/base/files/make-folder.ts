@@ -6,10 +6,10 @@ import { isThere } from "./is-there.ts";
 import { requireMarkToWrite } from "./marked-folder.ts";
 
 /**
- * Makes a folder and those above it; with `flush` their names survive a power failure. A run's folder that went away with its
- * file system is not made again (`heedMark`). Where the file system is read-only, Node's own `recursive` says ENOENT, as if the
- * folder above were missing (nodejs/node, `MKDirpSync`): this says EROFS. Throws STORE_NOT_WRITABLE, STORE_NOT_READABLE, and the
- * system's own errors.
+ * Creates a folder and its parents. With `flush`, their names survive a power failure. It does not recreate a run's
+ * folder that disappeared with its file system (`heedMark`). On a read-only file system, Node's own `recursive`
+ * reports ENOENT as if the parent were missing (nodejs/node, `MKDirpSync`), while this reports EROFS. Throws
+ * STORE_NOT_WRITABLE, STORE_NOT_READABLE and the system's own errors.
  */
 export function makeFolder(path: string, flush = false): void {
   requireMarkToWrite(path);
@@ -19,7 +19,7 @@ export function makeFolder(path: string, flush = false): void {
   try {
     mkdirSync(path);
   } catch (error) {
-    if (!isSystemError(error, "EEXIST") || !isThere(path)) throw error; // else another process made it meanwhile
+    if (!isSystemError(error, "EEXIST") || !isThere(path)) throw error; // else another process created it
   }
   if (flush) flushFolder(parent);
 }

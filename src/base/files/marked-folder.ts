@@ -7,20 +7,23 @@ import { linkOnce } from "./link-once.ts";
 import { looking, storageError, textAt } from "./storage-errors.ts";
 import { temporaryName } from "./temporary-name.ts";
 
-/** The file in a run's folder that holds its identity: `{"identity":"<UUID>"}`. A copy of the folder has the same one. */
+/**
+ * The file in a run's folder that holds its identity: `{"identity":"<UUID>"}`. A copy of the folder has the same
+ * identity.
+ */
 export const markFile = "identity.json";
 
 /** A folder that this process works in. */
 interface Heeded {
   identity: string;
-  /** Device and inode where the mark was last seen: as long as they stay, the mark is not read again. */
+  /** Device and inode where the mark was last seen. The mark is read again only after they change. */
   place: string;
 }
 
 /** By absolute path. */
 const heeded = new Map<string, Heeded>();
 
-/** The identity in the mark of a folder; undefined where it has none, or one that was cut. Throws STORE_NOT_READABLE. */
+/** The identity in a folder's mark; undefined if the mark is missing or truncated. Throws STORE_NOT_READABLE. */
 export function readMark(root: string): string | undefined {
   const path = join(root, markFile);
   const text = textAt(path);
@@ -28,8 +31,8 @@ export function readMark(root: string): string | undefined {
 }
 
 /**
- * The identity of a folder, which gets a mark if it has none: a run made by an earlier release has none. The mark survives a
- * power failure once this returns. Throws DISK_FULL, STORE_NOT_WRITABLE, STORE_NOT_READABLE.
+ * Returns a folder's identity, and first creates its mark if there is none, as in runs of earlier releases. The mark
+ * survives a power failure once this returns. Throws DISK_FULL, STORE_NOT_WRITABLE and STORE_NOT_READABLE.
  */
 export function markFolder(root: string): string {
   const path = join(root, markFile);
@@ -38,7 +41,7 @@ export function markFolder(root: string): string {
     if (standing !== undefined) return standing;
     const temporary = temporaryName(path);
     try {
-      rmSync(path, { force: true }); // one that was cut
+      rmSync(path, { force: true }); // removes a truncated one
       writeFileSync(temporary, `{"identity":"${randomUUID()}"}\n`, { flush: true });
       linkOnce(temporary, path);
       flushFolder(root);
@@ -50,19 +53,19 @@ export function markFolder(root: string): string {
   }
 }
 
-/** What can't be removed now is swept later. */
+/** Removes a file if possible. If not, a later sweep does. */
 function removeQuietly(temporary: string): void {
   try {
     rmSync(temporary, { force: true });
   } catch {
-    // the write's own error says why
+    // the write's own error explains why
   }
 }
 
 /**
- * From now on nothing in `src/base/files/` and `src/run/store/` writes into the folder, or takes anything in it for absent, unless its mark
- * is there: when the folder's file system is gone, the empty mount point is not the folder. Returns the end of that. Without
- * a mark nothing changes. Throws STORE_NOT_READABLE.
+ * From now on `src/base/files/` and `src/run/store/` neither write into the folder nor take anything in it for
+ * absent unless its mark is present: once the folder's file system is gone, the empty mount point is not the folder.
+ * Returns a function that ends this. A folder without a mark is not checked. Throws STORE_NOT_READABLE.
  */
 export function heedMark(root: string): () => void {
   const identity = readMark(root);
@@ -75,17 +78,17 @@ export function heedMark(root: string): () => void {
   };
 }
 
-/** Whether this process works in a folder whose mark it heeds. */
+/** Whether this process works in a folder whose mark it checks. */
 export function heedsMarks(): boolean {
   return heeded.size > 0;
 }
 
-/** Throws STORE_NOT_WRITABLE where `path` lies in a folder whose mark this process heeds, and that folder is not there. */
+/** Throws STORE_NOT_WRITABLE if `path` is inside a folder whose mark this process checks and that folder is gone. */
 export function requireMarkToWrite(path: string): void {
   requireMark(path, "STORE_NOT_WRITABLE");
 }
 
-/** Throws STORE_NOT_READABLE where `path` lies in a folder whose mark this process heeds, and that folder is not there. */
+/** Throws STORE_NOT_READABLE if `path` is inside a folder whose mark this process checks and that folder is gone. */
 export function requireMarkToRead(path: string): void {
   requireMark(path, "STORE_NOT_READABLE");
 }
@@ -112,7 +115,7 @@ function rootOf(path: string): string | undefined {
   }
 }
 
-/** Which folder a path leads to now; "" for none. */
+/** The device and inode that a path leads to now; "" if nothing is there. */
 function placeOf(root: string): string {
   const found = looking(root, (): BigIntStats | undefined =>
     statSync(root, { bigint: true, throwIfNoEntry: false }),

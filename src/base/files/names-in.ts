@@ -4,7 +4,7 @@ import { isAbsence } from "../errors/system-error.ts";
 import { requireMarkToRead } from "./marked-folder.ts";
 import { readingError } from "./storage-errors.ts";
 
-/** The sorted names in a folder; none if it is not there. Throws STORE_NOT_READABLE. */
+/** The sorted names in a folder; none if it does not exist. Throws STORE_NOT_READABLE. */
 export async function namesIn(folder: string): Promise<string[]> {
   try {
     return (await readdir(folder)).sort();
@@ -13,7 +13,7 @@ export async function namesIn(folder: string): Promise<string[]> {
   }
 }
 
-/** The names of the folders in a folder; none if it is not there. Throws STORE_NOT_READABLE. */
+/** The names of the folders inside a folder; none if it does not exist. Throws STORE_NOT_READABLE. */
 export async function foldersIn(folder: string): Promise<string[]> {
   try {
     const entries = await readdir(folder, { withFileTypes: true });
@@ -23,7 +23,7 @@ export async function foldersIn(folder: string): Promise<string[]> {
   }
 }
 
-/** The names in a folder, at once and in no order; none if it is not there. Throws STORE_NOT_READABLE. */
+/** The unsorted names in a folder, read synchronously; none if it does not exist. Throws STORE_NOT_READABLE. */
 export function namesInSync(folder: string): string[] {
   try {
     return readdirSync(folder);

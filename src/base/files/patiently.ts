@@ -3,31 +3,35 @@ import { type Notice, tellNotice } from "../processes/notice.ts";
 import { heedsMarks } from "./marked-folder.ts";
 import { isStorageError } from "./storage-errors.ts";
 
-/** What a process says of a write or a read that waits; a worker's session hears it. */
+/** Reports that a process is waiting to write or read. The worker's session receives it. */
 export interface StorageNotice extends Notice {
-  /** It was done in the end. */
+  /** Whether the operation has succeeded in the end. */
   over: boolean;
 }
 
-/** For how many milliseconds what failed in a way is tried again. */
+/** For how many ms an operation that failed with this code is retried. */
 export type Patience = (error: { code: string }) => number;
 
 const shortestPause = 10;
 const longestPause = 5000;
-/** What is over before a pause of this length is not worth a notice, ms. */
+/** A wait shorter than this is not worth a notice, in ms. */
 const noticedPause = 160;
-/** Between two notices of one write or read for the same reason, ms. */
+/** Ms between two notices about one operation for the same reason. */
 const noticeInterval = 60_000;
-/** How long a write waits before its activity fails, to be tried again, and a read of a process that works on a run, ms. */
+/**
+ * How long a write waits before its activity fails and is retried, and how long a read waits in a process that works
+ * on a run, in ms.
+ */
 const longPatience = 10 * 60_000;
-/** How long a read waits in a process that merely looks at runs, ms. */
+/** How long a read waits in a process that only looks at runs, in ms. */
 const readersPatience = 5000;
 
 /**
- * Does what the disk has to allow. While the disk is full, or does not answer, waits and tries again for up to ten minutes, so
- * that what was generated, called or trained is not thrown away for want of room, and nothing that can't be read for now is taken
- * for absent. A read of a process that does not work on a run is tried for five seconds. `patience` says for how many milliseconds else. Says so on standard error, and to the
- * session that started this process. Throws DISK_FULL, STORE_NOT_WRITABLE, STORE_NOT_READABLE.
+ * Does work that depends on the disk. While the disk is full or does not answer, it retries for up to ten minutes. A
+ * full disk therefore does not throw away work that was generated, called or trained, and a file that can't be read
+ * for now does not count as absent. In a process that does not work on a run, a read is retried for five seconds.
+ * `patience` replaces these times. It reports the wait on standard error and to the session that started this
+ * process. Throws DISK_FULL, STORE_NOT_WRITABLE and STORE_NOT_READABLE.
  */
 export async function patiently<Result>(
   work: () => Promise<Result>,
@@ -57,12 +61,15 @@ function usualPatience({ code }: { code: string }): number {
   return code === "STORE_NOT_READABLE" ? readingPatience() : longPatience;
 }
 
-/** The patience of a read, whatever a store's backend says of it. */
+/** How long to retry a read, whichever error a store's backend reports. */
 export function readingPatience(): number {
   return heedsMarks() ? longPatience : readersPatience;
 }
 
-/** The patience of what a person waits for: a full disk is told at once, and one that does not answer is tried for a second. */
+/**
+ * The patience of work that a person waits for: a full disk fails at once, and other failures are retried for a
+ * second.
+ */
 export function littlePatience({ code }: { code: string }): number {
   return code === "DISK_FULL" ? 0 : 1000;
 }

@@ -5,9 +5,10 @@ const shortestPause = 10;
 const longestPause = 640;
 
 /**
- * Does a small piece of work on files, such as reading or writing one of them, and again where the disk failed it: up to eight times in
- * 1.3 s. So work on many files does not start over for each call that fails. The work must be repeatable. Throws what its last try
- * throws, as it is: whoever waits longer (`patiently`) takes it from there. A full disk is not tried again here.
+ * Does a small piece of work on files, such as reading or writing one, and retries it if the disk fails: up to eight
+ * times in 1.3 s. Work on many files then does not start over after each failed call. The work must be repeatable.
+ * Throws the last attempt's error unchanged, so that a caller can wait longer (`patiently`). It does not retry on a
+ * full disk.
  */
 export async function persistently<Result>(work: () => Result | Promise<Result>): Promise<Result> {
   for (let pause = shortestPause; ; pause *= 2) {

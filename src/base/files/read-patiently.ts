@@ -2,8 +2,8 @@ import { patiently, readingPatience } from "./patiently.ts";
 import { readingErrorWithin } from "./storage-errors.ts";
 
 /**
- * Does work that reads files in a folder, and does it again where the disk failed it, whatever the error says then. Throws what the
- * work throws, and STORE_NOT_READABLE.
+ * Does work that reads files in a folder, and retries it if the disk fails, whatever error the work reports then.
+ * Throws the work's own errors and STORE_NOT_READABLE.
  */
 export function readPatiently<Result>(folder: string, work: () => Promise<Result>): Promise<Result> {
   return patiently(async () => {

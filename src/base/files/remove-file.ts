@@ -3,7 +3,7 @@ import { isAbsence } from "../errors/system-error.ts";
 import { requireMarkToWrite } from "./marked-folder.ts";
 import { storageError } from "./storage-errors.ts";
 
-/** Removes a file, if it is there. Throws STORE_NOT_WRITABLE. */
+/** Removes a file if it exists. Throws STORE_NOT_WRITABLE. */
 export function removeFile(path: string): void {
   try {
     requireMarkToWrite(path);

@@ -3,10 +3,13 @@ import { dirname } from "node:path";
 import { EverturnError, isEverturnError } from "../errors/everturn-error.ts";
 import { isAbsence } from "../errors/system-error.ts";
 
-/** What the system calls a full disk, in its own words. */
+/** The system's error codes for a full disk. */
 const full = new Set(["ENOSPC", "EDQUOT"]);
 
-/** What the system says of a disk that does not answer for now, in words. Absence (ENOENT, ENOTDIR) is an answer. */
+/**
+ * The system's error codes for a disk that does not answer for now, in words. Absence (ENOENT, ENOTDIR) is an
+ * answer.
+ */
 const failing: Record<string, string> = {
   EROFS: "its file system is read-only",
   EACCES: "this user has no access to it",
@@ -38,7 +41,7 @@ const failing: Record<string, string> = {
   ENFILE: "too many files are open on this machine",
 };
 
-/** The numbers of those that libuv has no name for: it calls them "Unknown system error -116". */
+/** The numbers of errors that libuv has no name for. It reports them as "Unknown system error -116". */
 const unnamed: Record<number, string> = {
   [-74]: "EBADMSG",
   [-116]: "ESTALE",
@@ -48,8 +51,8 @@ const unnamed: Record<number, string> = {
 };
 
 /**
- * The error of the table for a write of `path` that failed for want of space or access: DISK_FULL or
- * STORE_NOT_WRITABLE; any other error as it is. `needed`: bytes that were to be written, if known.
+ * Converts the error of a write to `path` that failed for lack of space or access to DISK_FULL or
+ * STORE_NOT_WRITABLE. Returns any other error unchanged. `needed` is the number of bytes to write, if known.
  */
 export function storageError(error: unknown, path: string, needed?: number): unknown {
   const code = codeOf(error);
@@ -64,14 +67,17 @@ export function storageError(error: unknown, path: string, needed?: number): unk
   return new EverturnError("STORE_NOT_WRITABLE", { file: path, reason }, { cause: error });
 }
 
-/** The error of the table for a look at `path` that the disk did not answer: STORE_NOT_READABLE; any other error as it is. */
+/**
+ * Converts the error of a read of `path` that the disk did not answer to STORE_NOT_READABLE. Returns any other error
+ * unchanged.
+ */
 export function readingError(error: unknown, path: string): unknown {
   const reason = failing[codeOf(error) ?? ""];
   if (reason === undefined) return error;
   return new EverturnError("STORE_NOT_READABLE", { file: path, reason }, { cause: error });
 }
 
-/** What `look` returns. Throws STORE_NOT_READABLE where the disk does not answer. */
+/** Returns `look`'s result. Throws STORE_NOT_READABLE if the disk does not answer. */
 export function looking<Result>(path: string, look: () => Result): Result {
   try {
     return look();
@@ -80,7 +86,7 @@ export function looking<Result>(path: string, look: () => Result): Result {
   }
 }
 
-/** The text of a small file; "" if nothing is there. Throws STORE_NOT_READABLE. */
+/** The text of a small file; "" if it does not exist. Throws STORE_NOT_READABLE. */
 export function textAt(path: string): string {
   return looking(path, () => {
     try {
@@ -93,8 +99,8 @@ export function textAt(path: string): string {
 }
 
 /**
- * The same for code that reads files in a folder and says in its own way what went wrong: the disk's failure is among an error's
- * causes, or in the text of a native library (`system error number 5`, `Input/output error`).
+ * `readingError` for code that reads files in a folder and reports errors in its own words. It finds the disk's
+ * failure among the error's causes or in a native library's text (`system error number 5`, `Input/output error`).
  */
 export function readingErrorWithin(error: unknown, folder: string): unknown {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
@@ -108,7 +114,7 @@ export function readingErrorWithin(error: unknown, folder: string): unknown {
   return error;
 }
 
-/** An error of a native library with the code that its text names; the error itself if it names none. */
+/** A native library's error with the code that its text names; the error itself if it names none. */
 function nativeError(error: Error): Error {
   const { message } = error;
   const code =
@@ -118,7 +124,10 @@ function nativeError(error: Error): Error {
   return code === undefined ? error : Object.assign(new Error(message, { cause: error }), { code });
 }
 
-/** How C libraries word them; ONNX Runtime says the number where it has no text, and libuv where it has no name. */
+/**
+ * The wording of C libraries. ONNX Runtime prints the number of an error without a text, and libuv of one without a
+ * name.
+ */
 const nativeTexts: Record<string, string> = {
   "Input/output error": "EIO",
   "Stale file handle": "ESTALE",
@@ -144,7 +153,7 @@ const numbers: Record<string, string> = {
   123: "ENOMEDIUM",
 };
 
-/** Whether `error` says that something could not be written or read, for now. */
+/** Whether `error` reports that something can't be written or read for now. */
 export function isStorageError(error: unknown): error is EverturnError {
   return (
     isEverturnError(error) &&
@@ -158,7 +167,7 @@ function codeOf(error: unknown): string | undefined {
   return unknown ?? error.code;
 }
 
-/** Bytes free on the file system of `folder`, or of the nearest folder above it that exists; 0 if unknown. */
+/** Free bytes on the file system of `folder`, or of its nearest existing parent; 0 if unknown. */
 function freeBytes(folder: string): number {
   try {
     const { bavail, bsize } = statfsSync(folder);

@@ -5,19 +5,19 @@ const pattern = /\.([A-Za-z0-9-]+)\.(\d+)\.([0-9a-f]{12})\.tmp$/;
 const here = shortened(machine);
 const own = `${here}-${shortened(ownIdentity().started)}.${process.pid}`;
 
-/** Names one attempt at writing something: its machine, process, and a random part. */
+/** A name for one attempt at writing something: its machine, its process and a random part. */
 export function newAttempt(): string {
   return `${own}.${randomUUID().slice(-12)}`;
 }
 
-/** Where an attempt writes what will be at `path`. */
+/** The temporary file that an attempt writes before it renames it to `path`. */
 export function temporaryName(path: string, attempt = newAttempt()): string {
   return `${path}.${attempt}.tmp`;
 }
 
 /**
- * Whose a temporary name is, and whether that process still runs (undefined if it can't be known here: it is another
- * machine's); undefined for a name that is no temporary one.
+ * The attempt that a temporary name belongs to, and whether its process still runs. `isRunning` is undefined if this
+ * machine can't know, because the process is on another machine. Undefined if the name is not a temporary one.
  */
 export function writerOf(name: string): { attempt: string; isRunning: boolean | undefined } | undefined {
   const match = pattern.exec(name);

@@ -8,13 +8,16 @@ import { download } from "./download.ts";
 
 const run = promisify(execFile);
 
-/** A wheel of PyPI at one version; Python is only the means to download it. */
+/** A wheel on PyPI at a fixed version. Python is only used to download it. */
 export interface Wheel {
   readonly name: string;
   readonly version: string;
-  /** Of the .whl file; a download with another one is refused. */
+  /** The SHA-256 of the .whl file. A download with a different one is rejected. */
   readonly sha256: string;
-  /** For wheels that differ by machine (and by Python's version): as in their file names, and as `3.12`. */
+  /**
+   * For wheels that differ by machine (and by Python version): the values in their file names, and a version like
+   * `3.12`.
+   */
   readonly platform?: string;
   readonly python?: string;
 }
@@ -23,15 +26,15 @@ function folderOf({ name, version }: Wheel): string {
   return join(cacheFolder(), "wheels", `${name}-${version}`);
 }
 
-/** The folder of an unpacked wheel, if it was fetched before. */
+/** The folder of an unpacked wheel if it was downloaded before. */
 export function fetchedWheel(wheel: Wheel): string | undefined {
   const folder = folderOf(wheel);
   return existsSync(folder) ? folder : undefined;
 }
 
 /**
- * The folder of an unpacked wheel in the user's cache; the first call downloads it with pip. Throws
- * PACKAGE_FETCH_FAILED if there is no pip, no such wheel, or its SHA-256 is not the fixed one.
+ * The folder of an unpacked wheel in the user's cache. The first call downloads it with pip. Throws
+ * PACKAGE_FETCH_FAILED if pip or the wheel is missing, or if its SHA-256 is not the pinned one.
  */
 export function fetchWheel(wheel: Wheel): Promise<string> {
   return cachedFolder(folderOf(wheel), (unpacked) =>

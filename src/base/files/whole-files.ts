@@ -11,7 +11,10 @@ import { requireMarkToRead, requireMarkToWrite } from "./marked-folder.ts";
 import { readingError, storageError } from "./storage-errors.ts";
 import { temporaryName } from "./temporary-name.ts";
 
-/** Writes a whole file or nothing: a temporary file beside it, then a rename. Throws DISK_FULL, STORE_NOT_WRITABLE. */
+/**
+ * Writes a whole file or nothing: writes a temporary file in the same folder, then renames it. Throws DISK_FULL and
+ * STORE_NOT_WRITABLE.
+ */
 export async function writeWhole(path: string, content: string): Promise<void> {
   const temporary = temporaryName(path);
   try {
@@ -20,16 +23,16 @@ export async function writeWhole(path: string, content: string): Promise<void> {
     await writeFile(temporary, content);
     await rename(temporary, path);
   } catch (error) {
-    await rm(temporary, { force: true }).catch(() => {}); // the first error says more; what is left is swept later
+    await rm(temporary, { force: true }).catch(() => {}); // the first error explains more
     throw storageError(error, path, Buffer.byteLength(content));
   }
 }
 
 /**
- * Like writeWhole, but the first writer wins: false if the file was there already. With `flush` it survives a power
- * failure once this returns. Synchronous, like readRecord: a turn writes several small files, and ways through the
- * thread pool would double what they cost. Throws DISK_FULL, STORE_NOT_WRITABLE; with `flush` the file may stand even
- * so, which the next attempt finds.
+ * Like writeWhole, but the first writer wins: returns false if the file existed already. With `flush`, it survives a
+ * power failure once this returns. It is synchronous, like readRecord: a turn writes several small files, and the
+ * thread pool would double their cost. Throws DISK_FULL and STORE_NOT_WRITABLE. With `flush` the file may exist even
+ * then, and the next attempt finds it.
  */
 export async function writeOnce(
   path: string,
@@ -41,9 +44,9 @@ export async function writeOnce(
   try {
     requireMarkToWrite(path);
     writeMakingFolder(temporary, content, flush);
-    if (flush) folder = openFolder(dirname(path)); // what might be wanting is fetched before the link, not after it
+    if (flush) folder = openFolder(dirname(path)); // to fail before the link, not after it
     const isFirst = linkOnce(temporary, path);
-    if (folder !== undefined) fsyncSync(folder); // also where another attempt was first, or an earlier try of this one
+    if (folder !== undefined) fsyncSync(folder); // even if another attempt or an earlier try of this one came first
     return isFirst;
   } catch (error) {
     throw storageError(error, path, Buffer.byteLength(content));
@@ -63,18 +66,21 @@ function writeMakingFolder(path: string, content: string | Uint8Array, flush: bo
   }
 }
 
-/** What can't be removed now (a store that became read-only) is swept later. */
+/** Removes a file if possible. On a store that became read-only, a later sweep does. */
 function remove(temporary: string): void {
   try {
     rmSync(temporary, { force: true });
   } catch {
-    // the write's own error says why
+    // the write's own error explains why
   }
 }
 
-/** Reads a JSON file that Everturn wrote; undefined if there is none. Throws RECORD_CORRUPT, STORE_NOT_READABLE. */
+/**
+ * Reads a JSON file that Everturn wrote; undefined if it does not exist. Throws RECORD_CORRUPT and
+ * STORE_NOT_READABLE.
+ */
 export async function readRecord<T>(path: string): Promise<T | undefined> {
-  if (!isThere(path)) return undefined; // as a rule: an error costs more than the look
+  if (!isThere(path)) return undefined; // the usual case: an error costs more than the look
   const text = textOf(path);
   if (text === undefined) return undefined;
   try {
@@ -84,7 +90,7 @@ export async function readRecord<T>(path: string): Promise<T | undefined> {
   }
 }
 
-/** Undefined for a file that was removed since it was seen. */
+/** A file's text; undefined if it was removed meanwhile. */
 function textOf(path: string): string | undefined {
   try {
     return readFileSync(path, "utf8");

@@ -4,9 +4,9 @@ import { surely } from "./is-there.ts";
 import { looking } from "./storage-errors.ts";
 
 /**
- * From now on what this process and its children write is open to those alone whom the mode of `folder` lets in, and to no more than
- * the user's umask says. Returns what undoes it. In a thread, which has no umask of its own, it does nothing. Throws
- * STORE_NOT_READABLE.
+ * From now on only users whom the mode of `folder` admits can open the files that this process and its children
+ * write, and the user's umask still applies. Returns a function that undoes this. It does nothing in a thread, which
+ * has no umask of its own. Throws STORE_NOT_READABLE.
  */
 export function writeAs(folder: string): () => void {
   if (!isMainThread) return () => {};

@@ -1,13 +1,15 @@
 import { isNestedTooDeep, NestedTooDeepError } from "./nesting.ts";
 import { stringEnd } from "./string-end.ts";
 
-/** A number of a JSON text that JavaScript would change: how it is written, and where it begins in the text. */
+/** A number in a JSON text that JavaScript would change: its digits and its offset in the text. */
 export interface InexactNumber {
   literal: string;
   offset: number;
 }
 
-/** A JSON text holds a number that JavaScript would change silently. Its message names the number, not its place. */
+/**
+ * A JSON text contains a number that JavaScript would silently change. Its message names the number, not its place.
+ */
 export class InexactNumberError extends Error {
   override readonly name = "InexactNumberError";
   readonly number: InexactNumber;
@@ -18,13 +20,16 @@ export class InexactNumberError extends Error {
   }
 }
 
-/** Fewer than 16 digits and no exponent: such a number keeps its digits (IEEE 754 doubles keep 15). */
+/**
+ * Matches 16 digits or an exponent. Numbers with fewer digits and no exponent are exact (IEEE 754 doubles keep 15).
+ */
 const suspicious = /[\d.]{16}|\d[eE]/;
 
 /**
- * The value of a JSON text (RFC 8259) whose numbers all keep their value. Throws SyntaxError if the text is not JSON or nests
- * more than 500 levels (NestedTooDeepError), and InexactNumberError if JavaScript would change a number: 9007199254740993, 1e999, or a decimal of more digits than a
- * double keeps. `mayRound`: whether the number to which these keys lead may change all the same. Default: none may.
+ * Parses a JSON text (RFC 8259) whose numbers all keep their value. Throws SyntaxError if the text is not JSON, and
+ * NestedTooDeepError if it nests more than 500 levels. Throws InexactNumberError if JavaScript would change a
+ * number: 9007199254740993, 1e999, or a decimal with more digits than a double keeps. `mayRound` decides by the keys
+ * that lead to a number whether it may change anyway. Default: none may.
  */
 export function parseExactJson(
   text: string,
@@ -37,7 +42,9 @@ export function parseExactJson(
   return value;
 }
 
-/** The first number of a JSON text that JavaScript would change, and that may not change; undefined if there is none. */
+/**
+ * The first number of a JSON text that JavaScript would change and that may not change; undefined if there is none.
+ */
 export function inexactNumber(
   text: string,
   mayRound: (path: readonly string[]) => boolean = () => false,
@@ -49,8 +56,8 @@ export function inexactNumber(
 }
 
 /**
- * Whether a decimal literal, such as -12.50e3, keeps its digits as a JavaScript number. 12.50 and 12.5 are the same. A
- * fraction may also be written with the 17 digits that name a double, as C's %.17g writes 0.1: 0.10000000000000001.
+ * Whether a decimal literal, such as -12.50e3, keeps its digits as a JavaScript number. 12.50 and 12.5 are equal. A
+ * fraction may also have the 17 digits that identify a double: C's %.17g writes 0.1 as 0.10000000000000001.
  */
 export function isExact(literal: string): boolean {
   const value = Number(literal);
@@ -60,7 +67,10 @@ export function isExact(literal: string): boolean {
   return !Number.isInteger(value) && written === decimalOf(value.toPrecision(17));
 }
 
-/** A decimal as its significant digits and the power of ten of the last: equal texts are equal values, their sign included. */
+/**
+ * A decimal's significant digits and the power of ten of the last one. Equal texts are equal values, including the
+ * sign.
+ */
 function decimalOf(literal: string): string {
   const [, sign, whole = "", fraction = "", exponent = "0"] =
     /^([-+]?)(\d*)\.?(\d*)(?:[eE]([-+]?\d+))?$/.exec(literal) ?? [];
@@ -71,14 +81,14 @@ function decimalOf(literal: string): string {
   return `${sign === "-" ? "-" : ""}${significant}e${power}`;
 }
 
-/** A number of a JSON text: how it is written, where it begins, and the keys that lead to it; items of lists have none. */
+/** A number in a JSON text: its digits, its offset, and the keys that lead to it. List items have no key. */
 interface FoundNumber {
   literal: string;
   offset: number;
   path(): string[];
 }
 
-/** The numbers of a JSON text (RFC 8259), in their order. */
+/** The numbers of a JSON text (RFC 8259) in order. */
 function* numbersOf(text: string): Generator<FoundNumber> {
   const keys: (string | undefined)[] = [];
   const colon = /\s*:/y;

@@ -1,6 +1,6 @@
 import { isExact } from "./exact-json.ts";
 
-/** What ES2026 adds and TypeScript's libraries lack. */
+/** Features of ES2026 that TypeScript's libraries lack. */
 declare global {
   interface JSON {
     rawJSON(text: string): object;
@@ -8,8 +8,9 @@ declare global {
 }
 
 /**
- * The value of a JSON text to be written as JSON again: a number that a double would change stands as an object that `JSON.stringify` writes with the
- * digits it had. All others are numbers. Throws SyntaxError if the text is not JSON.
+ * Parses a JSON text that will be written as JSON again. A number that a double would change becomes an object that
+ * `JSON.stringify` writes with the original digits. All others become numbers. Throws SyntaxError if the text is not
+ * JSON.
  */
 export function parseKeepingDigits(text: string): ReturnType<typeof JSON.parse> {
   return JSON.parse(text, (_, value: unknown, context?: { source?: string }) =>

@@ -1,7 +1,9 @@
-/** How deep lists and objects may stand in each other: what reads, writes, and checks JSON recurses, and its stack ends. */
+/**
+ * How deep lists and objects may nest. Code that reads, writes and checks JSON recurses, and its stack is limited.
+ */
 export const deepest = 500;
 
-/** A JSON text whose lists and objects stand in each other more than `deepest` levels deep. */
+/** A JSON text whose lists and objects nest more than `deepest` levels deep. */
 export class NestedTooDeepError extends SyntaxError {
   override readonly name = "NestedTooDeepError";
 
@@ -10,7 +12,7 @@ export class NestedTooDeepError extends SyntaxError {
   }
 }
 
-/** Whether the lists and objects of a JSON value stand in each other more than `deepest` levels deep. */
+/** Whether the lists and objects of a JSON value nest more than `deepest` levels deep. */
 export function isNestedTooDeep(value: unknown): boolean {
   let level = [value].filter(isContainer);
   for (let depth = 1; level.length > 0; depth++) {

@@ -1,6 +1,9 @@
 import { stringEnd } from "./string-end.ts";
 
-/** The first key that a JSON text (RFC 8259) gives an object twice: JSON.parse drops the earlier value. Undefined if none is. */
+/**
+ * The first key that a JSON text (RFC 8259) repeats in one object; undefined if there is none. JSON.parse silently
+ * drops the earlier value.
+ */
 export function repeatedKey(text: string): string | undefined {
   const open: Set<string>[] = [];
   for (let at = 0; at < text.length; at++) {

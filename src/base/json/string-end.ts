@@ -1,4 +1,6 @@
-/** Where the JSON string ends whose opening quote stands just before `from`: the place of its closing quote, or -1. */
+/**
+ * The offset of the closing quote of a JSON string whose opening quote is just before `from`; -1 if it does not end.
+ */
 export function stringEnd(text: string, from: number): number {
   for (let at = from; at < text.length; at++) {
     if (text[at] === "\\") at++;

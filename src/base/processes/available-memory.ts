@@ -3,9 +3,9 @@ import { freemem, totalmem } from "node:os";
 import { type ControlGroup, controlGroups } from "./control-groups.ts";
 
 /**
- * Bytes that this process could come to hold, in its control group and in those around it. Node asks the innermost alone, and counts files that a
- * container has just written or read as held by it, though the kernel takes their pages back as soon as memory is wanted: they are available, as they
- * are in the kernel's MemAvailable.
+ * Bytes that this process can still allocate in its control group and the groups around it. Node only reads the
+ * innermost group. It also counts recently read or written files as memory in use, although the kernel reclaims
+ * their pages as soon as memory is needed. Here they count as available, as in the kernel's MemAvailable.
  */
 export function availableMemory(
   groups: readonly ControlGroup[] = controlGroups(),
@@ -18,7 +18,7 @@ export function availableMemory(
   return Math.min(own, ...around.map(leftIn));
 }
 
-/** Bytes of memory that there are for this process and others: the machine's, or what its control groups may have of them. */
+/** Total memory in bytes for this process and others: the machine's, or what its control groups may use of it. */
 export function limitedMemory(
   groups: readonly ControlGroup[] = controlGroups(),
   constrained = process.constrainedMemory(),
@@ -31,7 +31,10 @@ function leftIn({ limit, used, files }: ControlGroup): number {
   return Math.max(0, Math.min(limit, limit - used + files));
 }
 
-/** What Node says, but on macOS: before libuv 1.52 it counts free pages alone there, some hundred MB where gigabytes are available (libuv's issue 3897). */
+/**
+ * The value that Node reports. Before libuv 1.52, Node on macOS only counts free pages: some hundred MB where
+ * gigabytes are available (libuv issue 3897).
+ */
 function availableToNode(): number {
   const available = process.availableMemory();
   if (process.platform !== "darwin") return available;
@@ -39,7 +42,10 @@ function availableToNode(): number {
   return status === 0 ? Math.max(available, reclaimable(stdout)) : available;
 }
 
-/** Bytes of the pages that macOS gives to who wants them, as its `vm_stat` tells: those that are free (speculative ones are told apart there), inactive or purgeable. */
+/**
+ * Bytes of pages that macOS can hand out, from the output of `vm_stat`: free, speculative (listed separately from
+ * free), inactive and purgeable pages.
+ */
 export function reclaimable(statistics: string): number {
   const numberOf = (expression: RegExp) => Number(expression.exec(statistics)?.[1] ?? 0);
   const pagesOf = (kind: string) => numberOf(new RegExp(`^Pages ${kind}: +(\\d+)\\.$`, "m"));

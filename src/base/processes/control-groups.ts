@@ -1,26 +1,29 @@
 import { join } from "node:path";
 import { kernelText } from "./kernel-text.ts";
 
-/** Where the kernel says which control groups a process is in, and what they hold. */
+/** Files in which the kernel lists a process's control groups and their memory. */
 export interface ControlGroupFiles {
   self: string;
   groups: string;
 }
 
-/** What a control group's kernel says of its memory, and that of the groups below it, bytes. */
+/** The memory of a control group and the groups below it, as the kernel reports it, in bytes. */
 export interface ControlGroup {
-  /** Beyond it the kernel ends processes, or slows them down; infinite where there is none. */
+  /** Beyond this limit the kernel kills processes or slows them down; Infinity if there is none. */
   limit: number;
   used: number;
-  /** Pages of files among them, which the kernel takes back as soon as memory is wanted. */
+  /** The part that holds file pages, which the kernel reclaims as soon as memory is needed. */
   files: number;
-  /** Its own processes that the kernel has killed for want of memory; undefined where the kernel does not count them. */
+  /**
+   * How many of its own processes the kernel has killed for lack of memory; undefined if the kernel does not count
+   * them.
+   */
   kills: number | undefined;
 }
 
 const usual: ControlGroupFiles = { self: "/proc/self/cgroup", groups: "/sys/fs/cgroup" };
 
-/** Versions 1 and 2 of control groups. */
+/** File names in versions 1 and 2 of control groups. */
 const versions = {
   1: {
     folder: "memory",
@@ -38,10 +41,10 @@ const versions = {
   },
 };
 
-/** The control groups of this process that can be seen, from the innermost to the outermost; none on other systems than Linux. */
+/** The visible control groups of this process, from the innermost to the outermost; none outside of Linux. */
 export function controlGroups({ self, groups } = usual): ControlGroup[] {
   const lines = kernelText(self).split("\n");
-  // Of version 1 a line is "4:memory:/path", of version 2 "0::/path".
+  // A line is "4:memory:/path" in version 1 and "0::/path" in version 2.
   const paths = lines.map((line) => /^\d+:([^:]*):(\/.*)$/.exec(line));
   const ofMemory = paths.find((path) => path?.[1]?.split(",").includes("memory"));
   const path = (ofMemory ?? paths.find((one) => one?.[1] === ""))?.[2] ?? "/";
@@ -50,7 +53,7 @@ export function controlGroups({ self, groups } = usual): ControlGroup[] {
   const folders = [...parts.keys(), parts.length].map((depth) => {
     return join(groups, names.folder, ...parts.slice(0, depth));
   });
-  // In a container, the path is often that outside of it, and the group stands at the root.
+  // In a container, the path is often the one outside of it, and the group is at the root.
   return folders.toReversed().flatMap((folder) => groupIn(folder, names) ?? []);
 }
 
@@ -66,7 +69,7 @@ function groupIn(
   const killed = /^oom_kill (\d+)$/m.exec(kernelText(join(folder, kills)))?.[1];
   return {
     kills: killed === undefined ? undefined : Number(killed),
-    limit: Math.min(...limits.map(bytesOf).filter((bytes) => !Number.isNaN(bytes))), // of version 2 "max", where there is none
+    limit: Math.min(...limits.map(bytesOf).filter((bytes) => !Number.isNaN(bytes))), // version 2 writes "max" for none
     used: bytesOf(used) || 0,
     files: pagesOf("inactive_file") + pagesOf("active_file"),
   };

@@ -1,7 +1,7 @@
-/** Milliseconds in which a process that is to end may do so in order. */
+/** How long a process may take to end in an orderly way, in ms. */
 const grace = 10_000;
 
-/** Ends this process by force if it has not ended in order after ten seconds; holds it up no longer than it lives. */
+/** Kills this process if it has not ended by itself after ten seconds. The timer does not keep it alive. */
 export function endAnyway(): void {
   setTimeout(() => process.kill(process.pid, "SIGKILL"), grace).unref();
 }

@@ -1,13 +1,13 @@
 import { controlGroups } from "./control-groups.ts";
 import { kernelText } from "./kernel-text.ts";
 
-/** Milliseconds between two looks at the kernel's counter. */
+/** Ms between two reads of the kernel's counter. */
 const interval = 1000;
 
 /**
- * Watches whether the kernel kills processes for want of memory: in this process's control group, or on the machine where groups
- * do not count. `stop` ends the watch and says whether it killed one in about the last second. An earlier kill, such as
- * that of a sandboxed program hours ago, is no reason why a process ends now.
+ * Watches whether the kernel kills processes for lack of memory, in this process's control group or, if groups don't
+ * count kills, on the whole machine. `stop` ends the watch and returns whether a kill happened within about the last
+ * second. An earlier kill, such as that of a sandboxed program hours ago, does not explain why a process ends now.
  */
 export function watchKernelKills(count = kernelKills): { stop(): boolean } {
   let before = count();

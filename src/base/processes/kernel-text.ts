@@ -1,6 +1,9 @@
 import { readFileSync } from "node:fs";
 
-/** The text of a file of the kernel's; nothing where there is none, as of a process that has ended, or on another system than Linux. */
+/**
+ * The text of a kernel file; "" if it does not exist, for example because the process has ended or the system is not
+ * Linux.
+ */
 export function kernelText(file: string): string {
   try {
     return readFileSync(file, "utf8");

@@ -5,13 +5,13 @@ import { basename, join, resolve } from "node:path";
 import { isAbsence } from "../errors/system-error.ts";
 import { machine } from "./process-identity.ts";
 
-/** This machine, short enough for names. */
+/** A hash of this machine that is short enough for names. */
 export const machineName = createHash("sha256").update(machine).digest("hex").slice(0, 8);
 
 /**
- * Where this machine keeps what belongs to it of the run in the folder `root`, which other machines may share:
- * `$XDG_STATE_HOME/everturn`, else `~/.local/state/everturn`, a folder a run. Throws the system's error where the disk does not say
- * which folder that is: by another name the machine would not find what it holds.
+ * The folder in which this machine keeps its own files about the run in `root`, a folder that other machines may
+ * share: `$XDG_STATE_HOME/everturn`, else `~/.local/state/everturn`, with one folder per run. Throws the system's
+ * error if the disk can't resolve `root`, because under another name the machine would not find its files.
  */
 export function machineFolder(root: string): string {
   const state = process.env.XDG_STATE_HOME || join(homedir(), ".local", "state");
@@ -20,7 +20,7 @@ export function machineFolder(root: string): string {
   return join(state, "everturn", `${basename(path)}-${hash}`);
 }
 
-/** Five tries, since one failure of a disk is often the only one and nobody can wait here. */
+/** Tries five times: a disk's failure is often a single one, and callers can't wait here. */
 function realPath(root: string): string {
   for (let tries = 1; ; tries++) {
     try {

@@ -1,12 +1,13 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { isSystemError } from "../errors/system-error.ts";
 
-/** The environment variable that the processes of a tool's instance carry: their lease's mark. */
+/** The environment variable that marks the processes of a tool's instance with their lease. */
 export const markVariable = "EVERTURN_LEASE";
 
 /**
- * Kills this machine's processes whose environment has `variable` set to `mark`: what a worker started that died before
- * it could note it. Reads Linux's /proc; elsewhere nobody may read another process's environment, and nothing is killed.
+ * Kills this machine's processes whose environment has `variable` set to `mark`: those that a worker started and did
+ * not record before it died. It reads Linux's /proc. Elsewhere it kills nothing, because a process can't read
+ * another one's environment.
  */
 export function killMarked(variable: string, mark: string): void {
   if (!existsSync("/proc")) return;

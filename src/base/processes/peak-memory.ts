@@ -1,12 +1,12 @@
 import { readdirSync } from "node:fs";
 import { kernelText } from "./kernel-text.ts";
 
-/** Between two looks, ms: the kernel keeps each process's peak itself. */
+/** Ms between two reads. The kernel itself records each process's peak. */
 const interval = 250;
 
 /**
- * Watches how much memory the processes that this one starts, and those that they start, take at most. `stop` gives the bytes by process id, with
- * the command line of each. Linux alone tells it; elsewhere there is nothing.
+ * Watches the peak memory of this process's children and their descendants. `stop` returns each one's bytes and
+ * command line. It works on Linux only; elsewhere the list is empty.
  */
 export function watchPeakMemory(): { stop(): { command: string; bytes: number }[] } {
   const peaks = new Map<number, { command: string; bytes: number }>();
@@ -56,6 +56,6 @@ function namesIn(folder: string): string[] {
   try {
     return readdirSync(folder);
   } catch {
-    return []; // no Linux
+    return []; // not Linux
   }
 }

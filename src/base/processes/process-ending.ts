@@ -1,7 +1,7 @@
 import { isEverturnError } from "../errors/everturn-error.ts";
 import { messageOf } from "../errors/message-of.ts";
 
-/** Why a process of ours ended. */
+/** Why one of Everturn's processes ended. */
 export interface Ending {
   reason: string;
   outOfMemory: boolean;
@@ -9,22 +9,25 @@ export interface Ending {
   lines: string;
 }
 
-/** What is known of a process that ended by itself. */
+/** The facts about a process that ended by itself. */
 interface Facts {
   code: number | null;
   signal: NodeJS.Signals | null;
-  /** What it wrote to its log. */
+  /** Everything it wrote to its log. */
   output: string;
-  /** The last lines of that. */
+  /** The last lines of `output`. */
   lines: string;
-  /** The kernel killed a process for want of memory just then (`watchKernelKills`). */
+  /** Whether the kernel killed a process for lack of memory at that moment (`watchKernelKills`). */
   kernelKilled: boolean;
 }
 
 /** 128 + SIGKILL: how a shell or a container reports a process that was killed. */
 const killedCode = 137;
 
-/** Says why a process ended, and whether it was for want of memory: V8's heap limit, an allocation, the kernel. */
+/**
+ * Explains why a process ended, and whether it ran out of memory: V8's heap limit, a failed allocation, or the
+ * kernel.
+ */
 export function endingOf({ code, signal, output, lines, kernelKilled }: Facts): Ending {
   const ended = signal ?? `exit code ${code}`;
   const memory = (reason: string, line = lines) => ({
@@ -33,7 +36,7 @@ export function endingOf({ code, signal, output, lines, kernelKilled }: Facts): 
     lines: line,
   });
   if (signal === "SIGKILL" || code === killedCode) {
-    // A process that is killed writes nothing: what its log says of memory was before.
+    // A killed process writes nothing more, so its log's lines about memory are older.
     return kernelKilled
       ? memory("the kernel killed it because memory ran out")
       : { reason: ended, outOfMemory: false, lines };
@@ -50,7 +53,7 @@ export function endingOf({ code, signal, output, lines, kernelKilled }: Facts): 
   return { reason: ended, outOfMemory: false, lines };
 }
 
-/** The ending of a process that could not be started, from the error that its start threw. */
+/** The ending of a process that could not start, from the error that its start threw. */
 export function endingFrom(error: unknown): Ending {
   const params = isEverturnError(error) ? error.params : {};
   const message = messageOf(error);

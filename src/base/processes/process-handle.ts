@@ -2,20 +2,21 @@ import type { JsonValue } from "../../contracts/json.ts";
 import { isSystemError } from "../errors/system-error.ts";
 import { isRunning, machine, type ProcessIdentity, processIdentity } from "./process-identity.ts";
 
-/** What `killProcess` needs of a process that this one has started: for a tool's `hold`. */
+/** A handle for `killProcess` to a process that this one started, for a tool's `hold`. */
 export function processHandle(pid: number | undefined): JsonValue {
   const identity = pid === undefined ? undefined : processIdentity(pid);
   return identity ?? null;
 }
 
 /**
- * Kills a process by its handle and, if it leads a process group (spawned `detached`), what is left of the group. Does nothing if it
- * has ended, if its id belongs to another process by now, or if it is another machine's.
+ * Kills a process by its handle, and the rest of its process group if it leads one (spawned `detached`). Does
+ * nothing if the process has ended, if its id belongs to another process by now, or if it is on another machine.
  */
 export function killProcess(handle: JsonValue): void {
   const target = handledProcess(handle);
   if (target?.machine !== machine) return;
-  // An id is not given away while a group is named by it: without a process of that id, the group is still its own.
+  // The system does not reuse an id while a group has it. If no process has the id, the group is still the original
+  // one.
   if (processIdentity(target.pid) !== undefined && isRunning(target) !== true) return;
   for (const pid of [-target.pid, target.pid]) {
     try {
@@ -26,7 +27,7 @@ export function killProcess(handle: JsonValue): void {
   }
 }
 
-/** The process that a handle of `processHandle` names; undefined if it is another one's. */
+/** The process that a handle names, if `processHandle` made the handle; else undefined. */
 export function handledProcess(handle: JsonValue): ProcessIdentity | undefined {
   if (typeof handle !== "object" || handle === null || Array.isArray(handle)) return undefined;
   const { pid, started, machine: where } = handle;

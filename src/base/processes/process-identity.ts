@@ -2,21 +2,21 @@ import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { hostname } from "node:os";
 
-/** A process, told apart from a later one that got the same id, and from one of another machine. */
+/** Identifies a process, as opposed to a later one with the same id or one on another machine. */
 export type ProcessIdentity = {
   pid: number;
-  /** When it started, in words of its operating system. */
+  /** When it started, in the operating system's own format. */
   started: string;
   machine: string;
 };
 
 /**
- * This boot of this machine, and the space in which its process ids count: two containers of one host are two machines
- * here, since neither sees the other's processes. Where the system names no boots, the host's name.
+ * This boot of this machine and its process namespace. Two containers on one host count as two machines, because
+ * neither sees the other's processes. If the system does not identify boots, the host's name.
  */
 export const machine: string = [bootId() ?? hostname(), processSpace()].filter(Boolean).join("/");
 
-/** The identity of a process that runs on this machine; undefined if there is none, or only its remains. */
+/** The identity of a process that runs on this machine; undefined if it does not exist or is a zombie. */
 export function processIdentity(pid: number): ProcessIdentity | undefined {
   const status = statusOf(pid);
   return status === undefined ? undefined : { pid, started: status.started, machine };
@@ -29,15 +29,15 @@ export function ownIdentity(): ProcessIdentity {
   return identity;
 }
 
-/** Whether it still runs, stopped or not; undefined if it can't be known here, since it is another machine's. */
+/** Whether it still runs, stopped or not; undefined if this machine can't know, because it is on another one. */
 export function isRunning(process: ProcessIdentity): boolean | undefined {
   const state = stateOf(process);
   return state === undefined ? undefined : state !== "gone";
 }
 
 /**
- * Whether it works, however slowly, or was stopped by a signal or a debugger until somebody continues it, or is gone;
- * undefined if it can't be known here, since it is another machine's.
+ * Whether a process works, however slowly, is stopped by a signal or a debugger until someone continues it, or is
+ * gone. Undefined if this machine can't know, because it is on another one.
  */
 export function stateOf(process: ProcessIdentity): "working" | "stopped" | "gone" | undefined {
   if (process.machine !== machine) return undefined;
@@ -59,7 +59,9 @@ function processSpace(): string {
   return existsSync(link) ? readlinkSync(link) : "";
 }
 
-/** What the system says of a process: its state begins with a letter, as `ps` has them; undefined if there is none. */
+/**
+ * A process's status from the system. Its state begins with one of `ps`'s letters. Undefined if it does not exist.
+ */
 function statusOf(pid: number): { state: string; started: string } | undefined {
   const status = existsSync("/proc/self/stat") ? statusInProc(pid) : statusByPs(pid);
   return status === undefined || /^[ZX]/.test(status.state) ? undefined : status;
@@ -68,13 +70,13 @@ function statusOf(pid: number): { state: string; started: string } | undefined {
 function statusInProc(pid: number): { state: string; started: string } | undefined {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, "utf8");
-    const fields = text.slice(text.lastIndexOf(")") + 2).split(" "); // from the third field, the state, on
+    const fields = text.slice(text.lastIndexOf(")") + 2).split(" "); // fields from the third one, the state
     const [state = ""] = fields;
-    // Where the first thread of a process has ended and others have not, its files are open still, and locks hold.
+    // If the first thread has ended and others have not yet, the process still holds its open files and locks.
     const isEnding = state === "Z" && readdirSync(`/proc/${pid}/task`).length > 1;
     return { state: isEnding ? "R" : state, started: fields[19] ?? "" };
   } catch {
-    return undefined; // there is no such process
+    return undefined; // the process does not exist
   }
 }
 

@@ -1,20 +1,20 @@
 import { closeSync, fstatSync, openSync, readFileSync } from "node:fs";
 
-/** What a process of ours writes to its log, from now on. */
+/** The lines that one of Everturn's processes adds to its log from now on. */
 export interface ProcessLog {
   path: string;
   text(): string;
-  /** Its first lines: a panic follows them with its stack. */
+  /** The first lines: a panic prints its stack after them. */
   reason(): string;
-  /** Its last lines. */
+  /** The last lines. */
   tail(): string;
-  /** Adds what the operating system said. */
+  /** Adds a message of the operating system. */
   note(text: string): void;
 }
 
 const tailLines = 5;
 
-/** Follows the log at `path`, which is made if it is not there. */
+/** Follows the log at `path`, and creates it if it does not exist. */
 export function processLog(path: string): ProcessLog {
   const size = sizeOf(path);
   const notes: string[] = [];
@@ -41,7 +41,9 @@ function sizeOf(path: string): number {
   }
 }
 
-/** What was written after a place; a disk that does not answer keeps nobody from telling how the process ended. */
+/**
+ * The text after an offset. If the disk does not answer, the report of how the process ended goes out without it.
+ */
 function textSince(path: string, size: number): string {
   try {
     return readFileSync(path).subarray(size).toString("utf8");

@@ -1,23 +1,25 @@
 import { randomUUID } from "node:crypto";
 import { StringDecoder } from "node:string_decoder";
 
-/** Controls of C0 and C1 but tab and line feed, and characters that turn the direction of text. */
+/**
+ * The control characters of C0 and C1 except tab and line feed, and characters that change the direction of text.
+ */
 const steering = /(?![\n\t])[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu;
 
-/** Makes visible what would steer a terminal. In a JSON text what it writes stands for the same characters. */
+/** Escapes characters that would control a terminal. In a JSON text the escapes stand for the same characters. */
 export function visible(text: string): string {
   return text.replace(steering, (one) => `\\u${codeOf(one)}`);
 }
 
-/** No other text has it. */
+/** Random, so that no other text contains it. */
 const mark = `\u{F0000}${randomUUID()}`;
 
-/** Text whose control characters are Everturn's own, such as colors: `terminalText` lets them through. */
+/** Marks text whose control characters, such as colors, are Everturn's own, so that `terminalText` keeps them. */
 export function steeringText(text: string): string {
   return text.replace(steering, (one) => mark + codeOf(one));
 }
 
-/** What a terminal gets of a text: the control characters of `steeringText`, and how all others are written. */
+/** The text to send to a terminal: it keeps the control characters of `steeringText` and escapes all others. */
 export function terminalText(text: string): string {
   const [first = "", ...rest] = visible(text).split(mark);
   const own = rest.map((part) => String.fromCharCode(Number.parseInt(part.slice(0, 4), 16)) + part.slice(4));
@@ -29,8 +31,8 @@ function codeOf(character: string): string {
 }
 
 /**
- * From now on whatever this process writes on standard output and error is `terminalText`: what models, tools, and files say can't
- * steer the terminal, wherever it is printed.
+ * From now on everything that this process writes to standard output and error passes through `terminalText`, so
+ * text from models, tools and files can't control the terminal.
  */
 export function guardTerminal(): void {
   for (const stream of [process.stdout, process.stderr]) {

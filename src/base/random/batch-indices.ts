@@ -1,6 +1,6 @@
 import { permutation } from "./permutation.ts";
 
-/** What draws are made of. */
+/** The inputs of a draw. */
 interface Draws {
   length: number;
   size: number;
@@ -9,14 +9,14 @@ interface Draws {
 }
 
 /**
- * Which of `length` items batch `number` (from 0) holds: epochs follow each other, each in an order of its own, and
- * no item comes twice in an epoch. A function of its arguments alone, so that no cursor can be lost.
+ * The items, out of `length`, in batch `number` (from 0). Each epoch has its own order, and no item repeats within
+ * an epoch. It depends only on its arguments, so there is no cursor to lose.
  */
 export function batchIndices({ number, ...draws }: Draws & { number: number }): number[] {
   return batchesOfIndices({ ...draws, from: number, to: number + 1 }).flat();
 }
 
-/** Batches `from` to `to`, the latter left out. */
+/** Batches `from` (inclusive) to `to` (exclusive). */
 export function batchesOfIndices(options: Draws & { from: number; to: number }): number[][] {
   const { size, from, to } = options;
   const indexOf = endlessOrder(options);
@@ -25,7 +25,10 @@ export function batchesOfIndices(options: Draws & { from: number; to: number }):
   );
 }
 
-/** Which of `length` items each draw (from 0) is. To order an epoch takes a while, so each is ordered once. */
+/**
+ * Returns a function that maps a draw (from 0) to one of `length` items. It orders each epoch only once, because
+ * that is slow.
+ */
 export function endlessOrder({ length, seed, purpose }: Omit<Draws, "size">): (draw: number) => number {
   const orders = new Map<number, number[]>();
   return (draw) => {

@@ -1,6 +1,6 @@
 import { createUniformStream } from "./uniform-stream.ts";
 
-/** The numbers 0 … `length` − 1 in a random order (Fisher–Yates) that depends on seed and purpose alone. */
+/** A random permutation of 0 … `length` − 1 (Fisher–Yates) that depends only on the seed and the purpose. */
 export function permutation(length: number, seed: number, purpose: string): number[] {
   const uniform = createUniformStream({ seed, trajectory: purpose, turn: 0 });
   const order = Array.from({ length }, (_, index) => index);

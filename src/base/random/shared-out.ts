@@ -1,13 +1,13 @@
-/** A draw: which part it is of, and how many of that part came before it. */
+/** The part that a draw belongs to, and how many draws of that part came before it. */
 interface SharedDraw {
   part: number;
   nth: number;
 }
 
 /**
- * Shares out draws by weight: draws `from` to `to` (from 0, the latter left out). After any number of draws each part has
- * had its share as nearly as whole draws can (Webster's method: the next one goes to the largest weight / (2 × had + 1)). A part
- * of weight 0 gets none. A function of its arguments alone.
+ * Distributes draws by weight: draws `from` (inclusive, from 0) to `to` (exclusive). After any number of draws each
+ * part has its share as exactly as whole draws allow (Webster's method: the next draw goes to the largest weight /
+ * (2 × had + 1)). A part of weight 0 gets none. It depends only on its arguments.
  */
 export function sharedOut(weights: readonly number[], from: number, to: number): SharedDraw[] {
   const had = weights.map(() => 0);

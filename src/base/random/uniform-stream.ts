@@ -1,13 +1,15 @@
 import { hash } from "node:crypto";
 import type { SamplingKey } from "../../contracts/policy.ts";
 
-/** A uniform number in [0, 1) with 53 random bits for each position; the same position gives the same number. */
+/**
+ * A uniform number in [0, 1) with 53 random bits for each position. The same position always gives the same number.
+ */
 export type UniformStream = (position: number) => number;
 
 /**
- * Counter-based random numbers: Philox 4x32-10 (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3",
- * 2011) counting positions, under a key hashed from the seed, the trajectory and the turn. Nothing is carried
- * from one draw to the next, so neither the batch nor a restart changes what is drawn.
+ * Counter-based random numbers: Philox 4x32-10 (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", 2011)
+ * counts positions under a key hashed from the seed, the trajectory and the turn. Draws share no state, so neither
+ * batching nor a restart changes them.
  */
 export function createUniformStream(key: SamplingKey): UniformStream {
   const digest = hash("sha256", JSON.stringify([key.seed, key.trajectory, key.turn]), "buffer");

@@ -2,7 +2,7 @@ import type { Estimate } from "../../contracts/measured.ts";
 import { shareInterval } from "./share-interval.ts";
 import { studentQuantile } from "./student.ts";
 
-/** The mean of what each task gave; its interval is Student's t, of two tasks or more. 0 for no tasks. */
+/** The mean of one value per task. Its interval is Student's t, from two tasks on. 0 for no tasks. */
 export function meanEstimate(values: readonly number[]): Estimate {
   const value = mean(values);
   if (values.length < 2) return { value };
@@ -11,8 +11,9 @@ export function meanEstimate(values: readonly number[]): Estimate {
 }
 
 /**
- * The mean of shares, one a task. If each is 0 or 1 its interval is Wilson's; else tasks are the units, as several samples
- * of a task are not independent (Miller, "Adding error bars to evals", 2024), by Student's t within 0 and 1.
+ * The mean of one share per task. If each share is 0 or 1, the interval is Wilson's. Otherwise it is Student's t
+ * within 0 and 1, with tasks as the units, because samples of one task are not independent (Miller, "Adding error
+ * bars to evals", 2024).
  */
 export function shareEstimate(shares: readonly number[]): Estimate {
   if (shares.every((share) => share === 0 || share === 1)) {
@@ -25,12 +26,12 @@ export function shareEstimate(shares: readonly number[]): Estimate {
     : { value, low: Math.max(0, low), high: Math.min(1, high) };
 }
 
-/** 0 for none. */
+/** The mean; 0 for no values. */
 export function mean(values: readonly number[]): number {
   return values.length === 0 ? 0 : values.reduce((sum, value) => sum + value, 0) / values.length;
 }
 
-/** Of the mean of two values or more. */
+/** The standard error of the mean of two or more values. */
 export function standardError(values: readonly number[]): number {
   const middle = mean(values);
   const squares = values.reduce((sum, value) => sum + (value - middle) ** 2, 0);

@@ -3,7 +3,7 @@ const coefficients = [
   -0.13857109526572012, 9.984369578019572e-6, 1.5056327351493116e-7,
 ];
 
-/** The logarithm of the gamma function, for `value` of ½ or more (Lanczos, 1964; g = 7, nine terms: some 15 digits). */
+/** The logarithm of the gamma function for `value` ≥ ½ (Lanczos, 1964; g = 7, nine terms: about 15 digits). */
 export function logGamma(value: number): number {
   const x = value - 1;
   const sum = coefficients.reduce((total, part, index) => total + part / (x + index + 1), 0.9999999999998099);

@@ -3,16 +3,16 @@ import { mean, meanEstimate, standardError } from "./estimate.ts";
 import { logGamma } from "./log-gamma.ts";
 import { studentTails } from "./student.ts";
 
-/** What two evaluations differ by on the same tasks: the second less the first. */
+/** The difference between two evaluations on the same tasks: the second minus the first. */
 export interface PairedDifference extends Estimate {
-  /** How probable a difference at least as large is if there is none; 1 for fewer than two tasks. */
+  /** The probability of a difference at least this large if the two are really equal; 1 for fewer than two tasks. */
   p: number;
   test: "mcnemar" | "paired-t";
 }
 
 /**
- * The difference of two means over the same tasks, in the same order. If each value is 0 or 1, `p` is the exact McNemar
- * test's (the sign test of the tasks that changed), else the paired t test's.
+ * The difference of two means over the same tasks in the same order. If each value is 0 or 1, `p` comes from the
+ * exact McNemar test (the sign test of the tasks that changed), otherwise from the paired t test.
  */
 export function pairedDifference(first: readonly number[], second: readonly number[]): PairedDifference {
   const differences = second.map((value, index) => value - (first[index] ?? 0));
@@ -25,7 +25,9 @@ export function pairedDifference(first: readonly number[], second: readonly numb
   return { ...estimate, p: pairedT(differences), test: "paired-t" };
 }
 
-/** The exact two-sided sign test: how probable so uneven a split is if both sides are as probable. */
+/**
+ * The exact two-sided sign test: the probability of a split at least this uneven if both sides are equally likely.
+ */
 export function signTest(gained: number, lost: number): number {
   const count = gained + lost;
   let tail = 0;

@@ -1,6 +1,7 @@
 /**
- * How probable it is that at least one of `k` samples solves a task of which `solved` of `samples` did, without bias (Chen et
- * al., "Evaluating large language models trained on code", 2021). `k` is at most `samples`.
+ * The unbiased estimate of the probability that at least one of `k` samples solves a task, given that `solved` out
+ * of `samples` did (Chen et al., "Evaluating large language models trained on code", 2021). `k` is at most
+ * `samples`.
  */
 export function passAtK(samples: number, solved: number, k: number): number {
   if (samples - solved < k) return 1;
@@ -9,7 +10,7 @@ export function passAtK(samples: number, solved: number, k: number): number {
   return 1 - none;
 }
 
-/** The k for which pass@k is told: 1, 2, 4, 8 …, and all samples. */
+/** The values of k for which pass@k is reported: 1, 2, 4, 8 … and the number of samples. */
 export function toldAtK(samples: number): number[] {
   const powers: number[] = [];
   for (let k = 1; k < samples; k *= 2) powers.push(k);

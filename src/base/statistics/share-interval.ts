@@ -10,6 +10,6 @@ export function shareInterval(share: number, count: number): [low: number, high:
   const centre = share + z ** 2 / (2 * count);
   const spread = z * Math.sqrt((share * (1 - share)) / count + z ** 2 / (4 * count ** 2));
   const scale = 1 + z ** 2 / count;
-  // At the ends centre and spread are the same number, but for rounding.
+  // At the ends, center and spread are equal except for rounding.
   return [share === 0 ? 0 : (centre - spread) / scale, share === 1 ? 1 : (centre + spread) / scale];
 }

@@ -1,11 +1,11 @@
 import { logGamma } from "./log-gamma.ts";
 
-/** How probable a value of Student's t distribution is that is at least as far from 0 as `t`. */
+/** The probability that a value of Student's t distribution is at least as far from 0 as `t`. */
 export function studentTails(t: number, freedom: number): number {
   return incompleteBeta(freedom / (freedom + t * t), freedom / 2, 0.5);
 }
 
-/** The value beyond which, on both sides together, 5 % of Student's t distribution lies. */
+/** The value beyond which 5 % of Student's t distribution is, both sides together. */
 export function studentQuantile(freedom: number): number {
   let [low, high] = [0, 20]; // 12.7 at one degree of freedom
   for (let round = 0; round < 60; round++) {
@@ -18,7 +18,7 @@ export function studentQuantile(freedom: number): number {
 
 const tiny = 1e-300;
 
-/** The regularized incomplete beta function I_x(a, b), by Lentz' continued fraction (Numerical Recipes, 6.4). */
+/** The regularized incomplete beta function I_x(a, b), by Lentz's continued fraction (Numerical Recipes, 6.4). */
 function incompleteBeta(x: number, a: number, b: number): number {
   if (x <= 0) return 0;
   if (x >= 1) return 1;

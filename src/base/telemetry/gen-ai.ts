@@ -1,20 +1,23 @@
 import { type Attributes, trace } from "@opentelemetry/api";
 
-/** A turn's generation, as OpenTelemetry's conventions for generative AI call it. */
+/** A turn's generation, in the terms of OpenTelemetry's conventions for generative AI. */
 export interface ToldGeneration {
-  /** The trajectory. */
+  /** The trajectory's id. */
   conversation: string;
-  /** The policy's plugin, and its version. */
+  /** The policy's plugin and version. */
   model: string;
   version: number;
-  /** Tokens before the action, and of the action. */
+  /** Tokens before the action, and tokens of the action. */
   input: number;
   output: number;
   finishReason: string;
   temperature: number;
 }
 
-/** Says of the span that is active what was generated in it. Source: OpenTelemetry's semantic conventions for generative AI, spans of inference. */
+/**
+ * Adds attributes about a generation to the active span. Source: OpenTelemetry's semantic conventions for generative
+ * AI, inference spans.
+ */
 export function describeGeneration(told: ToldGeneration): void {
   describe({
     "gen_ai.operation.name": "chat",
@@ -29,7 +32,7 @@ export function describeGeneration(told: ToldGeneration): void {
   });
 }
 
-/** Says of the span that is active which call of a tool was made in it. Source: the same conventions, spans of tools. */
+/** Adds attributes about a tool call to the active span. Source: the same conventions, tool spans. */
 export function describeToolCall(told: {
   conversation: string;
   tool: string;
@@ -46,7 +49,7 @@ export function describeToolCall(told: {
   });
 }
 
-/** Nothing without telemetry: no span is active then. */
+/** Does nothing without telemetry, because no span is active then. */
 function describe(attributes: Attributes): void {
   trace.getActiveSpan()?.setAttributes(attributes);
 }

@@ -1,15 +1,15 @@
 import { metrics } from "@opentelemetry/api";
 
-/** What Everturn's workers measure; nothing happens unless telemetry was started first. */
+/** The measurements of Everturn's workers. They do nothing unless telemetry was started first. */
 export function instruments() {
   const meter = metrics.getMeter("everturn");
   return {
-    /** By activity type and outcome; an attempt that fails counts too. */
+    /** By activity type and outcome. A failed attempt counts too. */
     activitySeconds: meter.createHistogram("everturn.activity.duration", {
       unit: "s",
       description: "Duration of an activity's attempt: a generated turn, a tool call, a train step.",
     }),
-    /** By activity type: from when it could have begun to when it did. */
+    /** By activity type: the time between when it could have started and when it did. */
     waitSeconds: meter.createHistogram("everturn.activity.wait", {
       unit: "s",
       description: "How long an activity's attempt waited in its queue for a worker with a free slot.",
@@ -19,7 +19,7 @@ export function instruments() {
       unit: "{activity}",
       description: "Activities under way: the slots that are taken.",
     }),
-    /** By name, as trackers call it: train/rewardMean. */
+    /** By the name that trackers use: train/rewardMean. */
     measured: meter.createGauge("everturn.run.measured", {
       description: "What the newest step of a run measured, by name.",
     }),

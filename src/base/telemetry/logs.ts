@@ -2,14 +2,17 @@ import { ROOT_CONTEXT, trace } from "@opentelemetry/api";
 import { type LogAttributes, logs, SeverityNumber } from "@opentelemetry/api-logs";
 import { defined } from "../records/defined.ts";
 
-/** A line of a log, as Temporal's SDK hands it to a logger. */
+/** A log line as Temporal's SDK passes it to a logger. */
 export interface LogLine {
   level: "TRACE" | "DEBUG" | "INFO" | "WARN" | "ERROR";
   message: string;
   attributes?: Readonly<Record<string, unknown>>;
 }
 
-/** Exports a line where logs are exported. `trace_id` and `span_id` among its attributes, as the SDK writes them, say to which span it belongs. */
+/**
+ * Exports a line if logs are exported. Its attributes `trace_id` and `span_id`, which the SDK sets, link it to a
+ * span.
+ */
 export function tellLog({ level, message, attributes = {} }: LogLine): void {
   const { trace_id: traceId, span_id: spanId, trace_flags: flags, ...rest } = attributes;
   const isTraced = typeof traceId === "string" && typeof spanId === "string";
@@ -25,7 +28,10 @@ export function tellLog({ level, message, attributes = {} }: LogLine): void {
   );
 }
 
-/** An error as OpenTelemetry's conventions have it; else texts, numbers and truth values, and what is none as JSON. */
+/**
+ * Converts an error to the attributes of OpenTelemetry's conventions. Strings, numbers and booleans stay unchanged,
+ * and other values become JSON.
+ */
 function plain(given: Readonly<Record<string, unknown>>): LogAttributes {
   const { error, ...rest } = given;
   const told = Object.entries(rest).map(([key, value]) => [key, plainValue(value)] as const);

@@ -6,17 +6,20 @@ import { OpenTelemetryPlugin } from "@temporalio/interceptors-opentelemetry-v2";
 import { messageOf } from "../errors/message-of.ts";
 import { measureProcess } from "./process-metrics.ts";
 
-/** OpenTelemetry at work in a process. */
+/** A process's running OpenTelemetry. */
 export interface Telemetry {
   /** Plugins that carry traces through Temporal's clients and workers. */
   plugins: OpenTelemetryPlugin[];
-  /** Whether lines of logs are exported. */
+  /** Whether log lines are exported. */
   exportsLogs: boolean;
-  /** Sends what is left and stops. */
+  /** Sends the remaining data and stops. */
   stop(): Promise<void>;
 }
 
-/** Starts OpenTelemetry in a process, as `everturn-SERVICE`; what is not exported is only carried through Temporal. */
+/**
+ * Starts OpenTelemetry in a process as `everturn-SERVICE`. Signals that are not exported still travel through
+ * Temporal.
+ */
 export function openTelemetry(
   service: string,
   exported: { traces: boolean; metrics: boolean; logs: boolean },
@@ -45,7 +48,7 @@ export function openTelemetry(
   return { plugins, exportsLogs: exported.logs, stop: () => stopped(sdk) };
 }
 
-/** A collector that does not answer costs what it was to be sent, not the run. */
+/** If a collector does not answer, its data is lost, but the run continues. */
 async function stopped(sdk: NodeSDK): Promise<void> {
   try {
     await sdk.shutdown();

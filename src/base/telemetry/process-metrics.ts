@@ -1,6 +1,9 @@
 import { metrics } from "@opentelemetry/api";
 
-/** Has the use of processors and memory of this process measured at each export, as OpenTelemetry's conventions for processes call it. */
+/**
+ * Measures this process's use of processors and memory at each export, in the terms of OpenTelemetry's process
+ * conventions.
+ */
 export function measureProcess(): void {
   const meter = metrics.getMeter("everturn");
   let [used, at] = [process.cpuUsage(), performance.now()];

@@ -5,7 +5,7 @@ import type { Telemetry } from "./open-telemetry.ts";
 
 const signals = ["TRACES", "METRICS", "LOGS"] as const;
 
-/** Whether the usual environment variables ask for an export by OTLP (over HTTP, protobuf). */
+/** Whether the usual environment variables request an export by OTLP (over HTTP, protobuf). */
 export function telemetryIsOn(): boolean {
   return signals.some(isExported);
 }
@@ -16,12 +16,12 @@ function isExported(signal: (typeof signals)[number]): boolean {
   return env.OTEL_SDK_DISABLED !== "true" && env[`OTEL_${signal}_EXPORTER`] !== "none" && Boolean(endpoint);
 }
 
-/** Optional peers of Everturn: most runs do without them. */
+/** Optional peer dependencies of Everturn, because most runs don't need them. */
 const packages = Object.entries(packageJson.peerDependencies).filter(([name]) => /opentelemetry/.test(name));
 
 /**
- * Throws TELEMETRY_PACKAGES_MISSING if a run has telemetry and its packages are not installed. `modules` is the URL of the module
- * that needs them; default: this one.
+ * Throws TELEMETRY_PACKAGES_MISSING if a run has telemetry but its packages are not installed. `modules` is the URL
+ * of the module that needs them; default: this one.
  */
 export function checkTelemetry(isOn: boolean, modules: string = import.meta.url): void {
   if (!isOn) return;
@@ -44,9 +44,10 @@ function isFound(resolve: NodeJS.RequireResolve, name: string): boolean {
 }
 
 /**
- * Starts OpenTelemetry for a process of a run that was created with telemetry (`isOn`). Such a run keeps its
- * interceptors when it is resumed without the environment variables, and then exports nothing: histories stay the same.
- * Without `isOwn` the process is somebody else's, and traces are only carried. It is loaded only then: it takes a third of what else a process loads. Throws TELEMETRY_PACKAGES_MISSING.
+ * Starts OpenTelemetry for a process of a run that was created with telemetry (`isOn`). When such a run resumes
+ * without the environment variables, it keeps its interceptors, so that histories stay the same, but exports
+ * nothing. Without `isOwn`, the process belongs to someone else, and traces only travel through it. OpenTelemetry is
+ * loaded here, because it takes a third of a process's load time. Throws TELEMETRY_PACKAGES_MISSING.
  */
 export async function startTelemetry(service: string, isOn: boolean, isOwn = true): Promise<Telemetry> {
   if (!isOn) return { plugins: [], exportsLogs: false, stop: async () => {} };

@@ -1,6 +1,6 @@
 import type { Approval } from "../../contracts/approval.ts";
 
-/** What became of a call that waited for a person, as it is told. */
+/** How texts describe a person's decision about a call. */
 export const approvalText: Record<Approval["decision"], string> = {
   approved: "approved by a person",
   edited: "edited by a person",

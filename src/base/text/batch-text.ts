@@ -1,7 +1,7 @@
 import type { Plan } from "../../contracts/plan.ts";
 import { counted } from "./format.ts";
 
-/** What a step of a plan trains on, in words. */
+/** Describes the data that a step of a plan trains on. */
 export function batchText({ sft, dpo, rollout }: Pick<Plan, "sft" | "dpo" | "rollout">): string {
   const examples = dpo ?? sft;
   if (examples === undefined) return `${rollout.batchSize} trajectories`;

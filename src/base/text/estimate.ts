@@ -1,7 +1,7 @@
 import type { Estimate } from "../../contracts/measured.ts";
 import { number, percent } from "./format.ts";
 
-/** A measure with its 95 % interval, as it is written everywhere: `41.0 % (37.2–44.9)`; the reward as a number, `0.41 (0.372–0.449)`. */
+/** A measure with its 95 % interval: `41.0 % (37.2–44.9)`. A reward is a plain number: `0.41 (0.372–0.449)`. */
 export function estimateText(name: string, { value, low, high }: Estimate): string {
   const write = name === "reward" ? number : percent;
   const bound = (one: number) => write(one).replace(/ %$/, "");
@@ -9,13 +9,13 @@ export function estimateText(name: string, { value, low, high }: Estimate): stri
   return `${write(value)} (${bound(low)}${low < 0 || high < 0 ? " to " : "–"}${bound(high)})`;
 }
 
-/** A difference of two: `+11.1 % (4.0–18.2)`. Per cents are points. */
+/** The difference of two measures: `+11.1 % (4.0–18.2)`. Percentages are percentage points. */
 export function differenceText(name: string, difference: Estimate): string {
   const text = estimateText(name, difference);
   return difference.value > 0 ? `+${text}` : text;
 }
 
-/** How probable a difference is without a reason: `0.032`, `< 0.001`. */
+/** A p-value: `0.032`, `< 0.001`. */
 export function probabilityText(p: number): string {
   return p < 0.001 ? "< 0.001" : p.toFixed(3);
 }

@@ -1,14 +1,14 @@
-/** A share as a percentage with `digits` decimals: `97.3 %`; none and all are `0 %` and `100 %`. */
+/** A share as a percentage with `digits` decimals: `97.3 %`. Zero and one are `0 %` and `100 %`. */
 export function percent(share: number, digits = 1): string {
   return `${(share * 100).toFixed(share === 0 || share === 1 ? 0 : digits)} %`;
 }
 
-/** A share as a percentage as short as it can be, for axes: `7 %`, `2.5 %`. */
+/** A share as the shortest percentage, for axes: `7 %`, `2.5 %`. */
 export function shortPercent(share: number): string {
   return `${number(share * 100)} %`;
 }
 
-/** A number at three significant digits, for people: `0.0123`, `1,280`, `1.2e-6`. */
+/** A number with three significant digits, for people: `0.0123`, `1,280`, `1.2e-6`. */
 export function number(value: number): string {
   if (!Number.isFinite(value)) return String(value);
   const size = Math.abs(value);
@@ -17,12 +17,12 @@ export function number(value: number): string {
   return String(Number(value.toPrecision(3)));
 }
 
-/** A count with thousands separated. */
+/** A count with thousands separators. */
 export function grouped(count: number): string {
   return count.toLocaleString("en-US");
 }
 
-/** A time in seconds: `40 ms`, `4.1 s`, `2 min 05 s`, `1 h 12 min`. */
+/** A duration given in seconds: `40 ms`, `4.1 s`, `2 min 05 s`, `1 h 12 min`. */
 export function duration(seconds: number): string {
   if (seconds < 0.0995) return `${Math.round(seconds * 1000)} ms`;
   if (seconds < 59.95) return `${seconds.toFixed(1)} s`;
@@ -32,7 +32,7 @@ export function duration(seconds: number): string {
   return `${Math.floor(minutes / 60)} h ${String(minutes % 60).padStart(2, "0")} min`;
 }
 
-/** `one` or `many` after its count: `1 turn`, `2 turns`. */
+/** A count with its noun: `1 turn`, `2 turns`. */
 export function counted(count: number, one: string, many = `${one}s`): string {
   return `${grouped(count)} ${count === 1 ? one : many}`;
 }

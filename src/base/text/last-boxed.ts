@@ -1,28 +1,28 @@
-/** A `\boxed{…}` or `\fbox{…}` of a text: where it begins and ends, and what stands in it. */
+/** A `\boxed{…}` or `\fbox{…}` in a text: its start, its end and its content. */
 interface Box {
   start: number;
   end: number;
   content: string;
 }
 
-/** What an answer that is a list is written with between its boxes: a comma, “and”, names (x_1 =), and what only makes room. */
+/** What may separate the boxes of a list: a comma, “and”, names (x_1 =), and white space. */
 const room =
   /\\(?:q?quad(?![a-zA-Z])|[,;:! ()[\]])|\\(?:text|mbox|mathrm)\s*\{|\b[a-zA-Z](?:_\{?\w\}?)?\s*=|[\s${}]/g;
 const joint = /^(?:[,;]|,?and)$/i;
-/** A box without braces ends with its formula, its line, or before the next word: `\boxed 5 is right`. */
+/** A box without braces ends with its formula or line, or before the next word: `\boxed 5 is right`. */
 const bare = /^(\S.*?)(?=\s*(?:\$|\\[)\]]|\n|[.,;:!?]?(?:\s+[a-zA-Z]{2,}|\s*$)|[.,;:]\s))/s;
-/** Longer than a box without braces, and than what stands between the boxes of a list. */
+/** The longest box without braces, and the longest separator between boxes of a list, in characters. */
 const longest = 200;
 
 /**
- * What stands in the last `\boxed{…}` or `\fbox{…}` of a text, with the braces in it; also `\boxed 5`. Undefined if there is none, or if
- * it isn't closed.
+ * The content of the last `\boxed{…}` or `\fbox{…}` of a text, including inner braces; also of `\boxed 5`. Undefined
+ * if there is none, or if it isn't closed.
  */
 export function lastBoxed(text: string): string | undefined {
   return boxBefore(text, text.length)?.content;
 }
 
-/** What stands in the last boxes of a text that only commas and “and” join, with commas between them; in the last one if none joins it. */
+/** The contents, joined by commas, of the last boxes of a text that only commas and “and” separate. */
 export function lastBoxedList(text: string): string | undefined {
   const contents: string[] = [];
   let next: Box | undefined;
@@ -38,7 +38,7 @@ function isJoined(text: string, { end }: Box, { start }: Box): boolean {
   return end <= start && start - end <= longest && joint.test(text.slice(end, start).replace(room, ""));
 }
 
-/** The last box that begins before a place. */
+/** The last box that begins before an offset. */
 function boxBefore(text: string, place: number): Box | undefined {
   for (let at = place - 1; at >= 0; at--) {
     at = text.lastIndexOf("\\", at);
@@ -54,7 +54,7 @@ function boxBefore(text: string, place: number): Box | undefined {
   return undefined;
 }
 
-/** What stands between a brace and the one that closes it; `\{` and `\}` are none. */
+/** The text between a brace and its matching one. `\{` and `\}` don't count. */
 function braced(text: string, open: number): string | undefined {
   let depth = 0;
   for (let at = open; at < text.length; at++) {

@@ -1,15 +1,16 @@
 import { lastBoxed, lastBoxedList } from "./last-boxed.ts";
 
-/** What a text marks as its answer. */
+/** The answer that a text marks. */
 export interface MarkedAnswer {
   text: string;
-  /** It stood in `\boxed{…}` or `\fbox{…}`: it is mathematics. */
+  /** Whether it was in `\boxed{…}` or `\fbox{…}`, which makes it mathematics. */
   isBoxed: boolean;
 }
 
 /**
- * What a text marks as its answer: the content of its last `\boxed{…}` or `\fbox{…}`, else of its last `<answer>…</answer>`, else what follows `####` in
- * its last line; undefined if it marks nothing. Where the ground truth is a list, boxes that commas or “and” join are a list, too.
+ * Returns the answer that a text marks: the content of its last `\boxed{…}` or `\fbox{…}`, else of its last
+ * `<answer>…</answer>`, else the text after `####` in its last line; undefined if it marks none. If the ground truth
+ * is a list, boxes that commas or “and” join are a list too.
  */
 export function markedAnswer(text: string, groundTruth = ""): MarkedAnswer | undefined {
   const boxed = isList(groundTruth) ? lastBoxedList(text) : lastBoxed(text);
@@ -24,7 +25,7 @@ function lastTagged(text: string): string | undefined {
   return start < 0 ? undefined : text.slice(start + "<answer>".length, end);
 }
 
-/** Whether a ground truth has several values: 1, 2 and \{1, 2\} and 1 ± 2, but neither (1, 2) nor 1,000. */
+/** Whether a ground truth has several values: “1, 2”, “\{1, 2\}” and “1 ± 2” do; “(1, 2)” and “1,000” don't. */
 function isList(groundTruth: string): boolean {
   const text = lastBoxedList(groundTruth) ?? groundTruth;
   const plain = text.replace(/(\d)(?:\{,\}|,)(?:\\!)?\s?(?=\d{3}(?!\d))/g, "$1").trim();
@@ -33,7 +34,7 @@ function isList(groundTruth: string): boolean {
   return /[,;]|\b(?:and|or)\b/.test(withoutBrackets(inside));
 }
 
-/** What stands outside all brackets. */
+/** The text outside of all brackets. */
 function withoutBrackets(text: string): string {
   let depth = 0;
   let outside = "";

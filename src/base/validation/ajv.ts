@@ -5,19 +5,19 @@ import { loadAjv } from "./load-ajv.ts";
 import { nearest } from "./nearest.ts";
 import { displayPath } from "./place.ts";
 
-/** The folder that paths are of in the value that is checked next. */
+/** The folder that relative paths in the next checked value refer to. */
 export interface PathBase {
   folder?: string | undefined;
 }
 
-/** What `"x-path"` may ask for. */
+/** The values of `"x-path"`. */
 type PathKind = "file" | "folder" | "path" | "path or name" | "new";
 
 /**
- * An ajv that reports every error, fills defaults, and refuses schemas with unknown keywords. It takes a schema's form
- * for granted, which is slow to check: `schemaProblems` does so for schemas that others wrote.
- * Where `base` has a folder, `"x-path": "file" | "folder" | "path"` makes a path absolute and checks that it exists, and
- * `"path or name"` does so where the text begins with ./, ../ or /; a "new" need not exist. Elsewhere the keyword is an
+ * An ajv that reports every error, fills in defaults, and rejects schemas with unknown keywords. It does not check
+ * the form of schemas, which is slow; `schemaProblems` checks schemas that others wrote. Where `base` has a folder,
+ * `"x-path": "file" | "folder" | "path"` makes a path absolute and checks that it exists. `"path or name"` does so
+ * if the text begins with ./, ../ or /. A "new" path need not exist. Without a folder, the keyword is only an
  * annotation.
  */
 export function createAjv(base: PathBase = {}): Ajv {

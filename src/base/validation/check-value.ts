@@ -1,20 +1,20 @@
 import type { Ajv, ErrorObject, ValidateFunction } from "ajv";
 import { createAjv, type PathBase } from "./ajv.ts";
 
-/** A value as its schema wants it, or what is wrong with it. */
+/** A value that matches its schema, or the problems found. */
 export interface CheckedValue<T> {
   errors: readonly ErrorObject[];
-  /** The value itself; absent if anything is wrong. */
+  /** The value itself; absent if there are problems. */
   valid?: T;
 }
 
-/** One for all schemas: it compiles each once, which takes milliseconds. */
+/** Shared by all schemas. It compiles each one once, which takes milliseconds. */
 let ajv: Ajv | undefined;
 const base: PathBase = {};
-/** Equal schemas are one: a plugin's is read again for each pipeline that has it. */
+/** Maps equal schemas to one object, because each pipeline that uses a plugin reads its schema again. */
 const known = new Map<string, object>();
 
-/** Compiles a schema. Throws what ajv throws at a schema that it can't compile. */
+/** Compiles a schema. Throws ajv's error if it can't be compiled. */
 export function compileSchema<T>(schema: object): ValidateFunction<T> {
   ajv ??= createAjv(base);
   const text = JSON.stringify(schema);
@@ -24,8 +24,8 @@ export function compileSchema<T>(schema: object): ValidateFunction<T> {
 }
 
 /**
- * Checks a value by a schema. Fills defaults into it; with `baseFolder`, makes its paths absolute and checks that they
- * are there.
+ * Checks a value against a schema and fills in defaults. With `baseFolder`, it makes paths absolute and checks that
+ * they exist.
  */
 export function checkValue<T>(schema: object, value: unknown, baseFolder?: string): CheckedValue<T> {
   const validate = compileSchema<T>(schema);

@@ -8,22 +8,22 @@ import { propertiesOf } from "./properties-of.ts";
 import { placeOf, type SourceDocument } from "./source-document.ts";
 import { typeText, valueText } from "./wording.ts";
 
-/** One thing that ajv found wrong; `error` makes its error, given how messages name its place. */
+/** One problem that ajv found. `error` creates its error from the name of its place. */
 export interface Finding {
   readonly pointer: Pointer;
   readonly part: "key" | "value";
   readonly error: (at: string) => EverturnError;
 }
 
-/** What a checked value is called: `base` is where it stands in its document, `whole` names the document. */
+/** How messages refer to a checked value: `base` is its place in its document, and `whole` names the document. */
 export interface Subject {
   readonly base: Pointer;
   readonly whole: string;
-  /** Keys that belong beside the value, not in it. */
+  /** Keys that belong next to the value, not inside it. */
   readonly beside?: readonly string[];
 }
 
-/** ajv's errors (of allErrors and verbose) as findings, one for each thing to correct. */
+/** Converts ajv's errors (created with allErrors and verbose) to findings, one per thing to correct. */
 export function findingsOf(errors: readonly ErrorObject[], subject: Subject): Finding[] {
   const alternatives = errors.filter(({ keyword }) => keyword === "anyOf" || keyword === "oneOf");
   const kept = errors.filter(
@@ -33,7 +33,7 @@ export function findingsOf(errors: readonly ErrorObject[], subject: Subject): Fi
   return kept.filter((error) => !isMisspelled(error, kept)).map((error) => finding(error, subject));
 }
 
-/** The findings of a document with the places they have there. */
+/** The findings of a document with their places in it. */
 export function problemsOf(
   errors: readonly ErrorObject[],
   document: SourceDocument,
@@ -49,7 +49,7 @@ function within(error: ErrorObject, whole: ErrorObject): boolean {
   return error.instancePath === whole.instancePath || error.instancePath.startsWith(`${whole.instancePath}/`);
 }
 
-/** A key is missing because it is there under a wrong spelling, which is reported already. */
+/** Whether the missing key is present under a wrong spelling, which is already reported. */
 function isMisspelled(error: ErrorObject, errors: readonly ErrorObject[]): boolean {
   if (error.keyword !== "required") return false;
   return errors.some(

@@ -1,11 +1,11 @@
 import { propertiesOf } from "./properties-of.ts";
 
-/** So deep is a key looked for. */
+/** How deep to search for a key. */
 const deepest = 3;
 
 /**
- * Where a key belongs that does not stand where `schema` wants it: beside the value, or further down in it. Undefined if
- * nowhere.
+ * Explains where a misplaced key belongs: next to the value, or further down in it. Undefined if `schema` does not
+ * have it.
  */
 export function homeOf(key: string, schema: unknown, beside: readonly string[] = []): string | undefined {
   if (beside.includes(key)) return "It belongs one level up, next to this mapping.";
@@ -16,7 +16,7 @@ export function homeOf(key: string, schema: unknown, beside: readonly string[] =
   return `It belongs in ${quoted.length === 0 ? last : `${quoted.join(", ")} or ${last}`}.`;
 }
 
-/** The paths of objects below `schema` that have a property of this name; `root` has the definitions. */
+/** The paths of objects below `schema` that have a property with this name. `root` has the definitions. */
 function pathsTo(key: string, schema: unknown, root: unknown, path: string, depth = 0): string[] {
   if (depth > deepest) return [];
   const node = resolved(schema, root);
@@ -29,7 +29,7 @@ function pathsTo(key: string, schema: unknown, root: unknown, path: string, dept
   return [...here, ...below, ...(items === undefined ? [] : pathsTo(key, items, root, `${path}[]`, depth))];
 }
 
-/** A schema behind its reference, and the form with keys of one that may also be a name alone. */
+/** Follows a schema's reference. Of a schema that also allows a plain name, it returns the form with keys. */
 function resolved(schema: unknown, root: unknown): unknown {
   if (typeof schema !== "object" || schema === null) return schema;
   if ("else" in schema) return resolved(schema.else, root);

@@ -8,27 +8,29 @@ import { placeOf } from "./source-document.ts";
 
 const marker = Symbol.for("everturn.row");
 
-/** Where a row that `parseJsonLines` gave stands in its file; undefined for other rows. */
+/** The place of a row from `parseJsonLines` in its file; undefined for other rows. */
 export function rowPlace(row: object): { file: string; line: number } | undefined {
   return Reflect.get(row, marker);
 }
 
-/** `made`, which stands where the row does that it was made of. */
+/** Gives `made` the place of the row that it was made from, and returns it. */
 export function standsAs<Made extends object>(row: object, made: Made): Made {
   return Object.defineProperty(made, marker, { value: rowPlace(row) });
 }
 
 const leftOut = Symbol.for("everturn.leftOut");
 
-/** What was wrong with the rows that `parseJsonLines` left out, by its `skips`: each with its place; none for other lists. */
+/**
+ * The problems of rows that `parseJsonLines` left out because of `skips`, each with its place; none for other lists.
+ */
 export function leftOutRows(rows: readonly object[]): { count: number; problems: readonly string[] } {
   return Reflect.get(rows, leftOut) ?? { count: 0, problems: [] };
 }
 
-/** So many things that are wrong are told of a file. */
+/** The most problems reported per file. */
 const enough = 20;
 
-/** Something wrong with rows: the first that has it, and how many more have. */
+/** A problem in rows: the first row that has it, and how many others do. */
 interface Fault {
   line: string;
   index: number;
@@ -37,11 +39,11 @@ interface Fault {
 }
 
 /**
- * The rows of a JSON Lines text, blank lines skipped; each knows its line (`rowPlace`). `path` is for messages.
- * Throws WRONG_CONFIGURATION with file, line and column of each thing wrong; of the same thing in many rows once, with
- * their number. Rows are checked as `prepare` makes them; default: as they are.
- * With `skips` rows that are wrong are left out instead, as long as one is not (`leftOutRows`); `skipped` are problems of rows
- * that were left out before.
+ * Parses a JSON Lines text and skips blank lines. Each row knows its line (`rowPlace`). `path` is for messages.
+ * Throws WRONG_CONFIGURATION with the file, line and column of each problem. A problem that many rows share is
+ * listed once, with their number. Each row is checked after `prepare`, which by default returns it unchanged. With
+ * `skips`, faulty rows are left out instead (`leftOutRows`) as long as one row is valid. `skipped` are problems of
+ * rows that were left out before.
  */
 export function parseJsonLines<Row extends object>(
   text: string,
@@ -95,12 +97,12 @@ function parsed(line: string, prepare: (row: unknown) => unknown): unknown {
   }
 }
 
-/** Parses a row keeping positions; the blank lines before it make its line number come out right. */
+/** Parses a row with positions. Blank lines before it make its line number correct. */
 function positioned(line: string, index: number, file: string) {
   return parseJson("\n".repeat(index) + line, file);
 }
 
-/** Equal for what is the same mistake in other rows, whatever value it has there. */
+/** A key that is equal for the same mistake in other rows, whatever the value. */
 function keyOf({ pointer, error }: Finding): string {
   const { code, params } = error("");
   const { actual: _, where: __, ...same } = params;

@@ -1,13 +1,13 @@
 import { createRequire } from "node:module";
 
-/** A regular expression that is only asked whether it matches somewhere in a text. */
+/** A regular expression that can only test whether it matches anywhere in a text. */
 export interface LinearPattern {
   test(text: string): boolean;
-  /** Tells it from others. */
+  /** Distinguishes it from other patterns. */
   toString(): string;
 }
 
-/** An escape of ECMA-262 with the flag u; those of a pair of surrogates are one character. */
+/** An escape of ECMA-262 with the flag u. The two escapes of a surrogate pair are one character. */
 const oneEscape = String.raw`\\(?:u\{[\da-f]+\}|ud[89ab][\da-f]{2}\\ud[c-f][\da-f]{2}|u[\da-f]{4}|x[\da-f]{2}|c[a-z]|p\{[^}]*\}|.)`;
 const tokens = new RegExp(
   String.raw`${oneEscape}|\[(?<not>\^?)(?<body>(?:\\.|[^\]\\])*)\]|\(\?(?:<?[=!]|<[^>]*>|[a-z-]*:)|.`,
@@ -16,7 +16,7 @@ const tokens = new RegExp(
 const classTokens = new RegExp(`${oneEscape}|.`, "gisu");
 
 const all = "\\x{0}-\\x{10FFFF}";
-/** White space and line ends of ECMA-262, of which RE2's \s has only those of ASCII. */
+/** ECMA-262's white space and line ends. RE2's \s only includes those of ASCII. */
 const space =
   "\\t-\\r \\x{A0}\\x{1680}\\x{2000}-\\x{200A}\\x{2028}\\x{2029}\\x{202F}\\x{205F}\\x{3000}\\x{FEFF}";
 const notSpace =
@@ -24,8 +24,9 @@ const notSpace =
 const letters: Record<string, number> = { t: 9, n: 10, v: 11, f: 12, r: 13, 0: 0 };
 
 /**
- * An ECMA-262 pattern (flag u), matched by RE2 in a time that grows with the text alone. Undefined if RE2 can't express it:
- * look-arounds, references to groups, modifiers, more than 1,000 repetitions. Throws SyntaxError if it is no pattern.
+ * An ECMA-262 pattern (flag u) that RE2 matches in time linear in the text. Undefined if RE2 can't express it, as
+ * with look-arounds, backreferences, modifiers or more than 1,000 repetitions. Throws SyntaxError if it is not a
+ * pattern.
  */
 export function linearPattern(pattern: string): LinearPattern | undefined {
   new RegExp(pattern, "u");
@@ -41,7 +42,7 @@ export function linearPattern(pattern: string): LinearPattern | undefined {
   }
 }
 
-/** The same pattern as RE2 writes it; undefined if it is known that RE2 can't. */
+/** The same pattern in RE2's syntax; undefined if RE2 is known not to support it. */
 function translate(pattern: string): string | undefined {
   const written = [...pattern.matchAll(tokens)].map(({ 0: token, groups }) =>
     groups?.body === undefined ? outside(token) : classOf(groups.not === "^", groups.body),
@@ -79,13 +80,13 @@ function classOf(isNegated: boolean, body: string): string {
   return bracketed(isNegated, inside.join(""));
 }
 
-/** RE2 has no empty class. */
+/** A class. RE2 has no empty class. */
 function bracketed(isNegated: boolean, inside: string): string {
   if (inside === "") return isNegated ? `[${all}]` : `[^${all}]`;
   return `[${isNegated ? "^" : ""}${inside}]`;
 }
 
-/** The characters that an escape stands for, as the inside of a class; undefined if it stands for one. */
+/** The characters that an escape matches, as the inside of a class; undefined if it matches a single character. */
 function setOf(escaped: string): string | undefined {
   if (escaped === "\\s") return space;
   if (escaped === "\\S") return notSpace;
@@ -94,7 +95,7 @@ function setOf(escaped: string): string | undefined {
 
 const known = new Map<string, string>();
 
-/** The characters of a Unicode property, asked of JavaScript itself: RE2 has others, of another version of Unicode. */
+/** The characters of a Unicode property, according to JavaScript itself: RE2 uses another version of Unicode. */
 function propertyRanges(property: string): string {
   const before = known.get(property);
   if (before !== undefined) return before;

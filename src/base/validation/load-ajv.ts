@@ -1,6 +1,9 @@
 import { createRequire } from "node:module";
 
-/** ajv, loaded when first needed: it takes 40 ms, and each plugin's thread that imports everturn/plugin would load it for nothing. */
+/**
+ * Loads ajv on first use. It takes 40 ms, which each plugin thread that imports everturn/plugin would waste
+ * otherwise.
+ */
 export function loadAjv(): typeof import("ajv") {
   return createRequire(import.meta.url)("ajv");
 }

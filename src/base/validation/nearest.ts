@@ -1,9 +1,11 @@
 import { distance } from "fastest-levenshtein";
 
-/** Nobody means a name by a longer word, and to compare those takes long. */
+/** Longer words are not compared, which would be slow, because they can't be misspelled names. */
 const longestWord = 200;
 
-/** The candidate that was most likely meant by `word`: spelled alike, or in another case style; undefined if none. */
+/**
+ * The candidate that `word` most likely means: spelled alike, or in another case style. Undefined if there is none.
+ */
 export function nearest(word: string, candidates: readonly string[]): string | undefined {
   if (word.length > longestWord) return undefined;
   const scored = candidates.map((candidate) => ({ candidate, score: mistakes(bare(word), bare(candidate)) }));
@@ -13,7 +15,7 @@ export function nearest(word: string, candidates: readonly string[]): string | u
     : undefined;
 }
 
-/** Typing errors between two words: neighbours that changed places are one, and not two as in Levenshtein's distance. */
+/** The typing errors between two words. Two swapped neighbors count as one, unlike in the Levenshtein distance. */
 function mistakes(word: string, other: string): number {
   const swapped = Array.from(
     { length: Math.max(0, word.length - 1) },
@@ -28,7 +30,7 @@ function bare(word: string): string {
 
 const longestList = 16;
 
-/** “Did you mean …?”, and the list of what there is when it is short. `what` names the candidates. */
+/** “Did you mean …?”, with the list of candidates if it is short. `what` names the candidates. */
 export function suggestion(word: string, candidates: readonly string[], what: string): string {
   const match = nearest(word, candidates);
   const question = match === undefined ? [] : [`Did you mean “${match}”?`];

@@ -7,7 +7,7 @@ import { child, type Pointer } from "./pointer.ts";
 import { heldBy, inexactNumberAt, type Problem } from "./problem.ts";
 import type { NodeOffsets, SourceDocument } from "./source-document.ts";
 
-/** A parsed JSON text, or why it isn't JSON. */
+/** A parsed JSON text, or the reason why it isn't JSON. */
 export type ParsedJson =
   | { readonly document: SourceDocument; readonly problems: readonly Problem[] }
   | { readonly document?: undefined; readonly problems: readonly Problem[] };
@@ -55,7 +55,9 @@ interface Duplicate {
   readonly second: number;
 }
 
-/** The offsets of a text's keys and values, its duplicate keys and its inexact numbers; or its first fault. */
+/**
+ * Returns the offsets of a text's keys and values, its duplicate keys and its inexact numbers, or its first fault.
+ */
 function walkJson(text: string) {
   const offsets = new Map<Pointer, NodeOffsets>();
   const duplicates: Duplicate[] = [];
@@ -78,7 +80,7 @@ function walkJson(text: string) {
     openBrackets.push(offset);
   };
   const close: JSONVisitor["onObjectEnd"] = (_offset, length) => {
-    if (length > 0) openBrackets.pop(); // else the text ends here, and onError follows
+    if (length > 0) openBrackets.pop(); // if 0, the text ends here and onError follows
   };
   const visitor: JSONVisitor = {
     onObjectBegin: open,
@@ -115,7 +117,10 @@ function pointerTo(path: JSONPath): Pointer {
 
 const notFinite = /^[-+]?(nan|inf|infinity)$/i;
 
-/** Describes the first fault of a text: `bracket` is the offset of the innermost open bracket, `key` a key without its value. */
+/**
+ * Describes a text's first fault. `bracket` is the offset of the innermost open bracket, `key` a key without its
+ * value.
+ */
 function faultAt(text: string, offset: number, isUnclosed: boolean, bracket?: number, key?: string): Fault {
   const fault = (reason: string, hint: string, at = offset): Fault => ({ offset: at, reason, hint });
   const before = text.slice(0, offset).trimEnd();

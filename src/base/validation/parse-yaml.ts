@@ -16,13 +16,16 @@ import { child, type Pointer } from "./pointer.ts";
 import { inexactNumberAt, type Problem } from "./problem.ts";
 import type { NodeOffsets, SourceDocument } from "./source-document.ts";
 
-/** A parsed YAML text, one document each; what js-yaml and the search for duplicate keys found wrong. */
+/** A parsed YAML text: one document each, with the problems that js-yaml and the search for duplicate keys found. */
 export interface ParsedYaml {
   readonly documents: readonly SourceDocument[];
   readonly problems: readonly Problem[];
 }
 
-/** Characters, and values with those that aliases stand for, that a text may have. js-yaml itself allows a hundred levels. */
+/**
+ * The most characters and values that a text may have, counting the values of aliases. js-yaml itself limits nesting
+ * to a hundred levels.
+ */
 const most = { characters: 4 * 2 ** 20, values: 200_000 };
 
 /** Parses YAML 1.2 (core schema) and keeps the position of each key and value. `file` is for messages. */
@@ -125,7 +128,7 @@ function scalarStart(event: ScalarEvent): number {
   return event.valueStart - (quoted ? 1 : 0);
 }
 
-/** Copies a value so that nodes shared by aliases are apart; `room` is how many there may be. */
+/** Copies a value so that aliases no longer share nodes. `room` limits the number of values. */
 function unshared(value: unknown, room: { values: number }): unknown {
   if (room.values-- <= 0) throw new YAMLException(`its aliases stand for more than ${most.values} values`);
   if (typeof value !== "object" || value === null) return value;
@@ -133,7 +136,7 @@ function unshared(value: unknown, room: { values: number }): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, unshared(item, room)]));
 }
 
-/** js-yaml's reasons that say little to somebody who doesn't know its parser, and what helps. */
+/** Replacements for js-yaml's reasons that only make sense to someone who knows its parser, and hints. */
 const explanations: [RegExp, { reason?: string; hint: string }][] = [
   [/^tab characters/, { reason: "a tab is used for indentation", hint: "Indent with spaces." }],
   [

@@ -19,8 +19,8 @@ const reasons: Record<string, string> = {
 };
 
 /**
- * PATH_UNUSABLE for what the operating system says of a path that a person named (`named`, where the system does not
- * say which); undefined for anything else that was thrown.
+ * Converts the operating system's error about a path that a person named to PATH_UNUSABLE. `named` is that path, for
+ * errors that don't contain it. Undefined for any other error.
  */
 export function pathError(thrown: unknown, named?: string): EverturnError | undefined {
   if (!(thrown instanceof Error) || !("code" in thrown) || !("syscall" in thrown)) return undefined;
@@ -31,7 +31,7 @@ export function pathError(thrown: unknown, named?: string): EverturnError | unde
   return new EverturnError("PATH_UNUSABLE", { path: displayPath(resolve(path)), reason }, { cause: thrown });
 }
 
-/** Throws PATH_UNUSABLE unless there is a folder that can be read. */
+/** Throws PATH_UNUSABLE unless a readable folder is at `path`. */
 export function checkFolder(path: string): void {
   try {
     readdirSync(path);
@@ -40,12 +40,12 @@ export function checkFolder(path: string): void {
   }
 }
 
-/** Of a link that leads nowhere the system says that it is missing, or that it is there already. */
+/** Describes a broken link, which the system reports as missing or as existing already. */
 function brokenLink(path: string): string | undefined {
   try {
     if (!lstatSync(path).isSymbolicLink() || existsSync(path)) return undefined;
     return `it is a link to ${readlinkSync(path)}, which leads nowhere`;
   } catch {
-    return undefined; // what the system says of the path itself says more
+    return undefined; // the system's error about the path itself is more precise
   }
 }

@@ -1,6 +1,6 @@
 import { relative } from "node:path";
 
-/** Where something stands in a file; line and column count from 1. `text` is how messages name it. */
+/** A place in a file. Lines and columns count from 1. `text` is its name in messages. */
 export interface Place {
   readonly file: string;
   readonly line: number;
@@ -18,7 +18,7 @@ export function placeAt(file: string, source: string, offset: number): Place {
   return { file, line, column, text: `${file}:${line}:${column}` };
 }
 
-/** How messages name a file: relative to the working folder if it lies in it, else in full. */
+/** A file's name in messages: relative to the working folder if it is inside, otherwise absolute. */
 export function displayPath(path: string): string {
   const near = relative(process.cwd(), path);
   return near === "" || near.startsWith("..") ? path : near;

@@ -8,18 +8,18 @@ export interface Problem {
   readonly error: EverturnError;
 }
 
-/** The problem NUMBER_INEXACT of the number written at a place, the value of a pointer. */
+/** A NUMBER_INEXACT problem for the number at a place, which is the value of a pointer. */
 export function inexactNumberAt(place: Place, pointer: Pointer, number: string): Problem {
   const holder = heldBy(pointer);
   return { place, error: new EverturnError("NUMBER_INEXACT", { at: place.text, number, holder }) };
 }
 
-/** Which key holds a value, for messages: “ in extra_info.id”; nothing for a whole document. */
+/** The key that holds a value, for messages: “ in extra_info.id”; "" for a whole document. */
 export function heldBy(pointer: Pointer): string {
   return pointer === "" ? "" : ` in ${pathText(pointer)}`;
 }
 
-/** Makes one error of a file's problems, in the order in which they stand. Problems of `file` itself come first. */
+/** Combines a file's problems into one error, in the order of their places. Problems of `file` itself come first. */
 export function refusal(file: string, problems: readonly Problem[]): EverturnError {
   const sorted = [...problems].sort(
     (a, b) =>

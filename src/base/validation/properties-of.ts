@@ -1,4 +1,4 @@
-/** The schemas of an object's properties by their names; none if `schema` is no object's. */
+/** The schemas of an object's properties by name; empty if `schema` is not an object's. */
 export function propertiesOf(schema: unknown): Record<string, unknown> {
   if (typeof schema !== "object" || schema === null || !("properties" in schema)) return {};
   const { properties } = schema;

@@ -4,7 +4,10 @@ import { EverturnError } from "../errors/everturn-error.ts";
 import { pathError } from "./path-error.ts";
 import { displayPath } from "./place.ts";
 
-/** The text of a file that a person named. Throws PATH_UNUSABLE, and TEXT_ENCODING_WRONG with the line that isn't. */
+/**
+ * Reads a text file that a person named. Throws PATH_UNUSABLE, and TEXT_ENCODING_WRONG with the first line that is
+ * not UTF-8.
+ */
 export function readText(path: string): string {
   const bytes = readBytes(path);
   if (isUtf8(bytes)) return bytes.toString("utf8");

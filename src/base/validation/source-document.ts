@@ -1,23 +1,23 @@
 import { type Place, placeAt } from "./place.ts";
 import { type Pointer, parent } from "./pointer.ts";
 
-/** Offsets of a node in its text; `key` is that of the mapping's key that holds it. */
+/** A node's offsets in its text. `key` is the offset of its key, if it is a value of a mapping. */
 export interface NodeOffsets {
   readonly key?: number;
   readonly value: number;
 }
 
-/** A parsed text that still knows where everything stood. */
+/** A parsed text that still knows the place of each node. */
 export interface SourceDocument {
   readonly file: string;
   readonly source: string;
   readonly value: unknown;
   readonly offsets: ReadonlyMap<Pointer, NodeOffsets>;
-  /** Places of nodes that did not come from the text (overrides). */
+  /** Places of nodes that come from elsewhere (overrides). */
   readonly elsewhere?: ReadonlyMap<Pointer, Place>;
 }
 
-/** Where the node at `pointer`, or the key that holds it, stands; the nearest node around it if it has no place. */
+/** The place of the node at `pointer` or of its key; the nearest enclosing node's place if it has none. */
 export function placeOf(document: SourceDocument, pointer: Pointer, part: "key" | "value"): Place {
   for (let at = pointer; ; at = parent(at)) {
     const override = document.elsewhere?.get(at);

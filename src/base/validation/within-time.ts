@@ -1,6 +1,6 @@
 import { createContext, Script } from "node:vm";
 
-/** Work that took longer than it might. */
+/** Work that exceeded its time limit. */
 export class OutOfTime extends Error {
   override readonly name = "OutOfTime";
 }
@@ -9,8 +9,8 @@ const room = createContext({ work: () => {} });
 const script = new Script("work()");
 
 /**
- * Does work that does not wait, and interrupts it after `limit` ms: V8 ends loops and regular expressions where they are. It
- * costs 0.2 ms, for the thread that watches the clock. Throws OutOfTime, and what the work throws.
+ * Runs synchronous work and interrupts it after `limit` ms, even inside a loop or a regular expression. The thread
+ * that watches the clock costs 0.2 ms. Throws OutOfTime and the work's own errors.
  */
 export function withinTime<T>(limit: number, work: () => T): T {
   let result: { value: T } | undefined;
@@ -26,7 +26,7 @@ export function withinTime<T>(limit: number, work: () => T): T {
   return result.value;
 }
 
-/** It is an Error of the other context. */
+/** Detects V8's time-out, which is an Error of the other context. */
 function isTimeOut(error: unknown): boolean {
   return (
     typeof error === "object" &&

@@ -8,7 +8,7 @@ const typeNames: Record<string, string> = {
   null: "empty",
 };
 
-/** JSON Schema types as messages name them. */
+/** JSON Schema types, worded for messages. */
 export function typeText(type: string | string[]): string {
   return [type]
     .flat()
@@ -16,7 +16,7 @@ export function typeText(type: string | string[]): string {
     .join(" or ");
 }
 
-/** A value as messages show it: “abc”, 3, a list… */
+/** A value, worded for messages: “abc”, 3, a list… */
 export function valueText(value: unknown): string {
   if (typeof value === "string") return value === "" ? "empty text" : `“${shortened(value)}”`;
   if (value === null || value === undefined) return "empty";
