@@ -18,7 +18,6 @@ const foldersToRewrite = [
   "src/results",
   "src/run",
   "src/work",
-  "workflows",
 ];
 
 /** What not to write, and what to write instead. */

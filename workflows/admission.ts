@@ -1,26 +1,27 @@
-/** A group that has been admitted, as the scheduler sees it. */
+/** An admitted group, as the scheduler sees it. */
 export interface AdmittedGroup {
   number: number;
-  /** The oldest version that may have generated a part of it. */
+  /** The oldest version that may have generated a part of the group. */
   policyVersion: number;
   isFinished: boolean;
 }
 
-/** What a run allows. */
+/** The limits of a run's rollout. */
 export interface RolloutLimits {
-  /** Groups of a step. */
+  /** Groups per step. */
   groups: number;
   groupSize: number;
-  /** Versions that a group may be behind the step that trains on it. */
+  /** The number of versions that a group may be behind the step that trains on it. */
   staleness: number;
-  /** Trajectories at once. */
+  /** The number of trajectories that may run at once. */
   concurrency: number;
 }
 
 /**
- * How many groups may start now. `admitted` are those that no step has trained on yet, the one under way included;
- * `running` trajectories have not ended. With s steps still to come, no more than min(staleness + 1, s) steps' groups
- * are admitted: the next steps, up to the one `staleness` versions on, can train on them all. A group starts whole.
+ * Returns how many groups may start now. `admitted` counts the groups that no step has trained on yet,
+ * including those of the current step. `running` counts the trajectories that have not ended. With s steps
+ * left, groups for at most min(staleness + 1, s) steps are admitted, so that the steps up to `staleness`
+ * versions later can train on all of them. A group starts as a whole.
  */
 export function admissible(
   { groups, groupSize, staleness, concurrency }: RolloutLimits,
@@ -33,10 +34,12 @@ export function admissible(
 }
 
 /**
- * The groups that the step from `policyVersion` takes: the finished ones that began first. Undefined while it must
- * wait: too few have finished, or without an older group that has not, some group could no longer be trained in time.
- * A group of version v can be trained by the steps from versions up to v + staleness, each of which takes `groups`
- * (earliest deadline first; feasible if for each version no more groups are due by it than the steps until then take).
+ * Returns the groups that the step from `policyVersion` takes: the finished groups that began first. Returns
+ * undefined while the step must wait. It waits if too few groups have finished, or if leaving an older,
+ * unfinished group to a later step would make some group miss its last step. A group of version v can be
+ * trained by the steps from versions up to v + staleness, and each step takes `groups` of them. This is
+ * earliest deadline first: the choice is feasible if, for each version, the steps until then can take all
+ * groups that are due by it.
  */
 export function chooseGroups(
   admitted: readonly AdmittedGroup[],

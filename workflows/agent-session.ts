@@ -22,25 +22,37 @@ export interface WaitingRequest {
   answer(answer: SessionAnswer): void;
 }
 
-/** An agent's conversation with the policy: one trajectory. The agent runs as an activity, and its requests are updates. */
+/**
+ * An agent's conversation with the policy in one trajectory. The agent runs as an activity, and its requests
+ * are workflow updates.
+ */
 export interface AgentSession {
-  /** The next request, in the order in which they came; undefined when the agent has ended. Starts it at first. */
+  /**
+   * Returns the next request in order of arrival, or undefined when the agent has ended. The first call
+   * starts the agent.
+   */
   next(): Promise<WaitingRequest | undefined>;
   /** Whether the loop has waited for a request. */
   isBegun(): boolean;
-  /** How the agent ended; undefined while it goes on. */
+  /** How the agent ended. Undefined while it runs. */
   ending(): RunAgentResult | undefined;
-  /** Ends the agent. What waits, and what comes later, is refused: `moved` says that it may be asked again soon. */
+  /**
+   * Ends the agent and rejects its waiting and later requests. `moved` means that the agent may soon repeat
+   * them to the next workflow execution.
+   */
   stop(options?: { moved: boolean }): Promise<void>;
 }
 
-/** An agent asks for an action (src/work/agents/trajectory-session.ts). */
+/** An agent's request for an action (src/work/agents/trajectory-session.ts). */
 const generate = defineUpdate<SessionAnswer, [SessionRequest], "generate">("generate");
 
-/** Attempts at one agent: its own failures are counted in its activity, the others are workers that died. */
+/**
+ * Attempts at running one agent. Its activity counts the agent's own failures, so the other attempts replace
+ * workers that died.
+ */
 const attempts = 100;
 
-/** The session of a trajectory whose loop asks for requests; of another it costs nothing. */
+/** Returns the session of a trajectory whose loop waits for requests. It costs nothing for other loops. */
 export function agentSession({ place, source, queues, loop }: TrajectoryInput): AgentSession {
   /** Requests that have no action yet, in order. */
   const open = new Map<SessionRequest, { answer(answer: SessionAnswer): void; refuse(error: Error): void }>();

@@ -7,26 +7,29 @@ import type { ToolBinding } from "../src/contracts/trajectory.ts";
 import { checkQuestion } from "./tool-activity.ts";
 import type { LiveTurn } from "./turn.ts";
 
-/** A call that the policy or the loop wants made. */
+/** A call that the policy or the loop wants to make. */
 export interface Wanted {
   binding: ToolBinding;
   call: ToolCall;
   /** Its place in the turn, from 0. */
   number: number;
-  /** `byLoop` if the loop makes it for itself. */
+  /** `byLoop` if the loop makes the call for itself. */
   caller: { byLoop?: true };
 }
 
 /** A decision against a call. */
 type Denial = Extract<Approval, { reason: string }>;
 
-/** Whether a call waits for a person. People decided about a copied turn already, and recordings hold their answers. */
+/**
+ * Whether a call waits for a person. People have already decided about a copied turn, and recordings contain
+ * their answers.
+ */
 export function needsPerson({ isCopied }: LiveTurn, { approval, person, recordings }: ToolBinding): boolean {
   const isRecorded = person === true && recordings !== undefined;
   return approval !== undefined && !isRecorded && !isCopied;
 }
 
-/** What the model did wrong in a question; undefined if a person can be asked it. */
+/** Returns the model's mistake in a question, or undefined if a person can answer it. */
 export function questionProblem(
   turn: LiveTurn,
   { binding, call, number, caller }: Wanted,
@@ -36,7 +39,7 @@ export function questionProblem(
   return checkQuestion(binding, request, { queues, holder: undefined, onHolder: () => {} });
 }
 
-/** Waits for a person's decision about a call, or for the answer if it is a question. */
+/** Waits for a person to decide about a call, or to answer it if it is a question. */
 export function askPerson(
   turn: LiveTurn,
   { binding: { approval, person }, call, number }: Wanted,
@@ -51,12 +54,12 @@ export function askPerson(
   return turn.orders.approval(waiting, approval?.timeout);
 }
 
-/** Whether a person decided against a call, or nobody decided in time. */
+/** Whether a person denied a call, or nobody decided in time. */
 export function isDenial(approval: Approval): approval is Denial {
   return "reason" in approval;
 }
 
-/** Records that a call was denied: the call itself was valid. */
+/** Records that a call was denied. The call itself was valid. */
 export function denyCall(
   turn: LiveTurn,
   { call, number, caller }: Wanted,

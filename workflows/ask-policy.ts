@@ -67,7 +67,7 @@ export async function askPolicy(
   return { text: result.action, finishReason: result.finishReason };
 }
 
-/** What the policy thought, said and called in an action of the turn. */
+/** Parses an action of the turn into the policy's reasoning, text and calls. */
 export function parseTurnAction({ input, trajectory, tools, state }: LiveTurn, text: string): ParsedAction {
   const { toolCalls: callsBefore } = trajectory.now().progress;
   if (state.readAction !== undefined) return identified(state.readAction, callsBefore);
@@ -75,7 +75,10 @@ export function parseTurnAction({ input, trajectory, tools, state }: LiveTurn, t
   return parseAction(text, defined({ tools, callsBefore, format }));
 }
 
-/** Takes what people said since the last action. The first own turn of a fork has their messages to the original, too. */
+/**
+ * Takes people's messages since the last action. The first turn that a fork generates itself also takes the
+ * messages to the original.
+ */
 function takeMessages({ input, trajectory, number }: LiveTurn): SpokenMessage[] {
   const { messages } = trajectory.now().orders;
   const isFirstOwn = number === (input.origin?.turns ?? 0) + 1;
@@ -84,7 +87,10 @@ function takeMessages({ input, trajectory, number }: LiveTurn): SpokenMessage[] 
   return [...own, ...messages];
 }
 
-/** The messages before a sub-agent's next action, observations aside: its prompt if it is the first, and what was said to it. */
+/**
+ * The messages before a sub-agent's next action, without observations: its prompt before the first action,
+ * and the messages to it.
+ */
 function messagesTo({ trajectory }: LiveTurn, { name, prompt }: NamedSubAgent): SpokenMessage[] {
   const { head, pending } = conversationOf(trajectory.now().progress, name);
   const said = pending.flatMap(({ role, content }) => (role === "user" ? [{ role, content }] : []));
@@ -92,8 +98,8 @@ function messagesTo({ trajectory }: LiveTurn, { name, prompt }: NamedSubAgent): 
 }
 
 /**
- * Answers the agent's request with the action. The agent makes the calls itself and sends their results with a later
- * request; until then they are recorded without one.
+ * Answers the agent's request with the action. The agent makes the calls itself and sends their results with
+ * a later request. Until then the calls are recorded without a result.
  */
 function answerAgent(
   turn: LiveTurn,
@@ -114,7 +120,7 @@ function answerAgent(
   });
 }
 
-/** A call that the agent makes itself. What is wrong with an unreadable one is its observation. */
+/** Records a call that the agent makes itself. An unreadable call has its problem as observation. */
 function recordOf(call: ParsedCall): Pick<Call, "tool" | "arguments" | "observation" | "valid"> {
   if (call.problem !== undefined) {
     return { tool: "", arguments: call.text, observation: call.problem, valid: false };

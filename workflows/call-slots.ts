@@ -2,13 +2,13 @@ import type { Call, Turn } from "../src/contracts/generated/trajectory.ts";
 
 /** The places of a turn's tool calls. */
 export interface Slots {
-  /** Takes the next place; `fill` records what came of the call. */
+  /** Takes the next place. `fill` records the call's result. */
   take(): { call: number; fill(record: Call): void };
-  /** How many have been taken. */
+  /** The number of places taken. */
   taken(): number;
 }
 
-/** Calls made in parallel keep their order in `turn`, whichever is answered first; those unanswered are not in it. */
+/** Keeps parallel calls in order in `turn`, whichever is answered first. `turn` omits unanswered calls. */
 export function callSlots(turn: Turn): Slots {
   const answers: (Call | undefined)[] = [];
   return {

@@ -7,10 +7,10 @@ import type {
 } from "../src/contracts/rollout.ts";
 import { trajectoryId } from "../src/contracts/trajectory-id.ts";
 
-/** Trajectories whose results are read at once: an activity's result may have 2 MiB. */
+/** The number of trajectories whose results are read at once. An activity's result is limited to 2 MiB. */
 const page = 500;
 
-/** What is carried over of `state`: names, and no results, which the run's folder has. */
+/** Returns the part of `state` that continues as new: names without results, which the run's folder has. */
 export function carriedOf({ nextGroup, open, leftOut, committed }: RolloutProgress): CarriedRollout {
   return defined({
     nextGroup,
@@ -26,7 +26,7 @@ export function carriedOf({ nextGroup, open, leftOut, committed }: RolloutProgre
   });
 }
 
-/** The state of a run that was carried over; `read` gives what came of trajectories, in their order. */
+/** Restores the state that a run carried over. `read` returns the results of trajectories in their order. */
 export async function restored(
   run: string,
   { nextGroup, open, leftOut, committed }: CarriedRollout,

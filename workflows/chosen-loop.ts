@@ -8,14 +8,17 @@ export interface ChosenLoop extends LoopBinding {
   take: AgentLoop;
 }
 
-/** The code of a loop. Throws LOOP_NOT_BUNDLED. */
+/** Returns a loop's code. Throws LOOP_NOT_BUNDLED. */
 export function bundledLoop(loops: Record<string, AgentLoop>, { plugin }: LoopBinding): AgentLoop {
   const loop = loops[plugin];
   if (loop === undefined) throw failure("LOOP_NOT_BUNDLED", { loop: plugin });
   return loop;
 }
 
-/** The loop of a trajectory: the one that its task names by `agent_name`, which is read where there are several. Throws AGENT_UNKNOWN. */
+/**
+ * Returns the loop of a trajectory. Where the pipeline has several loops, the task names one in `agent_name`.
+ * Throws AGENT_UNKNOWN.
+ */
 export async function chosenLoop(
   { loop, loops, place }: TrajectoryInput,
   task: TaskReader,

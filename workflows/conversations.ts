@@ -2,14 +2,17 @@ import { defined } from "../src/base/records/defined.ts";
 import type { Message, SpokenMessage } from "../src/contracts/message.ts";
 import type { Begun, Conversation, SegmentRef, TrajectoryProgress } from "../src/contracts/trajectory.ts";
 
-/** Where a conversation of a trajectory stands: that of a sub-agent, or the one with the task's user. */
+/** Returns the state of a trajectory's conversation: of a sub-agent's, or of the one with the task's user. */
 export function conversationOf(progress: TrajectoryProgress, agent: string | undefined): Conversation {
   const { head, toolCalls, main = { head, calls: toolCalls }, agents = {}, pending } = progress;
   if (agent === undefined) return { ...main, pending };
   return own(agents, agent) ?? { head: null, pending: [], calls: 0 };
 }
 
-/** Of what was said to a fork's original, that which its loop does not say again itself, among `messages`. */
+/**
+ * Returns the messages of people to a fork's original that are not in `messages`, the ones that the fork's
+ * loop repeats.
+ */
 export function saidByOthers(
   original: readonly SpokenMessage[],
   messages: readonly SpokenMessage[],
@@ -19,7 +22,7 @@ export function saidByOthers(
   );
 }
 
-/** What changes when a conversation has an action, after all that was pending in it. */
+/** Returns the changes after a conversation gets an action, which follows all its pending messages. */
 export function afterAction(
   progress: TrajectoryProgress,
   agent: string | undefined,
@@ -37,7 +40,7 @@ export function afterAction(
   return defined({ head, pending: [], main: main && { ...main, head } });
 }
 
-/** The same when something is added to one. */
+/** Returns the changes after messages are added to a conversation. */
 export function afterMessages(
   progress: TrajectoryProgress,
   agent: string | undefined,
@@ -47,7 +50,9 @@ export function afterMessages(
   return agent === undefined ? { pending } : withConversation(progress, agent, { pending });
 }
 
-/** The same when a turn of one has ended, after which the trajectory has had so many calls. */
+/**
+ * Returns the changes after a turn of a conversation has ended. `calls` counts the trajectory's calls so far.
+ */
 export function afterTurn(
   progress: TrajectoryProgress,
   agent: string | undefined,

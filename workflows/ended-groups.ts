@@ -10,10 +10,13 @@ export interface BatchEntry {
   result: TrajectorySummary;
 }
 
-/** Rounds of sampling in a step without dynamic sampling: groups that lost too many members are replaced so often. */
+/**
+ * The number of sampling rounds in a step without dynamic sampling. Groups that lost too many members are
+ * replaced in the rounds after the first.
+ */
 const replacingRounds = 3;
 
-/** How many rounds of sampling a step has at most, the first one included. */
+/** The maximum number of sampling rounds in a step, including the first. */
 export function roundsOf({ dynamicSampling }: Pick<RunSettings, "dynamicSampling">): number {
   return dynamicSampling?.maxRounds ?? replacingRounds;
 }
@@ -23,7 +26,7 @@ export function hasFinished({ outcome, head }: TrajectorySummary): boolean {
   return outcome !== "left-out" && head !== null;
 }
 
-/** Why another task should take a group's place; undefined if it can be trained on. */
+/** Why another task should take a group's place. Undefined if the group can be trained on. */
 export function reasonToReplace(
   { results }: EndedGroup,
   { minGroup, dynamicSampling }: Pick<RunSettings, "minGroup" | "dynamicSampling">,
@@ -34,7 +37,10 @@ export function reasonToReplace(
   return dynamicSampling !== undefined && rewards.size < 2 ? "uniform" : undefined;
 }
 
-/** Numbers that differ in a group if what the trainer compares does: of turns, the least and the most that one earned. */
+/**
+ * Numbers that differ within a group if the rewards that the trainer compares differ. With turn rewards: the
+ * lowest and the highest.
+ */
 function comparedRewards({ reward, turnRewards }: TrajectorySummary): number[] {
   return turnRewards === undefined ? [reward] : [turnRewards.least, turnRewards.most];
 }
@@ -51,7 +57,7 @@ export function batchOf(groups: EndedGroup[]): BatchEntry[] {
     );
 }
 
-/** The groups as a step trained on them: what it could not read is left out of them. */
+/** The groups that a step trained on, without the trajectories that it could not read. */
 export function withoutUnreadable(groups: EndedGroup[], unreadable: readonly LeftOut[] = []): EndedGroup[] {
   const reasons = new Map(unreadable.map(({ trajectory, reason }) => [trajectory, reason]));
   if (reasons.size === 0) return groups;
@@ -70,7 +76,7 @@ const reasons = {
   stale: "its group began too many versions ago",
 } as const;
 
-/** The trajectories that a step does not train on, and why. */
+/** The trajectories that a step does not train on, each with its reason. */
 export function leftOutOf(groups: EndedGroup[]): { trajectory: string; reason: string }[] {
   return groups.flatMap(({ results, leftOut }) =>
     results.flatMap((result) => {

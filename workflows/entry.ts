@@ -6,5 +6,5 @@ export { shard } from "./shard.ts";
 export { step } from "./step.ts";
 export { training } from "./training.ts";
 
-/** The trajectory workflow with the loops that this bundle was made for. */
+/** The trajectory workflow with this bundle's loops. */
 export const trajectory = trajectoryWorkflow(loops);

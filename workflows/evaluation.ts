@@ -12,9 +12,9 @@ import { shardStarter } from "./shard-starter.ts";
 import { mean } from "./step-record.ts";
 
 /**
- * Runs the held-out tasks, once and greedily unless its plan says otherwise, and records what that measured: a single step of
- * a rollout, that trains nothing.
- * Trajectories left out count as wrong; if all are, throws EVALUATION_EMPTY.
+ * Evaluates the held-out tasks and records the result. By default each task runs once and greedily. An
+ * evaluation is a rollout with a single step that trains nothing. Trajectories that were left out count as
+ * wrong. Throws EVALUATION_EMPTY if all of them were.
  */
 export async function evaluation(input: EvaluationInput): Promise<EvaluationRecord> {
   const { run, plan, queues } = input;

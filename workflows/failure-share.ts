@@ -2,10 +2,10 @@ import type { ApplicationFailure } from "@temporalio/workflow";
 import type { TrajectorySummary } from "../src/contracts/rollout.ts";
 import { failure } from "./failure.ts";
 
-/** Longer reasons are cut after a word: their beginning names the failure, and its remedy where that is short. */
+/** Longer reasons are cut after a word. Their beginning names the failure, and its remedy if it is short. */
 const reasonLength = 400;
 
-/** How many trajectories infrastructure failed, by reason, the commonest first. */
+/** Counts the trajectories that failures of the infrastructure ended, by reason, the most common first. */
 export function failuresByReason(results: TrajectorySummary[]): [reason: string, count: number][] {
   const counts = new Map<string, number>();
   for (const result of results) {
@@ -16,14 +16,14 @@ export function failuresByReason(results: TrajectorySummary[]): [reason: string,
   return [...counts].sort(([, a], [, b]) => b - a);
 }
 
-/** The commonest reason for which trajectories were left out: how many of them, and one to look at. */
+/** The most common reason why trajectories were left out, with their number and an example. */
 function commonestFailure(results: TrajectorySummary[]) {
   const [[reason, times] = ["unknown", 0]] = failuresByReason(results);
   const example = results.find((result) => result.outcome === "left-out" && reasonOf(result) === reason);
   return { reason: reason.replace(/\.$/, ""), times, trajectory: example?.trajectory ?? "none" };
 }
 
-/** Why all of these were left out, in words. */
+/** Describes why all of these trajectories were left out. */
 export function reasonOfAll(results: TrajectorySummary[]): string {
   if (results.length === 0) return "it has no tasks";
   const { reason, times, trajectory } = commonestFailure(results);
@@ -31,8 +31,9 @@ export function reasonOfAll(results: TrajectorySummary[]): string {
 }
 
 /**
- * The failure that stops a run when more than the share `maximum` of a step's trajectories were left out. It names
- * the commonest reason. A resumed run tries again what was left out. What a person cancelled is no failure.
+ * Returns the failure that stops a run when more than the share `maximum` of a step's trajectories were left
+ * out. It names the most common reason. A resumed run retries the trajectories that were left out.
+ * Trajectories that a person cancelled don't count as failures.
  */
 export function tooManyFailures(
   { run, step }: { run: string; step: number },
@@ -49,8 +50,8 @@ export function tooManyFailures(
 }
 
 /**
- * The failure that stops an evaluation none of whose trajectories finished: there is no accuracy of nothing. What a
- * person cancelled is no failure.
+ * Returns the failure that stops an evaluation if none of its trajectories finished, because it has no
+ * accuracy then. Trajectories that a person cancelled don't count as failures.
  */
 export function nothingFinished(
   { run, evaluation }: { run: string; evaluation: string },

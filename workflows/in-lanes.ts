@@ -1,4 +1,4 @@
-/** Does `work` for each item, at most `lanes` at once; results in the order of the items. */
+/** Does `work` for each item, at most `lanes` at once. Returns the results in the order of the items. */
 export async function inLanes<Item, Result>(
   items: readonly Item[],
   lanes: number,

@@ -1,17 +1,18 @@
 import type { GroupPlace } from "../src/contracts/rollout.ts";
 
-/** Trajectories of one shard: with many more children a workflow is slow, and its history long. */
+/** Trajectories per shard. A workflow with many more children is slow and has a long history. */
 const shardSize = 128;
 
-/** Groups that start together, and how many of their trajectories may be under way at once. */
+/** Groups that start together, and the number of their trajectories that may run at once. */
 export interface Shard<Group extends GroupPlace> {
   groups: Group[];
   concurrency: number;
 }
 
 /**
- * `groups` in parts of at most 128 trajectories (one group, if that has more), which share `concurrency` by their sizes. Each
- * has one at least, so no more than `concurrency` of them may run at once.
+ * Splits `groups` into shards of at most 128 trajectories. A larger group gets a shard of its own. The shards
+ * share `concurrency` in proportion to their sizes. Each gets at least one, so at most `concurrency` shards
+ * may run at once.
  */
 export function inShards<Group extends GroupPlace>(
   groups: readonly Group[],
@@ -43,7 +44,7 @@ function partsOf<Group extends GroupPlace>(groups: readonly Group[]): Group[][] 
   return parts;
 }
 
-/** How many trajectories groups have. */
+/** The number of trajectories in groups. */
 export function samplesIn(groups: readonly GroupPlace[]): number {
   return groups.reduce((sum, { samples }) => sum + samples.length, 0);
 }

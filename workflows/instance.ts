@@ -1,12 +1,12 @@
 import { type WorkflowInterceptors, workflowInfo } from "@temporalio/workflow";
 import { buildAnew } from "../src/contracts/run.ts";
 
-/** How long the history was at the first task that this instance carried out and did not replay. */
+/** The length of the history at the first task that this instance carried out rather than replayed. */
 let firstTask: number | undefined;
 
 /**
- * Whether this instance of the workflow has just been built from its history. One that stays in a worker's cache from
- * task to task may have missed events that the history holds (decision 0107).
+ * Whether this instance of the workflow has just been built from its history. An instance that stays in a
+ * worker's cache between tasks may have missed events that the history has (decision 0107).
  */
 export function isBuiltAnew(): boolean {
   const { historyLength, unsafe } = workflowInfo();
@@ -14,8 +14,9 @@ export function isBuiltAnew(): boolean {
 }
 
 /**
- * An interceptor around every workflow: an instance from the cache fails a task with the signal `build-anew`. The worker
- * then drops the instance, and the server hands out the task again with the whole history.
+ * An interceptor around every workflow. With it, a cached instance fails a task that carries the signal
+ * `build-anew`. The worker then drops the instance, and the server hands out the task again with the whole
+ * history.
  */
 export const interceptors = (): WorkflowInterceptors => ({
   internals: [

@@ -5,7 +5,7 @@ import { failure } from "./failure.ts";
 import { makeCall } from "./make-call.ts";
 import { type LiveTurn, refuseCall, track } from "./turn.ts";
 
-/** What an agent loop can do in a turn. */
+/** The operations of an agent loop in a turn. */
 export function loopContext(turn: LiveTurn): LoopContext {
   const { input, trajectory, loop, task, session, tools, state } = turn;
   const bindings = new Map(input.tools.map((binding) => [binding.definition.name, binding]));
@@ -48,7 +48,7 @@ export function loopContext(turn: LiveTurn): LoopContext {
   };
 }
 
-/** Appends observations to a conversation, within the characters that the turn has left for them. */
+/** Appends observations to a conversation, within the turn's remaining characters for them. */
 function append({ trajectory, state }: LiveTurn, observations: readonly Observation[], agent?: string): void {
   for (const { tool, text } of observations) {
     const room = state.observationRoom;

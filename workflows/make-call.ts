@@ -61,7 +61,7 @@ export async function makeCall(
   );
 }
 
-/** Calls the tool, at the worker that holds its state, within the time that is left. */
+/** Calls the tool at the worker that holds its state, within the remaining time. */
 function callTool(
   { input: { queues }, trajectory, time, isCopied }: LiveTurn,
   binding: ToolBinding,
@@ -88,7 +88,7 @@ function callTool(
   );
 }
 
-/** Calls of a tool that holds state are made one after the other. */
+/** Makes the calls of a stateful tool one after the other. */
 async function inOrder<Result>(
   { state: { newestCalls } }: LiveTurn,
   binding: ToolBinding,

@@ -16,22 +16,22 @@ import { type TaskReader, trajectoryTask } from "./trajectory-task.ts";
 import { cut, transcript } from "./transcript.ts";
 import { turnSpans } from "./turn-spans.ts";
 
-/** A trajectory under way. */
+/** A trajectory in progress. */
 export interface OpenTrajectory {
-  /** The orders that people give it. */
+  /** People's orders to the trajectory. */
   orders: LiveOrders;
-  /** What has come of it. */
+  /** Its progress so far. */
   progress(): TrajectoryProgress;
-  /** What it carries when it continues as new. */
+  /** The progress that it carries over when it continues as new. */
   carried(): TrajectoryProgress;
   task: TaskReader;
-  /** The agent whose conversation it is, if its loop waits for one's requests. */
+  /** The session of its agent, if its loop waits for an agent's requests. */
   session: AgentSession;
-  /** The task as its user words it, cut at a bound; its id until it has been read. */
+  /** The user's words in the task, cut at a limit. The task's id until the task has been read. */
   prompt(): string;
-  /** Takes the next turn. Says how the trajectory ended, by its loop or by a limit, or "continue". */
+  /** Takes the next turn. Returns how its loop or a limit ended the trajectory, or "continue". */
   takeTurn(loop: ChosenLoop): Promise<Outcome | "continue">;
-  /** Whether its history has grown so long that it should continue as new. */
+  /** Whether its history is so long that it should continue as new. */
   isHistoryLong(): boolean;
   /** The newest action's text. */
   lastAction(): string;
@@ -39,7 +39,10 @@ export interface OpenTrajectory {
   release(): Promise<void>;
 }
 
-/** Opens a trajectory where it stands; `show` is told its transcript at first, and after every action and observation. */
+/**
+ * Opens a trajectory at its current state. Calls `show` with its transcript at first and after every action
+ * and observation.
+ */
 export function openTrajectory(input: TrajectoryInput, show: (transcript: string) => void): OpenTrajectory {
   const { place, queues, limits } = input;
   let state = stateOf(input.progress ?? begun(Date.now()));
@@ -99,7 +102,10 @@ export function openTrajectory(input: TrajectoryInput, show: (transcript: string
     return reachedLimit(limits, progress, progress.workedMs) ?? "continue";
   }
 
-  /** An answer ends nothing if a person said something meanwhile; nor does it, or a tool, in a turn that a fork has of another trajectory. */
+  /**
+   * Whether the trajectory continues after a turn with this outcome. It continues after an answer if a person
+   * has sent a message in the meantime. In a fork's copied turns, neither an answer nor a tool ends it.
+   */
   function goesOn(outcome: Outcome, turn: number): boolean {
     const isCopied = turn <= (input.origin?.turns ?? 0);
     if (outcome === "answered" && session.ending() !== undefined) return false;
@@ -133,7 +139,7 @@ export function openTrajectory(input: TrajectoryInput, show: (transcript: string
   };
 }
 
-/** What orders and their answers say of the trajectory. */
+/** The trajectory as orders and their answers describe it. */
 function viewOf(
   prompt: Message[],
   { turns, tokens, head, shown }: TrajectoryProgress,

@@ -3,7 +3,7 @@ import type { Outcome } from "../src/contracts/trajectory.ts";
 import { loopContext } from "./loop-context.ts";
 import { allSettled, beginTurn, type Parts } from "./turn.ts";
 
-/** A turn under way. */
+/** A turn in progress. */
 export interface OpenTurn {
   number: number;
   /**
@@ -11,7 +11,7 @@ export interface OpenTurn {
    * loop fails, everything it began is cancelled and awaited.
    */
   take(): Promise<Outcome | "continue">;
-  /** Whether a tool reported that there is nothing more to do. */
+  /** Whether a tool reported that the task is done. */
   isDone(): boolean;
   /** Adds the turn to the trajectory's state and returns its record. */
   close(): Turn;

@@ -24,7 +24,7 @@ const isOfType: Record<Argument["type"], (value: unknown) => boolean> = {
   '"user" or "system"': (value) => value === "user" || value === "system",
 };
 
-/** What is wrong with the JSON that an order came with, for the person who sent it; undefined if nothing is. */
+/** Describes the mistake in an order's JSON to the person who sent it. Undefined if it has none. */
 export function argumentsProblem(order: OrderName, value: unknown): string | undefined {
   const given = value ?? {};
   if (!isObject(given)) return `its argument must be one JSON object, such as ${example(order)}`;

@@ -3,12 +3,12 @@ import type { JsonObject } from "../src/contracts/json.ts";
 import type { SpokenMessage } from "../src/contracts/message.ts";
 import type { LiveStatus, OrderName, Orders, Transcript } from "../src/contracts/orders.ts";
 
-/** The JSON that came with an order; it may be anything. */
+/** The JSON of an order, not validated. */
 export type OrderArguments = Readonly<Record<string, unknown>>;
 
-/** What orders do. */
+/** The effects of orders. */
 export interface OrderActions {
-  /** Throws what an order is refused with; nothing has happened then. */
+  /** Throws if an order must be rejected, before it has any effect. */
   validate(order: OrderName, given: OrderArguments | undefined): void;
   status(): LiveStatus;
   transcript(): Transcript;
@@ -35,7 +35,7 @@ const descriptions: Record<OrderName, string> = {
   say: 'Add a message before the next action. {"text": "…", "role": "user"} (role: user or system)',
 };
 
-/** Registers the updates, the signals and the query of the trajectory workflow, with words for the UI. */
+/** Registers the trajectory workflow's updates, signals and query, with descriptions for the UI. */
 export function handleOrders(actions: OrderActions): void {
   const { status } = actions;
   const options = (order: OrderName) => ({
@@ -105,7 +105,7 @@ export function handleOrders(actions: OrderActions): void {
     options("say"),
   );
 
-  // Signals are for when no worker is up to answer an update: they take effect when one is.
+  // Signals serve when no worker is up to answer an update. They take effect when a worker is.
   setHandler(
     defineSignal<Given<"pause">>("pause"),
     (order) => actions.pause(reasonIn(order)),
@@ -119,7 +119,7 @@ export function handleOrders(actions: OrderActions): void {
   );
 }
 
-/** A signal is not checked: whatever it came with, there is a text in it or there is none. */
+/** Signals are not validated: returns the reason if it is a text. */
 function reasonIn(given: { reason?: unknown } | null | undefined): string | undefined {
   const reason = given?.reason;
   return typeof reason === "string" ? reason : undefined;

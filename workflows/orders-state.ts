@@ -1,7 +1,7 @@
 import type { LiveStatus, WaitingCall } from "../src/contracts/orders.ts";
 import type { OrdersState } from "./trajectory-state.ts";
 
-/** The state in a word, for people. */
+/** Names the state for people. */
 export function stateName(state: OrdersState): LiveStatus["state"] {
   if (state.isClosed) return "ended";
   if (state.cancelled !== undefined) return "cancelling";
@@ -11,7 +11,7 @@ export function stateName(state: OrdersState): LiveStatus["state"] {
   return state.isAtGate ? "paused" : "pausing";
 }
 
-/** What a person is waited for to do; approval if there are calls of both kinds. */
+/** What a person needs to do. Returns "approval" if there are calls of both kinds. */
 export function awaited(state: OrdersState): "approval" | "answer" | undefined {
   const open = undecided(state);
   if (open.length === 0) return undefined;
@@ -23,13 +23,13 @@ export function undecided({ waiting, decided }: OrdersState): WaitingCall[] {
   return [...waiting.values()].filter(({ call }) => !decided.has(call));
 }
 
-/** Why no order is taken any more; undefined while orders are taken. */
+/** Why no order is accepted any more. Undefined while orders are accepted. */
 export function endProblem({ isClosed, cancelled }: OrdersState): string | undefined {
   if (isClosed) return "its turns have ended";
   return cancelled === undefined ? undefined : `it was cancelled: ${cancelled}`;
 }
 
-/** The call that an approval, an answer or a denial is about, or why there is none. */
+/** Returns the call that an approval, an answer or a denial refers to, or the reason why none matches. */
 export function callToDecide(
   state: OrdersState,
   order: "approve" | "answer" | "deny",

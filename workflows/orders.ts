@@ -11,38 +11,38 @@ import { awaited, callToDecide, endProblem, stateName, undecided } from "./order
 import { describeWaiting } from "./search-attributes.ts";
 import type { OrderEvent, OrdersState } from "./trajectory-state.ts";
 
-/** What orders need of the trajectory. */
+/** The parts of a trajectory that orders use. */
 export interface Ordered {
   id: string;
-  /** What has been ordered of it. */
+  /** The state of its orders. */
   orders(): OrdersState;
-  /** What an order changes. */
+  /** Applies an order's change. */
   apply(event: OrderEvent): void;
-  /** How far it is. */
+  /** Returns its progress for people. */
   view(): Omit<Transcript, Exclude<keyof LiveStatus, "turn" | "tokens">>;
-  /** Rejects if the policy's chat template has no place for the message. */
+  /** Rejects if the policy's chat template does not write the message. */
   check(message: SpokenMessage): Promise<unknown>;
-  /** What the UI says about it has changed. */
+  /** Called when the trajectory's description in the UI has changed. */
   onChange(): void;
 }
 
-/** The orders that people give a live trajectory, and where it obeys them. */
+/** The orders that people give a live trajectory, and the points where it obeys them. */
 export interface LiveOrders {
   isPaused(): boolean;
-  /** What the trajectory does; the order `cancel` cancels it. */
+  /** The scope of the trajectory's work. The order `cancel` cancels it. */
   scope: CancellationScope;
-  /** Waits while it is paused, between two turns. */
+  /** Waits between two turns while the trajectory is paused. */
   gate(): Promise<void>;
-  /** Waits until a person decides about a tool call, `timeout` milliseconds at most. */
+  /** Waits at most `timeout` milliseconds until a person decides about a tool call. */
   approval(call: Omit<WaitingCall, "since">, timeout: number | undefined): Promise<Approval>;
-  /** The reason for which it was cancelled; undefined if it was not. */
+  /** The reason of its cancellation. Undefined if it was not cancelled. */
   cancelled(): string | undefined;
   status(): LiveStatus;
-  /** The turns have ended: later orders are refused. */
+  /** Ends the turns: later orders are rejected. */
   close(): void;
 }
 
-/** Takes orders from now on. */
+/** Accepts orders from now on. */
 export function takeOrders(trajectory: Ordered): LiveOrders {
   const scope = new CancellationScope();
   const now = trajectory.orders;
@@ -86,7 +86,9 @@ export function takeOrders(trajectory: Ordered): LiveOrders {
     scope.cancel();
   }
 
-  /** Of two orders about one call in one task of the workflow, the validator lets both pass. */
+  /**
+   * Checks again, because the validator accepts both of two orders about one call in the same workflow task.
+   */
   function decide(
     order: "approve" | "deny" | "answer",
     asked: string | undefined,

@@ -2,7 +2,10 @@ import { ApplicationFailure } from "@temporalio/workflow";
 import type { ErrorCode } from "../src/base/errors/table.ts";
 import type { TrajectoryResult } from "../src/contracts/trajectory.ts";
 
-/** Mistakes in a plugin's own text, and what a machine lacks: trying again does not help, and every trajectory would meet them. */
+/**
+ * Mistakes in a plugin's own text, and software missing on the machine. A retry does not help, and every
+ * trajectory would meet them.
+ */
 const mistakes: readonly ErrorCode[] = [
   "PLUGIN_BROKEN",
   "PLUGIN_ANSWER_INVALID",
@@ -11,7 +14,7 @@ const mistakes: readonly ErrorCode[] = [
   "NATIVE_FILES_MISSING",
 ];
 
-/** The mistake of a plugin that an error comes from; undefined if it comes from something else. */
+/** Returns the plugin's mistake that caused an error. Undefined if the error has another cause. */
 export function mistakeIn(error: unknown): TrajectoryResult["mistake"] {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
     if (!(cause instanceof ApplicationFailure)) continue;
@@ -21,7 +24,7 @@ export function mistakeIn(error: unknown): TrajectoryResult["mistake"] {
   return undefined;
 }
 
-/** The failure that ends the run for a trajectory's mistake; undefined if it met none. */
+/** Returns the failure that ends the run because of a trajectory's mistake. Undefined if it has none. */
 export function endOfRun({ mistake }: Pick<TrajectoryResult, "mistake">): ApplicationFailure | undefined {
   if (mistake === undefined) return undefined;
   return ApplicationFailure.create({ type: mistake.code, message: mistake.message, nonRetryable: true });

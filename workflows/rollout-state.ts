@@ -13,33 +13,36 @@ import { admissible, chooseGroups, type RolloutLimits } from "./admission.ts";
 import { reasonToReplace } from "./ended-groups.ts";
 import { endedGroup, hasEnded } from "./open-groups.ts";
 
-/** What a run allows, and which of its groups are replaced. */
+/** A run's limits, and the rules for replacing groups. */
 export interface RolloutRules extends RolloutLimits, Pick<RunSettings, "minGroup" | "dynamicSampling"> {
-  /** Rounds of sampling that a step has at most, the first one included. */
+  /** The maximum number of sampling rounds in a step, including the first. */
   rounds: number;
 }
 
-/** Where the steps are. */
+/** The position of the run in its steps. */
 export interface StepPosition {
-  /** The step that is taken next, or taken now. */
+  /** The current or next step. */
   step: number;
   policyVersion: number;
-  /** Steps still to come. */
+  /** The number of steps still to take. */
   stepsLeft: number;
-  /** Groups that the step trains on now. */
+  /** The number of groups that the current step trains on. */
   inTraining: number;
-  /** It waits for its groups. */
+  /** The step waits for its groups. */
   isAwaited: boolean;
-  /** Rounds of sampling that it has drawn. */
+  /** The number of sampling rounds drawn for the step. */
   round: number;
 }
 
-/** The state of rollouts that begin. */
+/** The state of a new rollout. */
 export function emptyRollout(nextGroup = 1): RolloutProgress {
   return { nextGroup, open: [], leftOut: [] };
 }
 
-/** `state` with the results of trajectories that have ended; each counts once, and what is not open not at all. */
+/**
+ * Returns `state` with the results of ended trajectories. Each result counts once. Results for groups that
+ * are not open are ignored.
+ */
 export function withEnded(
   state: RolloutProgress,
   results: readonly TrajectorySummary[],
@@ -63,7 +66,10 @@ export function withEnded(
     : changed.reduce((next, group) => replacedAtOnce(next, group, rules, step), { ...state, open });
 }
 
-/** The ids of those trajectories of `groups` that have not ended; all of a group that is no longer open have. */
+/**
+ * Returns the ids of the trajectories of `groups` that have not ended. In groups that are no longer open, all
+ * have ended.
+ */
 export function notEnded(run: string, { open }: RolloutProgress, groups: readonly GroupPlace[]): string[] {
   const idsOf = ({ stage, task }: GroupPlace, samples: readonly number[]) =>
     samples.map((sample) => trajectoryId({ run, stage, task, sample }));
@@ -97,7 +103,10 @@ function withResults(group: OpenGroup, news: ReadonlyMap<number, TrajectorySumma
   return { ...group, results, policyVersion };
 }
 
-/** In an asynchronous run a group gives way as it ends, as often as the rounds of synchronous steps would let it. */
+/**
+ * In an asynchronous run, a group is replaced as soon as it ends, within the number of replacements that the
+ * rounds of synchronous steps would allow.
+ */
 function replacedAtOnce(
   state: RolloutProgress,
   group: OpenGroup,
@@ -123,7 +132,9 @@ function leaveOut(
   };
 }
 
-/** Leaves out the groups that are too old for the step that begins; of a committed step none is. */
+/**
+ * Leaves out the groups that are too old for the step that begins. A committed step keeps all of its groups.
+ */
 export function withoutStale(
   state: RolloutProgress,
   { staleness }: RolloutRules,
@@ -134,7 +145,7 @@ export function withoutStale(
   return state.open.filter(isStale).reduce((next, group) => leaveOut(next, group, "stale", step), state);
 }
 
-/** How many groups are to start now, those that were admitted and wait included. */
+/** Returns how many groups should start now, including admitted groups that wait. */
 export function toStart(state: RolloutProgress, rules: RolloutRules, position: StepPosition): number {
   const waiting = state.open.filter(({ isStarted }) => !isStarted).length;
   if (rules.staleness === 0) {
@@ -145,15 +156,16 @@ export function toStart(state: RolloutProgress, rules: RolloutRules, position: S
   return admissible(rules, { admitted, running: running(state), stepsLeft: position.stepsLeft });
 }
 
-/** Trajectories that are under way. */
+/** Counts the trajectories in progress. */
 function running({ open }: RolloutProgress): number {
   const started = open.filter(({ isStarted }) => isStarted);
   return started.reduce((sum, { samples, results }) => sum + samples.length - Object.keys(results).length, 0);
 }
 
 /**
- * The round of sampling that a synchronous step draws next: its groups first, then, whenever all that it has have
- * ended, others in place of those to replace. Undefined while some run, and when there is nothing more to draw.
+ * Returns the round of sampling that a synchronous step draws next. The first round draws the step's groups.
+ * Later rounds replace groups once all of the step's groups have ended. Undefined while some groups run or
+ * when no replacement is needed.
  */
 export function nextRound(
   { open }: RolloutProgress,
@@ -167,7 +179,7 @@ export function nextRound(
   return count <= 0 ? undefined : { round: round + 1, count };
 }
 
-/** Groups that a step of `groups` may be given beside them. */
+/** The number of groups that a step of `groups` can take in addition. */
 function roomFor(groups: number, { groupSize }: RolloutRules): number {
   return Math.max(0, Math.floor(largestStep / groupSize) - groups);
 }
@@ -176,7 +188,10 @@ function isOfFirstRound(group: OpenGroup | undefined): boolean {
   return group?.round === undefined;
 }
 
-/** The groups that the step takes, with those that were left out since the last one; undefined while it must wait. */
+/**
+ * Returns the groups for the step, together with those that were left out since the last step. Undefined
+ * while the step must wait.
+ */
 export function taken(
   state: RolloutProgress,
   rules: RolloutRules,
@@ -194,7 +209,10 @@ export function taken(
   };
 }
 
-/** A synchronous step takes all. If every group should be replaced, it trains on those that it drew first. */
+/**
+ * A synchronous step takes all groups. If every group should be replaced, it trains on those of the first
+ * round.
+ */
 function takenWhole(
   state: RolloutProgress,
   rules: RolloutRules,
@@ -212,12 +230,12 @@ function takenWhole(
   return { groups, trained: groups.length, left: { ...state, open: [], leftOut: [] } };
 }
 
-/** How far the groups are. */
+/** The position in the sequence of groups. */
 export function groupCursor({ open, nextGroup: next }: RolloutProgress): GroupCursor {
   return { openFrom: open.reduce((lowest, { number = next }) => Math.min(lowest, number), next), next };
 }
 
-/** Those of a step that was committed before, or as staleness has it. */
+/** The groups of a committed step, or else those that the staleness rules choose. */
 function chosen(
   { open, committed }: RolloutProgress,
   rules: RolloutRules,
@@ -239,7 +257,9 @@ function chosen(
   return open.filter(({ number = 0 }) => isChosen.has(number));
 }
 
-/** The trajectories of groups that have ended and that no step has recorded: what a share of failures is a share of. */
+/**
+ * The trajectories of ended groups that no step has recorded. The share of failures is computed over them.
+ */
 export function sinceLastStep(state: RolloutProgress, step: number): TrajectorySummary[] {
   const ended = state.open.filter(hasEnded).map((group) => endedGroup(group, step));
   return [...state.leftOut, ...ended].flatMap(({ results }) => results);

@@ -30,44 +30,47 @@ import {
   withoutStale,
 } from "./rollout-state.ts";
 
-/** The groups under way of a run, or of an evaluation. */
+/** The groups in progress of a run or an evaluation. */
 export interface Rollout {
   /**
-   * The groups for the next step, and those that were left out since the last one, once there are enough. Throws
-   * TOO_MANY_FAILURES, BATCH_EMPTY, ROLLOUT_LOST.
+   * Resolves to the groups for the next step, once there are enough, and those that were left out since the
+   * last step. Throws TOO_MANY_FAILURES, BATCH_EMPTY, ROLLOUT_LOST.
    */
   nextStep(): Promise<Pick<StepInput, "groups" | "cursor">>;
-  /** The step has trained on what `nextStep` gave: others may start. */
+  /** Records that the step has trained on the groups from `nextStep`, so that other groups may start. */
   trained(): void;
-  /** Of the next step's trajectories, how many have ended. */
+  /** How many of the next step's trajectories have ended. */
   progress(): { done: number; of: number };
-  /** Starts nothing more; resolves to what must be carried over when what is being started has been. */
+  /**
+   * Starts no more groups. Resolves to the state to carry over once all groups that are starting have
+   * started.
+   */
   close(): Promise<RolloutProgress>;
 }
 
 interface Options {
   run: string;
   rules: RolloutRules;
-  /** Steps in all. */
+  /** The total number of steps. */
   steps: number;
   maxInfrastructureFailures?: number;
-  /** Which step is next, and the version that it trains from. */
+  /** The next step, and the version that it trains from. */
   position: Pick<TrainingProgress, "nextStep" | "policyVersion">;
-  /** The ids of a step's tasks, or of those that replace some of them. */
+  /** Returns the ids of a step's tasks, or of those that replace some of them. */
   draw(step: number, replacement?: Replacement): Promise<string[]>;
   /**
-   * Starts a shard, the `index`th of the step. Resolves when it has started; `ended` with what the shard has not told by
-   * signal, or rejects with ROLLOUT_LOST.
+   * Starts the step's shard number `index`. Resolves when the shard has started. `ended` resolves to the
+   * results that the shard has not sent by signal, or rejects with ROLLOUT_LOST.
    */
   startShard(shard: Shard<OpenGroup>, index: number): Promise<{ ended: Promise<TrajectorySummary[]> }>;
-  /** The results of trajectories that have ended, from the run's records. */
+  /** Returns the results of ended trajectories from the run's records. */
   readEnded(trajectories: string[]): Promise<TrajectorySummary[]>;
 }
 
 /**
- * The one road on which trajectories are rolled out: starts groups as there is room for them and staleness allows, in
- * shards that go on by themselves, and gathers what they tell by signal. What follows from its state is in
- * rollout-state.ts; decision 0024 tells why nothing is lost.
+ * Rolls out all trajectories of a run or an evaluation. Starts groups in shards as capacity and staleness
+ * allow, and collects the results that the shards send by signal. rollout-state.ts has the rules, and
+ * decision 0024 explains why no result is lost.
  */
 export function openRollout(options: Options, begun: RolloutProgress): Rollout {
   const { run, rules, position } = options;
@@ -90,14 +93,17 @@ export function openRollout(options: Options, begun: RolloutProgress): Rollout {
   }
 
   setHandler(trajectoriesEnded, (told) => {
-    if (told.execution === execution) gather(told.ended); // else its groups have been started anew
+    if (told.execution === execution) gather(told.ended); // otherwise its groups have been restarted
   });
 
   function gather(ended: TrajectorySummary[]): void {
     news.push(...ended);
   }
 
-  /** What came with one workflow task counts at once: hundreds of signals may, and all groups are gone through for it. */
+  /**
+   * Counts all news of one workflow task together. Hundreds of signals may arrive at once, and each count
+   * visits all groups.
+   */
   async function countNews(): Promise<never> {
     for (;;) {
       await condition(() => news.length > 0);
@@ -115,7 +121,10 @@ export function openRollout(options: Options, begun: RolloutProgress): Rollout {
     if (isWhole(since.length)) failed ??= tooMany(since);
   }
 
-  /** A share of failures says something once a step's trajectories have ended: all that it drew, if it is synchronous. */
+  /**
+   * Whether enough trajectories have ended to judge the share of failures: as many as a step has. A
+   * synchronous step waits for all that it drew.
+   */
   function isWhole(ended: number): boolean {
     return rules.staleness === 0 ? state.open.every(hasEnded) : ended >= rules.groups * rules.groupSize;
   }
@@ -137,7 +146,7 @@ export function openRollout(options: Options, begun: RolloutProgress): Rollout {
     }
   }
 
-  /** Those that were left waiting first, then others. */
+  /** Starts waiting groups first, then new ones. */
   async function startSome(count: number): Promise<void> {
     const waiting = state.open.filter(({ isStarted }) => !isStarted).length;
     if (waiting < count) await admit(count - waiting);
@@ -148,7 +157,7 @@ export function openRollout(options: Options, begun: RolloutProgress): Rollout {
     }
   }
 
-  /** The next ones in the order of the data, or in place of others. */
+  /** Admits the next groups in the order of the data, or groups that replace others. */
   async function admit(count: number): Promise<void> {
     const next = rules.staleness === 0 ? nextRound(state, rules, now()) : undefined;
     if (next === undefined || next.round === 1) await admitNext(count);
@@ -172,7 +181,7 @@ export function openRollout(options: Options, begun: RolloutProgress): Rollout {
   function placesOf(step: number): Promise<GroupPlace[]> {
     const known = drawn.get(step);
     if (known !== undefined) return known;
-    drawn.clear(); // the data goes on in one direction
+    drawn.clear(); // steps are drawn in order
     const drawing = options.draw(step).then((tasks) => groupPlaces(step, tasks, rules.groupSize));
     drawn.set(step, drawing);
     return drawing;
@@ -216,9 +225,10 @@ export function openRollout(options: Options, begun: RolloutProgress): Rollout {
   }
 
   /**
-   * A shard that has ended told of every trajectory before. An instance that does not know of one has missed events: a
-   * plain Error fails the task, and the worker rebuilds the instance from the history. Results that even the history
-   * lacks are in the run's records (decision 0107).
+   * Reads the results that an ended shard sent but this instance does not know. A shard reports every
+   * trajectory before it ends, so the instance has missed events. A plain Error fails the task, and the
+   * worker rebuilds the instance from the history. If even the history lacks the results, the run's records
+   * have them (decision 0107).
    */
   async function askForLost(groups: readonly OpenGroup[]): Promise<void> {
     const lost = notEnded(run, withEnded(state, news, rules, position.nextStep), groups);
@@ -227,7 +237,10 @@ export function openRollout(options: Options, begun: RolloutProgress): Rollout {
     gather(await options.readEnded(lost));
   }
 
-  /** What follows from the state: conditions ask after each signal, and it is found anew when something has changed. */
+  /**
+   * Derives a value from the state. Conditions check it after each signal, so it is computed again only when
+   * the state or the position has changed.
+   */
   function derived<Result>(find: (state: RolloutProgress, position: StepPosition) => Result): () => Result {
     let known: { state: RolloutProgress; position: StepPosition; result: Result } | undefined;
     return () => {

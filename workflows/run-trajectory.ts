@@ -12,8 +12,8 @@ import { releaseTools, toolsWithState } from "./tool-activity.ts";
 import { summary } from "./transcript.ts";
 
 /**
- * Runs a trajectory as a child workflow; `line` tells a person what its task is. One that still runs for an earlier training workflow gives way: what it
- * finished is in the journal.
+ * Runs a trajectory as a child workflow. `line` describes its task to people. Replaces a workflow of the same
+ * trajectory that still runs for an earlier training workflow. The journal keeps the turns that it finished.
  */
 export async function runTrajectory(input: TrajectoryInput, line: string): Promise<TrajectoryResult> {
   const startedAt = Date.now();
@@ -43,10 +43,13 @@ export async function runTrajectory(input: TrajectoryInput, line: string): Promi
   }
 }
 
-/** What a worker ends a trajectory with whose loop does not return (src/control/temporal/loop-watch.ts). */
+/**
+ * The error with which a worker ends a trajectory whose loop does not return
+ * (src/control/temporal/loop-watch.ts).
+ */
 const stuck: ErrorCode = "LOOP_STUCK";
 
-/** The workflow could not say itself how it ended. */
+/** The result of a trajectory whose workflow could not report how it ended. */
 function lost({ place, policyVersion }: TrajectoryInput, task: string, failure: string): TrajectoryResult {
   return {
     trajectory: place.id,

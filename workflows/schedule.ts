@@ -3,7 +3,7 @@ import { defined } from "../src/base/records/defined.ts";
 import { type Activities, activityRoles } from "../src/contracts/activity-roles.ts";
 import type { Queues, RetrySettings } from "../src/contracts/trajectory.ts";
 
-/** A worker that is silent for longer loses its activity to another. */
+/** A worker that sends no heartbeat for this long loses its activity to another. */
 export const heartbeatTimeout = "10s";
 
 const defaults = {
@@ -11,36 +11,49 @@ const defaults = {
   retry: { initialInterval: "200ms", backoffCoefficient: 2, maximumInterval: "10s", maximumAttempts: 20 },
 } as const;
 
-/** Attempts that the plugin did not fail, at most: workers that died, or that do not hold its state. */
+/**
+ * The maximum number of attempts in addition to the plugin's own, for workers that died or that do not hold
+ * its state.
+ */
 const lostWorkers = 50;
 
 /**
- * Of activities that call a plugin: these bound each execution by its time-out and count its failures, for what waits
- * for its turn or for a host that is down takes longer, and a worker that dies costs the plugin no attempt.
+ * Returns the options of an activity that calls a plugin. Such an activity limits each execution by the
+ * plugin's time-out and counts the plugin's failures itself. Temporal's own limits would be wrong here: a
+ * call may wait longer for its turn or for a host that is down, and a dead worker must not cost the plugin an
+ * attempt.
  */
 export function boundedItself(retry: RetrySettings) {
   const maximumAttempts = retry.maximumAttempts + lostWorkers;
   return { startToCloseTimeout: "24 hours", retry: { ...retry, maximumAttempts } } as const;
 }
 
-/** Whether the worker that runs the workflows also serves `role`: what is quick can then be done on the spot. */
+/**
+ * Whether the worker that runs the workflows also serves `role` and can therefore do quick work on the spot.
+ */
 export function isServedHere(role: keyof Queues, queues: Queues): boolean {
   return queues[role] === queues.orchestration;
 }
 
-/** Milliseconds in which the worker that holds a tool's state takes what it is asked; a heartbeat has as many. */
+/**
+ * Milliseconds within which the worker that holds a tool's state must accept a call. Its heartbeat has the
+ * same limit.
+ */
 const answerTime = 10_000;
-/** For one that is busy, at most: it might end meanwhile. */
+/** The maximum for a busy worker, which might end in the meantime. */
 const longestAnswerTime = 60_000;
 
-/** Milliseconds for the holder of a tool's state that was `waited` for, ms, and holds it still: as many again. */
+/**
+ * Milliseconds to wait for a worker that still holds a tool's state after `waited` ms: the same time again.
+ */
 export function answerTimeAfter(waited: number): number {
   return Math.min(Math.max(answerTime, waited), longestAnswerTime);
 }
 
 /**
- * `options` for the own queue of the worker that holds a tool's state. Nobody else can take what it does not, and one that goes
- * silent over an activity is not asked again ("TemporalTimeout:Heartbeat" is what the server calls that).
+ * Adapts `options` to the queue of the worker that holds a tool's state. No other worker serves this queue. A
+ * worker that stops sending heartbeats is not tried again. The server calls this failure
+ * "TemporalTimeout:Heartbeat".
  */
 export function atHolder(
   options: ActivityOptions,
@@ -54,11 +67,17 @@ export function atHolder(
 interface ScheduleOptions {
   /** At most 400 bytes, shown in the UI. */
   summary?: string;
-  /** It takes less time than its way through the server: a local activity, if this worker serves its queue. */
+  /**
+   * The activity takes less time than a round trip to the server. It is local if this worker serves its
+   * queue.
+   */
   isQuick?: boolean;
-  /** The own queue of the worker that it is for. */
+  /** The queue of the one worker that must take the activity. */
   holder?: string;
-  /** Of what bounds its executions and counts its failures itself; default: 20 attempts of 30 minutes. */
+  /**
+   * Retries for activities that limit their executions and count their failures themselves. Default: 20
+   * attempts of 30 minutes.
+   */
   retry?: RetrySettings;
 }
 

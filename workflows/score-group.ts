@@ -13,8 +13,9 @@ interface Ended {
 }
 
 /**
- * Takes the trajectories of a shard as they end, and gives back what may be told: each at once, or where rewards compare a group,
- * all of that when its last one has ended and they were scored. Evaluations have no groups.
+ * Takes the trajectories of a shard as they end, and returns those whose results are final. Without group
+ * rewards, each is final at once. With group rewards, a group's results are final when its last trajectory
+ * has ended and the rewards have compared them. Evaluations have no groups.
  */
 export function groupScoring(shard: ShardInput) {
   const { group: binding } = shard.settings.reward;
@@ -43,7 +44,7 @@ export function groupScoring(shard: ShardInput) {
     }
   }
 
-  /** The rewards could not be asked: none of the group has a score. */
+  /** Leaves out the whole group, because its rewards could not score it. */
   async function lost(ended: readonly Ended[], error: unknown): Promise<TrajectorySummary[]> {
     const mistake = mistakeIn(error);
     const failure = `score-group: ${messageOf(error)}`;
@@ -83,7 +84,7 @@ function leftOut(result: TrajectorySummary, failure: string): TrajectorySummary 
   return { ...kept, outcome: "left-out", reward: 0, success: false, failure };
 }
 
-/** What an activity failed with stands at the end of the causes. */
+/** The message of the innermost cause, which is the activity's own failure. */
 function messageOf(error: unknown): string {
   let cause = error;
   while (cause instanceof Error && cause.cause instanceof Error) cause = cause.cause;

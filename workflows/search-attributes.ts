@@ -18,7 +18,7 @@ const reward = defineSearchAttributeKey(name("EverturnReward"), "DOUBLE");
 const tools = defineSearchAttributeKey(name("EverturnTools"), "KEYWORD_LIST");
 const waiting = defineSearchAttributeKey(name("EverturnWaiting"), "KEYWORD");
 
-/** What a trajectory can be searched by from its start. */
+/** The attributes for finding a trajectory from its start. */
 export function startAttributes({ place, policyVersion: version }: TrajectoryInput): TypedSearchAttributes {
   const pairs: SearchAttributePair[] = [
     { key: run, value: place.run },
@@ -30,7 +30,7 @@ export function startAttributes({ place, policyVersion: version }: TrajectoryInp
   return new TypedSearchAttributes(pairs);
 }
 
-/** What a step or an evaluation can be searched by. */
+/** The attributes for finding a step or an evaluation. */
 export function stageAttributes(place: { run: string; stage: string; step: number; policyVersion: number }) {
   return new TypedSearchAttributes([
     { key: run, value: place.run },
@@ -40,7 +40,10 @@ export function stageAttributes(place: { run: string; stage: string; step: numbe
   ]);
 }
 
-/** Adds what is known at a trajectory's end: outcome, reward, tools used (not names that the model made up). */
+/**
+ * Adds a trajectory's outcome, reward and used tools at its end. Tool names that the model made up are not
+ * included.
+ */
 export function describeEnd(result: TrajectoryResult, toolsUsed: string[]): void {
   upsertSearchAttributes([
     { key: outcome, value: result.outcome },
@@ -49,7 +52,7 @@ export function describeEnd(result: TrajectoryResult, toolsUsed: string[]): void
   ]);
 }
 
-/** What a live trajectory waits for a person to do; null while it waits for nobody. */
+/** Sets what a live trajectory needs from a person, or null if it waits for nobody. */
 export function describeWaiting(reason: "approval" | "answer" | "paused" | null): void {
   upsertSearchAttributes([{ key: waiting, value: reason }]);
 }

@@ -6,12 +6,12 @@ import type { Shard } from "./in-shards.ts";
 import { stageAttributes } from "./search-attributes.ts";
 
 interface Options extends Pick<ShardInput, "run" | "settings" | "queues" | "newest" | "source"> {
-  /** The version that generates, or the oldest that may. */
+  /** The version that generates, or the oldest version that may. */
   position: { readonly policyVersion: number };
   quickTurns: () => boolean;
 }
 
-/** The shard workflows of a rollout: starts one for some groups. */
+/** Returns a function that starts the shard workflow for some groups of a rollout. */
 export function shardStarter({ position, quickTurns, ...common }: Options) {
   const { workflowId: workflow, firstExecutionRunId: execution } = workflowInfo();
   return async (
@@ -30,13 +30,14 @@ export function shardStarter({ position, quickTurns, ...common }: Options) {
       policyVersion,
       quickTurns: quickTurns(),
       groups: groups.map(placeOf),
-      concurrency: newest ? settings.concurrency : concurrency, // there, admission bounds what is under way
+      concurrency: newest ? settings.concurrency : concurrency, // admission limits an asynchronous run
       admitter: { workflow, execution },
     };
     const handle = await startChild<(input: ShardInput) => Promise<TrajectorySummary[]>>("shard", {
       args: [input],
       workflowId: `${run}/${name}`,
-      // Those of an asynchronous run outlive a continue-as-new; others end with the workflow that waits for them.
+      // Shards of an asynchronous run outlive a continue-as-new. Others end with the workflow that waits for
+      // them.
       parentClosePolicy: newest ? "ABANDON" : "TERMINATE",
       workflowIdReusePolicy: "TERMINATE_IF_RUNNING",
       typedSearchAttributes: stageAttributes({ run, stage, step, policyVersion }),

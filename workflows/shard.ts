@@ -8,13 +8,17 @@ import { groupScoring } from "./score-group.ts";
 import { summarize } from "./summarize.ts";
 import { inputsOf } from "./trajectory-input.ts";
 
-/** How long news waits for more, ms, and results of one signal: a quick step costs few, and none is too large. */
+/**
+ * Milliseconds that results wait for others, and results per signal. These keep a quick step's signals few
+ * and each signal small.
+ */
 const bounds = { wait: 1000, results: 200 };
 
 /**
- * Rolls out groups for the workflow that admitted them: their trajectories, at most `concurrency` at once. It tells that
- * workflow of each that has ended and was scored, several at a time, and returns what it has not told when all have ended. An asynchronous run
- * is told of all: who started the shard may have continued as new, and would not hear of its end.
+ * Rolls out groups for the workflow that admitted them, at most `concurrency` trajectories at once. Sends the
+ * results of ended and scored trajectories to that workflow in batches, and returns those it has not sent
+ * when all have ended. In an asynchronous run it sends all of them, because the workflow that started the
+ * shard may have continued as new and would not see the shard's result.
  */
 export async function shard(input: ShardInput): Promise<TrajectorySummary[]> {
   const { run, groups, queues, source, admitter } = input;

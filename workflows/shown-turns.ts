@@ -2,14 +2,14 @@ import type { Call, Turn } from "../src/contracts/generated/trajectory.ts";
 import type { Shown } from "../src/contracts/trajectory.ts";
 import { cut } from "./transcript.ts";
 
-/** How many first turns stay, and how many newest ones, as far as these have room. */
+/** The number of first turns and of newest turns to keep. The newest are also limited by their bytes. */
 const bounds = { first: 3, newest: 12, newestBytes: 8_000 };
 
-/** Bytes that the texts of one turn may have, about. */
+/** The approximate limit on the bytes of one turn's texts. */
 const turnBytes = 2_400;
 const callsShown = 50;
 
-/** `shown` with the next turn: cut at a bound, older turns left out where there is no room. */
+/** Adds the next turn to `shown`, with its texts cut. Older turns are dropped to make room. */
 export function withTurn({ first, newest }: Shown, turn: Turn): Shown {
   const bounded = cutTurn(turn);
   if (newest.length === 0 && first.length < bounds.first) return { first: [...first, bounded], newest };
@@ -18,7 +18,7 @@ export function withTurn({ first, newest }: Shown, turn: Turn): Shown {
   return { first, newest: kept };
 }
 
-/** A turn with its texts cut at a bound. */
+/** Cuts a turn's texts at a limit. */
 export function cutTurn({ action, toolCalls }: Turn): Turn {
   const calls = toolCalls.slice(0, callsShown);
   const share = Math.floor(turnBytes / (1 + 2 * calls.length));

@@ -6,13 +6,14 @@ import type { StepInput } from "../src/contracts/run.ts";
 import { batchOf, reasonToReplace } from "./ended-groups.ts";
 import { failuresByReason } from "./failure-share.ts";
 
-/** Reasons that a record counts on their own; the rest are rare. */
+/** The number of reasons that a record counts separately. Others are rare. */
 const reasonsKept = 8;
 
 /**
- * The step's line of `metrics.jsonl`. `clock` holds the times (ms) at which rollout began, training began,
- * publishing began, and all was done. Means are over all trajectories that finished, those of groups that train
- * nothing included; trajectories left out are only counted. Staleness is that of the batch.
+ * Returns the step's line of `metrics.jsonl`. `clock` has the times in ms when rollout, training and
+ * publishing began, and when all was done. Means are over all finished trajectories, including those of
+ * groups that train nothing. Trajectories that were left out are only counted. Staleness is that of the
+ * batch.
  */
 export function stepRecord(
   input: Pick<StepInput, "step" | "policyVersion" | "settings" | "trainedBefore">,
@@ -66,7 +67,10 @@ export function stepRecord(
   });
 }
 
-/** The same of a step on examples. `clock` holds the times (ms) at which training began, publishing began, and all was done. */
+/**
+ * Returns the line of a step on examples. `clock` has the times in ms when training and publishing began, and
+ * when all was done.
+ */
 export function exampleStepRecord(
   step: number,
   { policyVersion, metrics }: TrainStepResult<ExampleMetrics>,
@@ -89,7 +93,7 @@ export function exampleStepRecord(
   };
 }
 
-/** The mean; 0 of nothing. */
+/** The mean. 0 for an empty list. */
 export function mean(values: number[]): number {
   return values.length === 0 ? 0 : sum(values) / values.length;
 }

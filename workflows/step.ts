@@ -9,7 +9,7 @@ import { stageProgress } from "./progress.ts";
 import { schedule } from "./schedule.ts";
 import { exampleStepRecord, mean, stepRecord } from "./step-record.ts";
 
-/** One step: the update, the new version published, the step recorded. */
+/** Takes one step: updates the policy, publishes the new version and records the step. */
 export async function step(input: StepInput): Promise<StepResult> {
   return input.settings.trainsOnExamples === true ? stepOnExamples(input) : stepOnGroups(input);
 }
@@ -65,7 +65,7 @@ async function stepOnGroups(input: StepInput): Promise<StepResult> {
   };
 }
 
-/** Trains on examples, which the trainer reads by itself. */
+/** Trains on examples, which the trainer reads itself. */
 async function stepOnExamples(input: StepInput): Promise<StepResult> {
   const { run, step, policyVersion, queues } = input;
   const clock = [Date.now()];

@@ -3,7 +3,10 @@ import type { Limits, TrajectoryProgress } from "../src/contracts/trajectory.ts"
 
 type Reached = Pick<TrajectoryProgress, "turns" | "tokens" | "invalidInARow">;
 
-/** The limit that a trajectory has reached at the end of a turn, after `time` ms of work; undefined if it goes on. */
+/**
+ * Returns the limit that a trajectory has reached at the end of a turn, after `time` ms of work. Undefined if
+ * it continues.
+ */
 export function reachedLimit(
   limits: Limits,
   progress: Reached,
@@ -18,13 +21,13 @@ export function reachedLimit(
   return undefined;
 }
 
-/** Milliseconds of work that the next turn may take, after `worked` of them; undefined without a bound. */
+/** Milliseconds of work that the next turn may take, after `worked` ms. Undefined without a limit. */
 export function timeOfTurn({ turnTime, time }: Limits, worked: number): number | undefined {
   const left = time === undefined ? undefined : Math.max(0, time - worked);
   return turnTime === undefined ? left : Math.min(turnTime, left ?? turnTime);
 }
 
-/** How many calls in a row were not valid after those of a turn; once it is `limit` it stays. */
+/** Counts the invalid calls in a row at the end of a turn. The count stays at `limit` once it is reached. */
 export function invalidInARow(before: number, calls: readonly Call[], limit?: number): number {
   return calls.reduce((row, { valid }) => (isReached(row, limit) ? row : valid ? 0 : row + 1), before);
 }

@@ -3,10 +3,10 @@ import type { TrajectorySummary } from "../src/contracts/rollout.ts";
 import type { TrajectoryResult } from "../src/contracts/trajectory.ts";
 import { cut } from "./transcript.ts";
 
-/** Longer reasons are cut: hundreds of results are one signal. */
+/** Longer reasons are cut, because one signal carries hundreds of results. */
 const reasonBytes = 1_000;
 
-/** What a step keeps of a trajectory's result. */
+/** The part of a trajectory's result that a step keeps. */
 export function summarize(result: TrajectoryResult): TrajectorySummary {
   const { task: _task, turns: _turns, turnCount, failure, mistake, ...kept } = result;
   return defined({

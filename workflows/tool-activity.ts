@@ -25,18 +25,19 @@ import { summary } from "./transcript.ts";
 
 interface ToolActivity {
   queues: Queues;
-  /** The own queue of the worker that holds the tool's state, as far as it is known. */
+  /** The queue of the worker that holds the tool's state, if known. */
   holder: string | undefined;
-  /** Told which one it is. */
+  /** Called with the queue of the worker that holds the tool's state. */
   onHolder: (queue: string) => void;
-  /** What came of the call is in the journal: to read it takes less time than its way through the server. */
+  /** The journal has the call's result. Reading it takes less time than a round trip to the server. */
   isRecorded?: boolean;
 }
 
 /**
- * Calls a tool. A tool without state, and the first call of one with state, is for any worker of the common queue; later
- * ones are for the worker that holds the state, on a queue of its own. If that one does not take the call, or goes silent
- * over it, any other worker is asked, which recovers the state, or says that the holder is only busy.
+ * Calls a tool. Any worker of the common queue takes calls of stateless tools and the first call of a
+ * stateful tool. Later calls go to the queue of the worker that holds the state. If that worker does not take
+ * the call, or stops sending heartbeats, any other worker takes it. That worker restores the state, or
+ * reports that the holder is only busy.
  */
 export async function callToolActivity(
   binding: ToolBinding,
@@ -68,8 +69,8 @@ export async function callToolActivity(
     heartbeatTimeout,
     cancellationType: "WAIT_CANCELLATION_COMPLETED", // the tool's state is released next
   };
-  // The worker that runs the workflow begins what it asks of the common queue at once, without a way through the server:
-  // there the holder is asked on its own queue only if it turned out to be another one.
+  // The worker that runs the workflow begins activities of the common queue at once, without a round trip to
+  // the server. There, the holder's own queue is used only if the holder turned out to be another worker.
   const named = (queue: string | undefined) => (isServedHere("tools", queues) ? undefined : queue);
   let holder = known;
   let silent: SilentWorker | undefined;
@@ -95,7 +96,10 @@ export async function callToolActivity(
   }
 }
 
-/** What came of a question before a person is asked it: nothing, or what the model did wrong. */
+/**
+ * Validates a question before a person sees it. Returns undefined, or the result that describes the model's
+ * mistake.
+ */
 export async function checkQuestion(
   binding: ToolBinding,
   request: CallToolInput,
@@ -105,17 +109,17 @@ export async function checkQuestion(
   return "isAskable" in result ? undefined : result;
 }
 
-/** The tool that a function is of. */
+/** The tool that a function belongs to. */
 export function toolOf({ tool, definition }: ToolBinding): string {
   return tool ?? definition.name;
 }
 
-/** The tools with state among those of some functions. */
+/** The stateful tools among those of some functions. */
 export function toolsWithState(bindings: readonly ToolBinding[]): string[] {
   return [...new Set(bindings.filter(({ stateful }) => stateful).map(toolOf))];
 }
 
-/** Releases the tools of a trajectory, where they are held. */
+/** Releases a trajectory's tools at the workers that hold them. */
 export async function releaseTools(
   queues: Queues,
   place: TrajectoryPlace,
@@ -127,7 +131,8 @@ export async function releaseTools(
       const names = tools.filter((tool) => tool.holder === holder).map(({ name }) => name);
       const options = holder === undefined ? {} : { holder };
       const elsewhere = await schedule(queues, "release-tools", { place, tools: names }, options);
-      // One that does not take it lets them go when it looks at what finished trajectories left.
+      // If the holder does not take the activity, it releases the tools in its own clean-up of finished
+      // trajectories.
       if (holder !== undefined) return;
       const others = Object.entries(elsewhere ?? {}).map(([name, queue]) => ({ name, holder: queue }));
       if (others.length > 0) await releaseTools(queues, place, others);
@@ -135,7 +140,7 @@ export async function releaseTools(
   );
 }
 
-/** Whether a worker did not take an activity of its own queue, or went silent over it. */
+/** Whether a worker did not take an activity of its own queue, or stopped sending heartbeats. */
 function isSilent(error: unknown): boolean {
   const cause = error instanceof ActivityFailure ? error.cause : undefined;
   return (

@@ -23,15 +23,15 @@ import { schedule } from "./schedule.ts";
 import { stageAttributes } from "./search-attributes.ts";
 import { shardStarter } from "./shard-starter.ts";
 
-/** Turns that take less on average, in seconds, are generated without a way through the server. */
+/** Turns that take fewer seconds than this on average are generated without a round trip to the server. */
 const quickTurn = 2;
 
-/** Supervised steps in one activity: a worker that dies repeats no more than these. */
+/** Supervised steps per activity. A worker that dies repeats at most these. */
 const warmStartSlice = 25;
 
 /**
- * The training workflow: the policy is built and warmed up, then the steps follow, with evaluations before, during
- * and after. Its history is the ledger. It continues as new at step boundaries.
+ * The training workflow. It creates the policy, warms it up and takes the steps, with evaluations before,
+ * during and after them. Its history is the ledger. It continues as new at step boundaries.
  */
 export async function training(input: TrainingInput): Promise<TrainingResult> {
   const { run, queues } = input;
@@ -80,7 +80,7 @@ export async function training(input: TrainingInput): Promise<TrainingResult> {
       typedSearchAttributes: stageAttributes({ run, stage: name, step, policyVersion }),
       staticSummary: `held-out accuracy of policy version ${policyVersion}`,
     });
-    state.evaluations = [...state.evaluations.filter((one) => one.step === 0), record]; // the first, and the last
+    state.evaluations = [...state.evaluations.filter((one) => one.step === 0), record]; // the first and the last
     progress.evaluations = state.evaluations;
   }
 
@@ -113,13 +113,13 @@ export async function training(input: TrainingInput): Promise<TrainingResult> {
   }
   delete state.isFirstBroken;
 
-  /** To go on by it, the workflow continues as new: settings are read where it begins. */
+  /** Settings are read when the workflow starts, so it continues as new to apply a newer plan. */
   const isPlanNewer = () => planChanges > (settings.planChanges ?? 0);
 
   const isDue = (step: number) =>
     step === settings.steps || (settings.evaluationEvery > 0 && step % settings.evaluationEvery === 0);
 
-  if (state.nextStep > 1 && isDue(state.nextStep - 1)) await evaluate(); // the workflow before was lost in it
+  if (state.nextStep > 1 && isDue(state.nextStep - 1)) await evaluate(); // the previous workflow was lost during it
 
   const readEnded = (trajectories: string[]) =>
     schedule(queues, "read-ended", { run, trajectories, policyVersion: state.policyVersion });
@@ -184,7 +184,7 @@ export async function training(input: TrainingInput): Promise<TrainingResult> {
     from.trained();
   }
 
-  /** On the code that is current, with what is under way. */
+  /** Continues as new on the current code, with the groups in progress. */
   async function goOn(from: Rollout): Promise<never> {
     const left = await from.close();
     const { rollout: _before, ...kept } = state;
@@ -192,7 +192,7 @@ export async function training(input: TrainingInput): Promise<TrainingResult> {
     return continueOnCurrentCode<typeof training>({ run, queues, progress: { ...kept, ...carried } });
   }
 
-  // Asynchronous rollouts go on while an evaluation is made; staleness bounds them as ever.
+  // Asynchronous rollouts continue during an evaluation, within their staleness.
   while (state.nextStep <= settings.steps) {
     await takeStep(rollout);
     if (isDue(state.nextStep - 1)) await evaluate();
@@ -206,7 +206,7 @@ export async function training(input: TrainingInput): Promise<TrainingResult> {
 
 const beginning: TrainingProgress = { nextStep: 1, policyVersion: 0, evaluations: [], trajectories: 0 };
 
-/** What a plan allows. */
+/** The rules that a plan sets. */
 function rulesOf(settings: RunSettings): RolloutRules {
   const { batchSize, groupSize, staleness, concurrency, minGroup, dynamicSampling } = settings;
   return defined({

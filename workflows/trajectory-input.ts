@@ -4,7 +4,7 @@ import type { RunSettings } from "../src/contracts/run-settings.ts";
 import type { Queues, TaskSource, TrajectoryInput, TrajectoryPlace } from "../src/contracts/trajectory.ts";
 import { trajectoryId } from "../src/contracts/trajectory-id.ts";
 
-/** How trajectories are generated. */
+/** The settings with which trajectories are generated. */
 interface Generation {
   run: string;
   policyVersion: number;
@@ -13,7 +13,7 @@ interface Generation {
     "seed" | "sampling" | "loop" | "loops" | "format" | "tools" | "reward" | "limits"
   >;
   queues: Queues;
-  /** Where their tasks stand. */
+  /** The set that contains their tasks. */
   source: TaskSource;
   quickTurns?: boolean;
   newest?: boolean;
@@ -25,7 +25,7 @@ export function inputsOf(group: GroupPlace, generation: Generation): TrajectoryI
   return group.samples.map((sample) => trajectoryInput({ stage, step, task, sample }, generation));
 }
 
-/** The input of one trajectory: it names its task. */
+/** The input of one trajectory. It contains the task's name, not the task. */
 export function trajectoryInput(
   place: Omit<TrajectoryPlace, "id" | "run">,
   { run, policyVersion, settings, queues, source, quickTurns = false, newest = false }: Generation,

@@ -10,10 +10,10 @@ import { afterAction, afterMessages, afterTurn } from "./conversations.ts";
 import { withTurn } from "./shown-turns.ts";
 import { invalidInARow } from "./stop-rules.ts";
 
-/** What has been ordered of a trajectory, and what waits for an order. */
+/** The orders that a trajectory has received, and the calls that wait for one. */
 export interface OrdersState {
   readonly paused: { reason?: string } | undefined;
-  /** It stands still between two turns because it is paused. */
+  /** The trajectory is paused and waits between two turns. */
   readonly isAtGate: boolean;
   /** The reason of its cancellation. */
   readonly cancelled: string | undefined;
@@ -27,13 +27,13 @@ export interface OrdersState {
   readonly decided: ReadonlyMap<string, Approval>;
 }
 
-/** All that changes while a trajectory goes on. */
+/** All state that changes while a trajectory runs. */
 export interface TrajectoryState {
   readonly progress: TrajectoryProgress;
   readonly orders: OrdersState;
 }
 
-/** What people order, and where the trajectory obeys. */
+/** People's orders, and the points where the trajectory obeys them. */
 export type OrderEvent =
   | { type: "paused"; reason: string | undefined }
   | { type: "resumed" }
@@ -48,7 +48,10 @@ export type OrderEvent =
 /** What happens to a trajectory. */
 export type TrajectoryEvent =
   | OrderEvent
-  /** People's messages go before the next action: `own` those of a fork, and all that were told. */
+  /**
+   * People's messages come before the next action: all messages sent to the trajectory, and `own`, those of a
+   * fork.
+   */
   | { type: "said"; own: SpokenMessage[] }
   | { type: "generated"; turn: number; result: GenerateTurnResult; agent?: string | undefined }
   | { type: "refused"; call: RefusedCall }
@@ -59,18 +62,18 @@ export type TrajectoryEvent =
   | { type: "observed"; messages: Message[]; agent?: string | undefined }
   | { type: "turn-ended"; turn: number; ended: Ended };
 
-/** A turn that has ended, with an action or without. */
+/** An ended turn, with or without an action. */
 interface Ended {
   record: Turn;
-  /** How many calls it began. */
+  /** The number of calls that it began. */
   calls: number;
   workedMs: number;
   loopState: JsonObject;
-  /** Of `limits.invalidCalls`. */
+  /** The limit from `limits.invalidCalls`. */
   invalidLimit: number | undefined;
 }
 
-/** The state of a trajectory that begins at `now`, ms. */
+/** The state of a trajectory that begins at `now`, in ms. */
 export function begun(now: number): TrajectoryProgress {
   return {
     startedAt: now,
@@ -105,7 +108,7 @@ export function ordersState({ paused, messages }: CarriedOrders): OrdersState {
   return { paused, messages, ...running, waiting: new Map(), decided: new Map() };
 }
 
-/** What a trajectory carries when it continues as new. */
+/** The state that a trajectory carries over when it continues as new. */
 export function carriedState({
   progress,
   orders: { paused, messages },
@@ -113,7 +116,7 @@ export function carriedState({
   return { ...progress, orders: defined({ paused, messages }) };
 }
 
-/** The state after an event: the only place where a trajectory's state changes. */
+/** Returns the state after an event. A trajectory's state changes only here. */
 export function nextState(state: TrajectoryState, event: TrajectoryEvent): TrajectoryState {
   switch (event.type) {
     case "said":
@@ -180,7 +183,7 @@ function generated(
   };
 }
 
-/** Of a turn that no action came of, its work counts. */
+/** A turn without an action still counts its work. */
 function turnEnded(
   progress: TrajectoryProgress,
   turn: number,

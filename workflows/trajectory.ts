@@ -23,10 +23,10 @@ import { isGeneratedHere } from "./trajectory-task.ts";
 import { summary } from "./transcript.ts";
 
 /**
- * The trajectory workflow, given the agent loops of the bundle by plugin name: turns of the loop, then the score. It
- * continues as new between two turns when its history has grown long.
- * A failure of the infrastructure past its retries, or of the loop itself, ends it as `left-out`, and so does its
- * cancellation; it never fails its step.
+ * Returns the trajectory workflow for the bundle's agent loops, by plugin name. It takes the loop's turns and
+ * then scores the trajectory. It continues as new between two turns when its history is long. A cancellation,
+ * a failure of the loop, or a failure of the infrastructure after its last retry ends the trajectory as
+ * `left-out`. It never fails its step.
  */
 export function trajectoryWorkflow(loops: Record<string, AgentLoop>) {
   return async function trajectory(input: TrajectoryInput): Promise<TrajectoryResult> {
@@ -35,7 +35,7 @@ export function trajectoryWorkflow(loops: Record<string, AgentLoop>) {
     let result: TrajectoryResult | undefined;
     let loop: ChosenLoop | undefined;
     try {
-      if (input.progress !== undefined || !isGeneratedHere(input)) await open.task.read(); // for people to see
+      if (input.progress !== undefined || !isGeneratedHere(input)) await open.task.read(); // shows the task to people
       const chosen = await chosenLoop(input, open.task, loops);
       loop = chosen;
       const outcome = await open.orders.scope.run(() => takeTurns(open, chosen));
@@ -63,7 +63,7 @@ export function trajectoryWorkflow(loops: Record<string, AgentLoop>) {
   };
 }
 
-/** Takes turns until one ends the trajectory, or until its history has grown long: "continue". */
+/** Takes turns until one ends the trajectory, or returns "continue" when its history is long. */
 async function takeTurns(open: OpenTrajectory, loop: ChosenLoop): Promise<Outcome | "continue"> {
   for (;;) {
     const outcome = await open.takeTurn(loop);
@@ -112,7 +112,10 @@ async function leftOut(
   return { ...resultOf(input, open, "left-out"), failure: reason };
 }
 
-/** A plain error of the loop would retry the workflow task for ever: its code is frozen with the run. */
+/**
+ * Describes the error that ended a trajectory. A plain error of the loop is caught too, because it would
+ * retry the workflow task forever: the loop's code is frozen with the run.
+ */
 function failureText(loop: string, { orders }: OpenTrajectory, error: Error): string {
   const reason = orders.cancelled();
   if (isCancellation(error)) return reason === undefined ? "cancelled" : `cancelled: ${reason}`;
@@ -121,7 +124,10 @@ function failureText(loop: string, { orders }: OpenTrajectory, error: Error): st
   return `${loop}: ${error.message}`;
 }
 
-/** The trajectory is finished by now: a tool that can't be released costs what it holds, not the trajectory. */
+/**
+ * The trajectory is already finished. A tool that can't be released wastes its resources, but does not spoil
+ * the trajectory.
+ */
 async function release(open: OpenTrajectory): Promise<void> {
   try {
     await open.release();

@@ -2,11 +2,11 @@ import type { Turn } from "../src/contracts/generated/trajectory.ts";
 import type { LiveStatus } from "../src/contracts/orders.ts";
 import type { TrajectoryProgress } from "../src/contracts/trajectory.ts";
 
-/** Temporal shows at most this many bytes of a workflow's details. */
+/** The maximum number of bytes that Temporal shows of a workflow's details. */
 const detailsLimit = 20_000;
 const summaryLimit = 400;
 
-/** `text` cut to `limit` UTF-8 bytes, between two characters, with an ellipsis where it was cut. */
+/** Cuts `text` to `limit` UTF-8 bytes between two characters, and adds an ellipsis where it cuts. */
 export function cut(text: string, limit: number): string {
   const bytes = new TextEncoder().encode(text); // the workflow sandbox has no Buffer
   if (bytes.length <= limit) return text;
@@ -15,7 +15,7 @@ export function cut(text: string, limit: number): string {
   return `${new TextDecoder().decode(bytes.subarray(0, end))}…`;
 }
 
-/** Whether a byte of UTF-8 belongs to the character before it. */
+/** Whether a UTF-8 byte continues the previous character. */
 function isContinuation(byte: number | undefined): boolean {
   return byte !== undefined && (byte & 0xc0) === 0x80;
 }
@@ -25,7 +25,10 @@ export function summary(text: string): string {
   return cut(text.replace(/\s+/g, " ").trim(), summaryLimit);
 }
 
-/** The conversation so far as Markdown, for the workflow's details in the UI; `current` is the turn under way. */
+/**
+ * The conversation so far as Markdown, for the workflow's details in the UI. `current` is the turn in
+ * progress.
+ */
 export function transcript(
   prompt: string,
   { turns, shown: { first, newest } }: Pick<TrajectoryProgress, "turns" | "shown">,
@@ -45,7 +48,7 @@ export function transcript(
   return cut(lines.join("\n"), detailsLimit);
 }
 
-/** What a live trajectory waits for, and how a person answers. */
+/** Describes what a live trajectory waits for, and how a person answers. */
 function waitLines({ state, reason, waiting }: LiveStatus): string[] {
   if (state === "running" || state === "ended") return [];
   const why = reason === undefined ? "" : `: ${reason}`;
@@ -69,7 +72,7 @@ function turnLines({ action, toolCalls }: Turn, number: number): string[] {
   return ["", `**turn ${number}**`, fenced(action), ...calls];
 }
 
-/** A code block; its fence is longer than any in the text, so that no text ends it. */
+/** A code block. Its fence is longer than any fence in the text, so the text cannot close it. */
 function fenced(text: string): string {
   const inside = text.match(/`+/g)?.map((ticks) => ticks.length) ?? [];
   const fence = "`".repeat(Math.max(2, ...inside) + 1);

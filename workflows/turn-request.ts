@@ -6,24 +6,24 @@ import type { RecordedRequest, SessionRequest } from "../src/contracts/session.t
 import type { TrajectoryInput, TrajectoryProgress } from "../src/contracts/trajectory.ts";
 import { conversationOf } from "./conversations.ts";
 
-/** A sub-agent of the loop, and how its conversation begins. */
+/** A sub-agent of the loop, and the prompt of its conversation. */
 export interface NamedSubAgent extends SubAgentOptions {
   name: string;
 }
 
-/** What a turn asks of the policy. */
+/** A turn's request to the policy. */
 export interface PolicyRequest {
   /** The request of the trajectory's agent that the action answers. */
   request: SessionRequest | undefined;
   /** The sub-agent whose turn it is. */
   subAgent: NamedSubAgent | undefined;
-  /** The task, before the first action in the conversation with its user. */
+  /** The task, before the first action in the conversation with the task's user. */
   givenTask: GivenTask | undefined;
-  /** What people said since the last action. */
+  /** People's messages since the last action. */
   said: SpokenMessage[];
-  /** The tools that the policy may call, which the first prompt names. */
+  /** The tools that the policy may call. The first prompt lists them. */
   tools: ToolDefinition[];
-  /** Milliseconds left. */
+  /** The remaining milliseconds. */
   timeLimit: number | undefined;
 }
 

@@ -1,6 +1,6 @@
 import { context, type Span, trace } from "@opentelemetry/api";
 
-/** A span for each turn, above its activities' spans. Without telemetry these do nothing. */
+/** A span for each turn, as the parent of its activities' spans. Does nothing without telemetry. */
 export interface Spans {
   begin(turn: number): void;
   within<T>(work: () => T): T;

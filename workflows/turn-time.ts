@@ -2,23 +2,23 @@ import { ActivityFailure, ApplicationFailure } from "@temporalio/workflow";
 import type { ErrorCode } from "../src/base/errors/table.ts";
 import { failure } from "./failure.ts";
 
-/** What an activity says of its time, in seconds. */
+/** An activity's report of its time, in seconds. */
 interface Timed {
   seconds: number;
-  /** Those in which its work was done; all of them if absent. */
+  /** The seconds of actual work. Default: all of them. */
   workSeconds?: number;
 }
 
 /**
- * The time of a turn: what its generation and its calls took, as their activities measured it, those made at once as
- * long as the longest. Nothing else passes here: no queue, no worker that is away, no person who thinks.
+ * The work time of a turn, as the activities for its generation and its calls measured it. Parallel calls
+ * count as long as the longest. Waiting in queues, for an absent worker or for a person does not count.
  */
 export interface WorkTime {
   /** Milliseconds so far. */
   worked(): number;
-  /** The turn has taken all that it may. */
+  /** The turn has used up its time. */
   isOver(): boolean;
-  /** Does `work`, an activity that may take the milliseconds that it is told. Throws TIME_LIMIT_REACHED. */
+  /** Runs `work`, an activity that may take `limit` milliseconds. Throws TIME_LIMIT_REACHED. */
   within<Result extends Timed>(
     what: string,
     work: (limit: number | undefined) => Promise<Result>,
@@ -27,7 +27,7 @@ export interface WorkTime {
 
 const timeUp = "TIME_LIMIT_REACHED" satisfies ErrorCode;
 
-/** The time of a turn that may take `bound` ms; `onOver` is called when it has. */
+/** Measures a turn that may take `bound` ms. Calls `onOver` when it has used them up. */
 export function turnTime(bound: number | undefined, onOver: () => void): WorkTime {
   let worked = 0;
   let isOver = false;

@@ -15,7 +15,10 @@ import type { TaskReader } from "./trajectory-task.ts";
 import type { Spans } from "./turn-spans.ts";
 import { turnTime, type WorkTime } from "./turn-time.ts";
 
-/** Characters that the observations of one turn may have together: they are sent as one payload, of 2 MiB at most. */
+/**
+ * The maximum number of characters of all observations in one turn. They are sent as one payload, which is
+ * limited to 2 MiB.
+ */
 const observationLimit = 300_000;
 
 /** A trajectory's state, and the only way to change it. */
@@ -24,7 +27,7 @@ export interface LiveState {
   apply(event: TrajectoryEvent): void;
 }
 
-/** What a turn works with. */
+/** The parts that a turn works with. */
 export interface Parts {
   readonly input: TrajectoryInput;
   readonly trajectory: LiveState;
@@ -41,7 +44,7 @@ export interface LiveTurn extends Parts {
   readonly number: number;
   /** The tools that the policy may call. */
   readonly tools: ToolDefinition[];
-  /** The turn is a fork's copy of a turn of another trajectory, where people decided already. */
+  /** The turn is a fork's copy of another trajectory's turn, for which people already decided. */
   readonly isCopied: boolean;
   readonly time: WorkTime;
   readonly scope: CancellationScope;
