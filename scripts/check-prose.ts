@@ -10,7 +10,6 @@ const foldersToRewrite = [
   "plugins",
   "src/apps",
   "src/chat",
-  "src/contracts",
   "src/control",
   "src/engine",
   "src/plan",

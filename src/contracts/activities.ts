@@ -22,8 +22,8 @@ import type {
 } from "./trajectory.ts";
 
 /**
- * The task of a trajectory, or where it stands, if the worker that serves the activity has the tasks: it is a local
- * activity of the trajectory's workflow then.
+ * The task of a trajectory, or its source if the worker that runs the activity can read it. With a source, the activity
+ * is a local activity of the trajectory's workflow.
  */
 export type GivenTask = { task: Task } | { source: TaskSource };
 
@@ -33,7 +33,7 @@ export interface FrameMessageInput {
   message: SpokenMessage;
 }
 
-/** How many tokens it will be. */
+/** The number of tokens that the message will have. */
 export interface FrameMessageResult {
   tokens: number;
 }
@@ -43,31 +43,31 @@ export interface CallToolInput {
   place: TrajectoryPlace;
   turn: number;
   call: number;
-  /** Of tools that have state, or whose calls are answered from recordings. */
+  /** Set for tools that have state or whose calls are answered from recordings. */
   task?: Task | undefined;
   arguments: ToolCall["arguments"];
   /** The tool holds state from an earlier call of the trajectory. Default false. */
   continues?: boolean | undefined;
-  /** Folder of the run whose recorded results answer the call; the tool is called if absent. */
+  /** Folder of the run whose recorded results answer the call. If absent, the tool is called. */
   recordings?: string | undefined;
-  /** Milliseconds that the tool may work on it: TIME_LIMIT_REACHED after that. */
+  /** Milliseconds that the tool may work on the call. After that the activity throws TIME_LIMIT_REACHED. */
   timeLimit?: number | undefined;
   /** A person approved the call, perhaps with other arguments. */
   approval?: Approval["decision"] | undefined;
-  /** What a person answered, where the call is a question. */
+  /** A person's answer, if the call is a question. */
   answer?: string | undefined;
   /** The agent loop makes the call for itself. */
   byLoop?: true | undefined;
-  /** Nobody has answered the question yet: it is to be asked if its arguments fit. */
+  /** Nobody has answered the question yet. The activity checks its arguments, and a person answers it later. */
   isUnasked?: true | undefined;
   /** The worker that holds the tool's state and did not take the call. */
   silent?: SilentWorker | undefined;
 }
 
-/** A worker that did not take what was asked on its own queue. */
+/** A worker that did not take a request from its own queue. */
 export interface SilentWorker {
   queue: string;
-  /** For how long it was waited for. */
+  /** How long the workflow waited for it. */
   ms: number;
 }
 
@@ -76,24 +76,27 @@ export interface Askable {
   isAskable: true;
 }
 
-/** The tool's state is held by another worker than the one that was asked: the one with this queue. */
+/** Another worker holds the tool's state. Its queue is named here. */
 export interface HeldElsewhere {
   heldBy: string;
 }
 
-/** What the tool answered. `valid` is false where the arguments break the tool's schema, or the tool said so (`invalid`). */
+/**
+ * A tool's answer. `valid` is false if the arguments violate the tool's schema, or if the tool rejected the call
+ * (`invalid`).
+ */
 export interface CallToolResult {
   observation: string;
   valid: boolean;
-  /** Why the tool said that the call is none that may be made. */
+  /** Why the tool rejected the call. */
   invalid?: string;
-  /** The tool said that there is nothing more to do. */
+  /** The tool reported that the task is finished. */
   done?: boolean;
   reward: number;
   attempts: number;
-  /** Of the execution that answered, without waits for its turn, its host, its instance. */
+  /** Time of the execution that answered, without waits for its turn, its host or its instance. */
   seconds: number;
-  /** The own queue of the worker that holds the tool's state now, where the call came by another one. */
+  /** The own queue of the worker that holds the tool's state now, if another worker received the call. */
   holder?: string;
 }
 
@@ -101,87 +104,87 @@ export interface CallToolResult {
 export interface EndedTrajectory {
   place: TrajectoryPlace;
   task: Task;
-  /** How many turns the journal holds of it. */
+  /** The number of its turns in the journal. */
   turns: number;
-  /** How many calls its last turn began, answered or not. */
+  /** The number of calls in its last turn, answered or not. */
   calls: number;
   head: SegmentRef | null;
-  /** The version that it was started with. */
+  /** The version that the trajectory started with. */
   policyVersion: number;
   tokens: TokenCounts;
   /** When the trajectory began, milliseconds since 1970. */
   startedAt: number;
-  /** Calls of its last turn that the journal does not hold yet. */
+  /** Calls of its last turn that are not in the journal yet. */
   refused?: RefusedCall[];
-  /** Of a fork. */
+  /** Set for a fork. */
   origin?: Origin;
 }
 
-/** A finished trajectory to score and to record. */
+/** A finished trajectory to score and record. */
 export type ScoreInput = Omit<EndedTrajectory, "task"> &
   GivenTask & {
     outcome: Outcome;
-    /** What its agent said was its answer. */
+    /** The answer that its agent returned. */
     answer?: string;
   };
 
-/** A group whose trajectories have ended, to score and to record. */
+/** A group whose trajectories have ended, to score and record. */
 export interface ScoreGroupInput {
   run: string;
   group: GroupPlace;
   source: TaskSet;
-  /** Those that its rewards compare: trajectories that were scored, and not left out. */
+  /** The members that its group rewards compare: scored trajectories that were not left out. */
   finished: number[];
 }
 
-/** The whole score of a member of a group, or why it has none. */
+/** The total score of a member of a group, or why it does not have one. */
 export type MemberScore = { sample: number } & (Earned | { failure: string });
 
-/** A trajectory whose workflow could not say how far it came: turns, head and tokens are what the journal holds. */
+/** A trajectory whose workflow could not report its progress. Its turns, head and tokens are read from the journal. */
 export type Lost = Omit<EndedTrajectory, "turns" | "calls" | "head" | "tokens" | "refused">;
 
-/** An ended trajectory, by the name of its task. */
+/** An ended trajectory that names its task's source instead of holding the task. */
 type Named<Ended> = Omit<Ended, "task"> & { source: TaskSource };
 
-/** A trajectory that its infrastructure ended, to record. */
+/** A trajectory to record that infrastructure failures ended. */
 export type RecordLeftOutInput = (Named<EndedTrajectory> | Named<Lost>) & { failure: string };
 
-/** Asks what to do; a workflow that continued as new knows how far it is. */
+/** Asks for the run's plan and progress. A workflow that continued as new already has its progress. */
 export interface OpenRunInput {
   run: string;
   knowsProgress: boolean;
 }
 
-/** What the run's first activity tells the training workflow. */
+/** The result of the run's first activity. */
 export interface OpenRunResult {
   settings: RunSettings;
-  /** How far the run has come, from the records on disk: a new run, or one whose workflow was lost. */
+  /** The run's progress, read from the records on disk. Set for a new run, and for one whose workflow was lost. */
   progress?: TrainingProgress;
 }
 
-/** Asks that the shards of a run end that began before a time (ISO 8601). */
+/** Asks to end the run's shards that began before a time (ISO 8601). */
 export interface EndShardsInput {
   run: string;
   before: string;
 }
 
-/** Asks what came of trajectories that have ended; `policyVersion` is the version of those without a turn. */
+/** Asks for the results of trajectories that have ended. Those without a turn get `policyVersion`. */
 export interface ReadEndedInput {
   run: string;
   trajectories: string[];
   policyVersion: number;
 }
 
-/** Tasks that take the place of others in a step. */
+/** Tasks that replace others in a step. */
 export interface Replacement {
-  /** Rounds of sampling are counted from 1: the tasks that the step began with. */
+  /** The round of sampling. The step's first tasks are round 1. */
   round: number;
   count: number;
   /** The ids of the tasks of all rounds before. */
   drawn: string[];
 }
 
-/** Asks for the ids of the tasks of a step, of those that replace some of them, or of an evaluation on the first `limit`. */
+/** Asks for the ids of the tasks of a step, of their replacements, or of an evaluation on the first `limit` tasks. */
 export interface DrawTasksInput {
   run: string;
   step: number;
@@ -189,7 +192,7 @@ export interface DrawTasksInput {
   evaluation?: { source: TaskSet; limit?: number };
 }
 
-/** Asks that the trajectories of groups be reserved, which are about to start. */
+/** Asks to reserve the trajectories of groups that are about to start. */
 export interface ReserveGroupsInput {
   run: string;
   groups: GroupPlace[];
@@ -202,7 +205,7 @@ export interface LoadTaskInput {
   source: TaskSource;
 }
 
-/** Supervised steps `from` to `to` (excluded) of the warm start; the last slice publishes version 1. */
+/** Supervised steps from `from` up to but not including `to` of the warm start. The last slice publishes version 1. */
 export interface WarmStartInput {
   run: string;
   from: number;
@@ -216,9 +219,9 @@ export interface WarmStartResult {
   seconds: number;
 }
 
-/** What a trajectory earned in all. */
+/** A trajectory's total reward. */
 export interface Earned extends Pick<Score, "reward" | "success"> {
-  /** Where the trainer compares turns. */
+  /** Set if the trainer compares turns. */
   turnRewards?: RewardRange;
 }
 
@@ -228,18 +231,18 @@ export interface TrainStepInput {
   step: number;
   policyVersion: number;
   batch: BatchMember[];
-  /** How many members of a group there have to be. */
+  /** The fewest members that a group may have. */
   minGroup: number;
   /** Trajectories that the step was offered and does not train on. */
   leftOut: LeftOut[];
-  /** Of an asynchronous run. */
+  /** Set in an asynchronous run. */
   cursor?: GroupCursor;
 }
 
 /** A step on demonstrations or pairs, from `policyVersion` to the next one. */
 export type TrainExamplesInput = Pick<TrainStepInput, "run" | "step" | "policyVersion">;
 
-/** Makes a version the one that generates. */
+/** Makes a version the one that generates actions. */
 export interface PublishPolicyInput {
   run: string;
   policyVersion: number;
@@ -249,11 +252,11 @@ export interface PublishPolicyInput {
 export interface RecordStepInput {
   run: string;
   record: StepRecord;
-  /** The trajectories that finished, whose metrics are averaged. */
+  /** The ids of the finished trajectories whose metrics are averaged. */
   finished: string[];
 }
 
-/** An evaluation's result, to be written down. */
+/** The result of an evaluation to record. */
 export interface RecordEvaluationInput {
   run: string;
   record: EvaluationRecord;
@@ -267,14 +270,14 @@ export interface PolicyActivities {
   "publish-policy"(input: PublishPolicyInput): Promise<{ seconds: number }>;
 }
 
-/** Activities of the queue `tools`, beside one for each tool, named after it. */
+/** Activities of the queue `tools`. There is also one for each tool, named after it. */
 export interface ToolActivities {
   "score-trajectory"(input: ScoreInput): Promise<Earned>;
   /** Runs the agent of a trajectory whose loop waits for its requests. */
   "run-agent"(input: RunAgentInput): Promise<RunAgentResult>;
-  /** A score for each trajectory that finished. */
+  /** Scores each finished trajectory. */
   "score-group"(input: ScoreGroupInput): Promise<MemberScore[]>;
-  /** Says on which queues those tools are held that another worker holds, if there are any. */
+  /** Releases the tools that this worker holds and returns the queues of other workers that hold some. */
   "release-tools"(input: {
     place: TrajectoryPlace;
     tools: string[];

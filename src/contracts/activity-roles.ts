@@ -1,10 +1,10 @@
 import type { PolicyActivities, RunActivities, ToolActivities, TrainerActivities } from "./activities.ts";
 import type { Queues } from "./trajectory.ts";
 
-/** Everturn's own activities; beside them there is one for each tool, named after it. */
+/** Everturn's own activities. There is also one for each tool, named after it. */
 export type Activities = PolicyActivities & ToolActivities & TrainerActivities & RunActivities;
 
-/** The role that does each activity. */
+/** The role whose workers run each activity. */
 export const activityRoles: Record<keyof Activities, keyof Queues> = {
   "initialize-policy": "policy",
   "generate-turn": "policy",

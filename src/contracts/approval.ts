@@ -1,6 +1,6 @@
 import type { JsonObject } from "./json.ts";
 
-/** What became of a tool call that waited for a person. `arguments` are those to call with. */
+/** The decision about a tool call that waited for a person. `arguments` replace those of the call. */
 export type Approval =
   | { decision: "approved" | "edited"; arguments: JsonObject }
   | { decision: "answered"; arguments: JsonObject; answer: string }

@@ -1,6 +1,6 @@
 import type { JsonValue } from "./json.ts";
 
-/** A part of what a tool answers: blocks of MCP's tool results fit. */
+/** A part of a tool's answer. The content blocks of MCP's tool results fit. */
 export type ContentPart = TextPart | JsonPart | ImagePart | VideoPart;
 
 export interface TextPart {
@@ -8,25 +8,27 @@ export interface TextPart {
   text: string;
 }
 
-/** Told to the model as JSON in one line, its keys as they stand. */
+/** The model reads it as one line of JSON with its keys in their given order. */
 export interface JsonPart {
   type: "json";
   value: JsonValue;
 }
 
-/** The bytes of an image, as they are or in base64. */
+/** The bytes of an image, raw or in base64. */
 export type ImageData = Uint8Array | string;
 
-/** What kind of image it is, for example image/png. Needed only where its own header does not say so. */
+/** The media type of an image, for example image/png. Needed only if its header does not identify it. */
 export interface ImageKind {
   mediaType?: string;
-  /** MCP's word for it. */
+  /** MCP's name for `mediaType`. */
   mimeType?: string;
 }
 
 export interface ImagePart extends ImageKind {
   type: "image";
-  /** What the model's text calls it, in place of its kind and number in the answer: a name by which later calls find it again. */
+  /**
+   * The image's name in the model's text, instead of its kind and number in the answer. Later calls can refer to it.
+   */
   name?: string;
   data: ImageData;
 }
@@ -34,7 +36,7 @@ export interface ImagePart extends ImageKind {
 /** Frames in order, each an image. */
 export interface VideoPart extends ImageKind {
   type: "video";
-  /** As an image's. */
+  /** Like an image's `name`. */
   name?: string;
   frames: ImageData[];
   framesPerSecond?: number;

@@ -1,7 +1,7 @@
 import type { Trajectory } from "./generated/trajectory.ts";
 import type { TrajectoryPlace } from "./trajectory.ts";
 
-/** What the record of a step's file says beside its digest: which trajectories are in it. */
+/** The trajectories in a step's file, as the file's record lists them next to its digest. */
 export interface FoldedStep {
   trajectories: FoldedEntry[];
 }
@@ -11,7 +11,7 @@ export interface FoldedEntry extends Pick<TrajectoryPlace, "stage" | "task" | "s
   place: RowsPlace;
 }
 
-/** What lists and checks need of a trajectory that has ended; its turns may be many. */
+/** The properties of an ended trajectory that lists and checks need. It is small although its turns may be many. */
 export interface FinishedTrajectory
   extends Pick<
     Trajectory,
@@ -25,7 +25,7 @@ export interface FinishedTrajectory
   bytes?: string[];
 }
 
-/** Where the rows of a trajectory are in a file: which part of it (a row group), from which row of that on, how many. */
+/** Where a trajectory's rows are in a file: the row group, the first row in it, and the number of rows. */
 export interface RowsPlace {
   part: number;
   from: number;

@@ -11,32 +11,32 @@ import type {
   TrajectoryPlace,
 } from "./trajectory.ts";
 
-/** What every turn asks of the policy. */
+/** The properties that every kind of turn has. */
 interface AnyInput {
   place: TrajectoryPlace;
   turn: number;
   policyVersion: number;
-  /** The newest published version generates, at least `policyVersion`. */
+  /** The newest published version generates the action. It is at least `policyVersion`. */
   newest?: boolean | undefined;
-  /** A policy that is none of the run's versions generates. */
+  /** Folder of a policy that generates the action instead of one of the run's versions. */
   policyFolder?: string | undefined;
   sampling: SamplingParameters;
   seed: number;
-  /** Tokens that the trajectory may come to have, all turns together. */
+  /** Most tokens that the trajectory may have, all turns together. */
   tokenLimit?: number | undefined;
-  /** Milliseconds that the policy may work on it: TIME_LIMIT_REACHED after that. */
+  /** Milliseconds that the policy may work on the action. After that the activity throws TIME_LIMIT_REACHED. */
   timeLimit?: number | undefined;
-  /** How many calls the turn before began; 0 at the first one. */
+  /** The number of calls that the previous turn began; 0 at the first turn. */
   callsBefore: number;
-  /** Calls of the turn before that the journal does not hold yet. */
+  /** Calls of the previous turn that are not in the journal yet. */
   refused?: RefusedCall[] | undefined;
-  /** What is appended before the action. */
+  /** Messages to append before the action. */
   messages: Message[];
-  /** Those of `messages` that people said, for the journal. */
+  /** The messages among `messages` that people sent, for the journal. */
   said?: SpokenMessage[] | undefined;
   /** The sub-agent whose turn it is. */
   agent?: string | undefined;
-  /** What the policy may call, by name; all functions of the run's tools if absent. */
+  /** Names of the functions that the policy may call. Default: all functions of the run's tools. */
   offered?: string[] | undefined;
 }
 
@@ -44,35 +44,35 @@ interface AnyInput {
 export type FirstInput = AnyInput & {
   head: null;
   request?: undefined;
-  /** Tools named in the prompt. */
+  /** Tools that the prompt lists. */
   tools: ToolDefinition[];
 } & PromptInput;
 
 /**
- * Where the prompt is. `source` names the task whose prompt the activity reads and puts before `messages`; `promptOf`
- * the task whose prompt they begin with. Neither is set for a sub-agent's prompt, nor in inputs of 0.4.0.
+ * Where the prompt is. `source` names the task whose prompt the activity reads and puts before `messages`. `promptOf`
+ * names the task whose prompt `messages` begin with. Neither is set for a sub-agent's prompt, nor in inputs of 0.4.0.
  */
 type PromptInput =
   | { source: TaskSource; promptOf?: undefined }
   | { source?: undefined; promptOf?: TaskSource };
 
-/** A later turn of a conversation: it appends observations, and what people said. */
+/** A later turn of a conversation. It appends observations and messages from people. */
 export interface NextInput extends AnyInput {
   /** The segment that it follows. */
   head: SegmentRef;
   request?: undefined;
-  /** How many calls the conversation has had, those that `messages` answer among them. */
+  /** The number of calls in the conversation so far, including those that `messages` answer. */
   callsSoFar: number;
-  /** The turn whose calls `messages` answer; absent: the turn before. */
+  /** The turn whose calls `messages` answer. Default: the previous turn. */
   answers?: Begun | undefined;
 }
 
-/** A turn of the trajectory's agent: it answers a request, whose messages go before `messages`. */
+/** A turn of the trajectory's agent. It answers a request, whose messages precede `messages`. */
 export interface AgentInput extends AnyInput {
-  /** The segment that the request goes on after; null where it begins a row. */
+  /** The segment that the request continues; null if it begins a row. */
   head: SegmentRef | null;
   request: RecordedRequest & Pick<SessionRequest, "callIds" | "tools">;
-  /** How many calls the conversation has had. */
+  /** The number of calls in the conversation so far. */
   callsSoFar: number;
 }
 
@@ -82,24 +82,27 @@ export type GenerateTurnInput = FirstInput | NextInput | AgentInput;
 /** An input that 0.4.0 scheduled: a later turn without `callsSoFar`. */
 export type EarlierInput = Omit<NextInput, "callsSoFar"> & { callsSoFar?: undefined };
 
-/** The action, and where its segment lies. */
+/** The action, and the address of its segment. */
 export interface GenerateTurnResult {
   action: string;
   finishReason: "stop" | "length";
   head: SegmentRef;
   policyVersion: number;
   tokens: TokenCounts;
-  /** How many observations before it were cut at their limit of tokens; none if absent. */
+  /** How many observations before the action were cut at their token limit. Default: 0. */
   cutObservations?: number;
   seconds: number;
-  /** Those in which the policy worked: without waits for room, weights or the disk. */
+  /** Time in which the policy worked, without waits for room, weights or the disk. */
   workSeconds: number;
-  /** What people said before the action. */
+  /** Messages that people sent before the action. */
   said?: SpokenMessage[];
   /** The sub-agent whose turn it is. */
   agent?: string;
-  /** The task's, where the activity read it. */
+  /** The task's prompt, if the activity read it. */
   prompt?: Message[];
-  /** What the run's expression finds in the action, or what its policy is told apart; absent where the run's format reads its text. */
+  /**
+   * The parts of the action that the run's expression found or the policy returned. Absent if the run's format parses
+   * the text.
+   */
   read?: ReadAction;
 }

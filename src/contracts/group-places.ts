@@ -2,8 +2,8 @@ import type { GroupPlace } from "./rollout.ts";
 import { stepStage } from "./stages.ts";
 
 /**
- * The groups of a step: its tasks, each with the numbers of its `groupSize` samples. A task that was drawn twice (the
- * step spans two epochs) goes on counting, so that no two trajectories share an id.
+ * Returns the groups of a step: its tasks, each with the numbers of its `groupSize` samples. If a task was drawn twice
+ * because the step spans two epochs, the numbering continues, so that no two trajectories share an id.
  */
 export function groupPlaces(step: number, tasks: string[], groupSize: number): GroupPlace[] {
   const drawn = new Map<string, number>();

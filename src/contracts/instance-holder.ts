@@ -1,13 +1,13 @@
-/** A worker that took the instance of a tool for a trajectory: a record of the run's store, for good. */
+/** A worker that took the instance of a tool for a trajectory. The run's store keeps this record permanently. */
 export interface InstanceHolder {
-  /** Tells this taking apart from all others; the processes of the instance carry it. */
+  /** Identifies this instance. The processes of the instance carry it. */
   mark: string;
-  /** Tells workers apart, also those of one process. */
+  /** Identifies the worker, also among those of one process. */
   worker: string;
-  /** Where the worker is asked for what it holds. */
+  /** The worker's own queue, which takes calls for its instances. */
   queue: string;
-  /** Its process, and on which machine that is. */
+  /** The worker's process and its machine. */
   owner: { pid: number; started: string; machine: string };
-  /** When, ISO 8601. */
+  /** When the worker took it, ISO 8601. */
   at: string;
 }

@@ -6,7 +6,7 @@ import type { SegmentRef, TokenCounts } from "./trajectory.ts";
 export interface Reservation {
   /** `step-0003`, `evaluation-v0001` … */
   stage: string;
-  /** Of a step: 1 (or absent) for tasks drawn by the data cursor, more for those that replace others. */
+  /** Set for a step: 1 or absent for tasks that the data cursor drew, higher for their replacements. */
   round?: number;
   groups: ReservedGroup[];
 }
@@ -16,11 +16,11 @@ export interface ReservedGroup {
   task: string;
   /** The sample numbers of its trajectories. */
   samples: number[];
-  /** Of an asynchronous run: its number in the order of the data cursor, from 1. */
+  /** Set in an asynchronous run: the group's number in the order of the data cursor, from 1. */
   number?: number;
 }
 
-/** A trajectory that a step trained on, exactly as it did. */
+/** A trajectory that a step trained on, with its exact tokens. */
 export interface BatchMember {
   trajectory: string;
   head: SegmentRef;
@@ -34,9 +34,12 @@ export interface LeftOut {
   reason: string;
 }
 
-/** What a step on examples measured; what concerns pairs is absent of demonstrations, what is held out if nothing is. */
+/**
+ * Metrics of a step on examples. Demonstrations have no metrics of pairs, and steps without held-out examples have no
+ * metrics of those.
+ */
 export interface ExampleMetrics {
-  /** That its updates trained on. */
+  /** The number of examples that the step's updates trained on. */
   examples: number;
   /** Passes over all of them by the end of the step. */
   epoch: number;
@@ -48,12 +51,12 @@ export interface ExampleMetrics {
   heldOutAccuracy?: number;
   heldOutMargin?: number;
   gradientNorm: number;
-  /** Of the last update. */
+  /** Learning rate of the last update. */
   learningRate: number;
   tokens: TokenCounts;
 }
 
-/** What the reference policy says of pairs: the sums of the log-probabilities of each pair's answers, nats. */
+/** The reference policy's scores of pairs: the sum of the log-probabilities of each answer, in nats. */
 export interface ReferenceScores {
   chosen: number[];
   rejected: number[];
@@ -64,24 +67,24 @@ export interface TrainStepResult<Metrics = PolicyGradientMetrics> {
   policyVersion: number;
   metrics: Metrics;
   seconds: number;
-  /** What it was given and could not read any more; absent if there is none. */
+  /** Trajectories that it was given and could not read any more. Absent if none. */
   unreadable?: LeftOut[];
 }
 
-/** What became of each trajectory of a step, committed with the version that the step made. */
+/** The result of each trajectory of a step, committed together with the version that the step produced. */
 export interface TrainedStep<Metrics = PolicyGradientMetrics>
   extends Omit<TrainStepResult<Metrics>, "unreadable"> {
   step: number;
   /** The version it trained from. */
   from: number;
   trajectories: BatchMember[];
-  /** Also what it could not read. */
+  /** Includes the trajectories that it could not read. */
   leftOut: LeftOut[];
-  /** Of an asynchronous run. */
+  /** Set in an asynchronous run. */
   cursor?: GroupCursor;
 }
 
-/** Where a trajectory is: what the ledger says of it. */
+/** The state of a trajectory in the ledger. */
 export type LedgerState = "reserved" | "under way" | "finished" | "trained" | "left out";
 
 /** A trajectory's line in the ledger. */
@@ -96,11 +99,11 @@ export interface LedgerEntry {
   reason?: string;
 }
 
-/** Something that the ledger and the files disagree about. */
+/** A disagreement between the ledger and the files. */
 export interface Finding {
   /** The name of the check, as docs/durability.md explains it. */
   check: string;
-  /** A trajectory, a step, a version or a file. */
+  /** The trajectory, step, version or file that it concerns. */
   subject: string;
   problem: string;
 }

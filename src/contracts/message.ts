@@ -11,27 +11,27 @@ export interface Message {
   role: "system" | "user" | "assistant" | "tool";
   content: string;
   tool_calls?: { type: "function"; id?: string; function: ToolCall }[];
-  /** What an assistant thought before it said this. Some templates show it. */
+  /** The assistant's thoughts before this message. Some templates show them. */
   reasoning_content?: string;
   name?: string;
-  /** Of a tool's message: the id that the action gave the call. */
+  /** For a tool's message: the id that the action gave the call. */
   tool_call_id?: string;
-  /** For policies that read images; others never see one. */
+  /** For policies that read images. Other policies never receive one. */
   images?: MessageImage[];
 }
 
-/** An image of a message, by its content, which the run's store has. Sizes in pixels. */
+/** An image of a message, by its content, which the run's store holds. Sizes in pixels. */
 export interface MessageImage {
   /** SHA-256, in hexadecimal. */
   sha256: string;
   mediaType: string;
   width?: number;
   height?: number;
-  /** Where it stands in the content, in characters; absent: after it. */
+  /** The image's position in the content, in characters. Default: after the content. */
   at?: number;
 }
 
-/** What a chat template and an agent loop know of a tool. `parameters` is a JSON Schema (draft-07). */
+/** The properties of a tool that chat templates and agent loops see. `parameters` is a JSON Schema (draft-07). */
 export interface ToolDefinition {
   name: string;
   description: string;

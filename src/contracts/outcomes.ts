@@ -1,6 +1,6 @@
 import type { Trajectory } from "./generated/trajectory.ts";
 
-/** The ways in which a trajectory ends: all that its schema has, which the compiler sees to. */
+/** The ways in which a trajectory ends. The compiler checks that these are all outcomes of its schema. */
 export const outcomes: Record<Trajectory["outcome"], true> = {
   answered: true,
   done: true,

@@ -20,14 +20,14 @@ export type ReadCall =
   | { id?: string; name: string; arguments: JsonObject }
   | { text: string; problem: string };
 
-/** What a format reads in an action's text. */
+/** The parts that a format finds in an action's text. */
 export interface ReadAction {
   reasoning: string;
   answer: string;
   calls: ReadCall[];
 }
 
-/** An action as text alone: what the model thought, and all else it wrote, calls included. */
+/** An action as text alone: the model's thoughts, and the rest of its text, including calls. */
 export interface SpokenAction {
   reasoning: string;
   answer: string;

@@ -1,22 +1,22 @@
 import type { ResolvedLoop } from "./plan.ts";
 
-/** What a plan says of its agent loops. */
+/** The agent loops in a plan. */
 export interface PlanLoops {
   loop: ResolvedLoop;
   loops?: Record<string, ResolvedLoop> | undefined;
 }
 
-/** The agent loops of a plan, that of tasks without an `agent_name` first. */
+/** Returns the agent loops of a plan, first the loop of tasks without an `agent_name`. */
 export function planLoops({ loop, loops = {} }: PlanLoops): ResolvedLoop[] {
   return [loop, ...Object.values(loops)];
 }
 
-/** Their names, each once, as a message tells them. */
+/** Returns their distinct names as a message lists them. */
 export function loopNames(plan: PlanLoops): string {
   return [...new Set(planLoops(plan).map(({ name }) => name))].join(" or ");
 }
 
-/** The loop of a task; undefined if its `agent_name` is none of the plan's. */
+/** Returns the loop of a task; undefined if the plan does not define its `agent_name`. */
 export function loopOfTask(
   { loop, loops = {} }: PlanLoops,
   { agent_name: name }: { agent_name?: string },

@@ -4,11 +4,11 @@ import type { JsonObject, JsonValue } from "./json.ts";
 import type { ToolDefinition } from "./message.ts";
 import type { RetrySettings } from "./trajectory.ts";
 
-/** A plugin of a plan: found, its manifest checked, its configuration validated with defaults filled in. */
+/** A plugin of a plan, with its manifest checked and its configuration validated and completed with defaults. */
 export interface ResolvedPlugin {
   name: string;
   version: string;
-  /** The name of the package that it is, by which a pipeline may have named it; of a folder with a package.json. */
+  /** The package's name, which a pipeline may use. Set for a folder with a package.json. */
   package?: string;
   /** Absolute folder of the package. */
   folder: string;
@@ -16,17 +16,17 @@ export interface ResolvedPlugin {
   entry: string;
   manifest: PluginManifest;
   config: JsonObject;
-  /** Of a plugin in one file, whose manifest was derived from it. */
+  /** For a plugin in one file, whose manifest was derived from it. */
   source?: PluginSource;
-  /** What the pipeline calls a tool, where its manifest calls it otherwise. */
+  /** The pipeline's name for a tool, if it differs from the manifest's. */
   tool?: string;
-  /** What the policy may call of a tool, where the manifest alone does not say it. */
+  /** The functions of a tool that the policy may call, if they differ from the manifest's. */
   functions?: OfferedFunction[];
 }
 
 /** A function of a tool, as the policy sees it. */
 export interface OfferedFunction extends ToolDefinition {
-  /** The function as the tool has it, where the pipeline says something of it. */
+  /** The tool's own definition of the function, if the pipeline changes it. */
   own?: { name: string; parameters: JsonObject };
 }
 
@@ -34,94 +34,100 @@ export interface OfferedFunction extends ToolDefinition {
 export interface PluginSource {
   /** The export that defines it. */
   export: string;
-  /** Of a plain function: its arguments in order, by name, the rest as `...name`; or that it takes them as one object. */
+  /**
+   * For a plain function: the names of its arguments in order, the rest as `...name`; or "object" if it takes them as
+   * one object.
+   */
   positions?: string[] | "object";
-  /** SHA-256 of the module and of those that it imports, packages aside, by absolute path. */
+  /** SHA-256 of the module and of the modules that it imports, without packages, by absolute path. */
   files: Record<string, string>;
 }
 
 /** A loop plugin also brings a module that runs inside the trajectory workflow. */
 export interface ResolvedLoop extends ResolvedPlugin {
   workflow: string;
-  /** Functions that the policy may call in its tasks. Absent: all but those that are for loops. */
+  /** Functions that the policy may call in its tasks. Default: all except those for loops. */
   tools?: string[];
 }
 
-/** How a plugin is called: what is in force of manifest and pipeline, which goes first; times in milliseconds. */
+/** How a plugin is called, from the pipeline's settings and then the manifest's. Times in milliseconds. */
 export interface ExecutionSettings {
   retry: RetrySettings;
   timeout: number;
-  /** Calls at once in a worker; no limit if absent. */
+  /** Concurrent calls per worker. Default: no limit. */
   concurrency?: number;
-  /** How often a worker begins one, for example 10/s; no limit if absent. */
+  /** How often a worker begins a call, for example 10/s. Default: no limit. */
   rate?: string;
   /** Default: the plugin's own name. */
   host: string;
 }
 
-/** How much of an observation the policy reads, and which part goes if there is more. */
+/** How much of an observation the policy reads, and which part is cut if it is longer. */
 export interface ObservationLimit {
-  /** Default: 8,000, or as many as `tokens` may have. */
+  /** Default: 8,000, or the most characters that `tokens` can have. */
   characters?: number;
-  /** As the policy encodes its text. */
+  /** Counted as the policy encodes the text. */
   tokens?: number;
   cut: "end" | "start" | "middle";
 }
 
 /** A tool, and how it is called. */
 export interface ResolvedTool extends ResolvedPlugin, ExecutionSettings {
-  /** What is otherwise for this tool than `rollout.observations` says. */
+  /** Differences from `rollout.observations` for this tool. */
   observations?: Partial<ObservationLimit>;
-  /** Each call waits until a person decides about it, or answers it, `timeout` milliseconds at most. */
+  /** Each call waits until a person decides about it or answers it, for at most `timeout` milliseconds. */
   approval?: { timeout?: number; whom?: string };
 }
 
-/** A reward manager, how it is called, and what its score counts for. */
+/** A reward manager, how it is called, and the weight of its score. */
 export interface ResolvedReward extends ResolvedPlugin {
   calls: ExecutionSettings;
-  /** 0: its score is a metric alone. */
+  /** 0: its score is only a metric. */
   weight: number;
-  /** What its metrics are called, in a list of several. Absent: its metrics are called as it says. */
+  /** The prefix of its metrics in a list of rewards. Absent: its metrics keep their names. */
   part?: string;
-  /** It scores the tasks of these alone; all if absent. */
+  /** The data sources whose tasks it scores. Default: all. */
   dataSources?: string[];
 }
 
 /** A host of tools and rewards; times in milliseconds. */
 export interface HostSettings {
-  /** Calls at once in a worker, of all tools on the host; no limit if absent. */
+  /** Concurrent calls per worker, over all tools on the host. Default: no limit. */
   concurrency?: number;
-  /** How often a worker begins one of them, for example 10/s; no limit if absent. */
+  /** How often a worker begins a call to the host, for example 10/s. Default: no limit. */
   rate?: string;
-  /** Failures in a row that pause it. */
+  /** Consecutive failures that pause the host. */
   failures: number;
-  /** The first pause; each one that a failing probe ends is followed by one of twice the length, up to the longest. */
+  /** The first pause. After each failed probe the pause doubles, up to the longest. */
   pause: number;
   longestPause: number;
-  /** How long calls wait for it in all. */
+  /** How long calls wait for the host in total. */
   patience: number;
 }
 
 /** The tasks of a run. */
 export interface ResolvedDataset extends Pick<Pipeline["dataset"], "mix" | "images"> {
-  /** Rows, from 0, whose prompts have more tokens than `rollout.prompts` gives them; none if absent. */
+  /** Rows (from 0) whose prompts have more tokens than `rollout.prompts` allows. Absent if none. */
   leftOut?: { train: readonly number[]; validation: readonly number[] };
-  /** Absent where steps train on examples. */
+  /** Absent if steps train on examples. */
   train?: ResolvedPlugin;
   validation: ResolvedPlugin;
 }
 
-/** A trainer may bring a loss of the user's. */
+/** A trainer, which may have a loss plugin of the user's. */
 export interface ResolvedTrainer extends ResolvedPlugin {
   loss?: ResolvedPlugin;
-  /** As the trainer said (ResolvedTraining). */
+  /** From the trainer (ResolvedTraining). */
   comparesTurns?: boolean;
 }
 
-/** Defaults filled in; what stands in `Off` is off if left out. */
+/** Settings with their defaults filled in. The keys in `Off` may be absent, which turns them off. */
 type Filled<Settings, Off extends keyof Settings> = Required<Omit<Settings, Off>> & Pick<Settings, Off>;
 
-/** A pipeline validated, defaults filled, plugins resolved, paths absolute; frozen in the run. */
+/**
+ * A validated pipeline with its defaults filled in, plugins resolved and paths made absolute. A run stores it
+ * unchanged.
+ */
 export interface Plan {
   pipelineFile: string;
   name: string;
@@ -130,19 +136,22 @@ export interface Plan {
   policy: ResolvedPlugin;
   dataset: ResolvedDataset;
   tools: ResolvedTool[];
-  /** Hosts of tools and rewards that the pipeline says something of. */
+  /** The hosts of tools and rewards that the pipeline configures. */
   hosts: Record<string, HostSettings>;
-  /** Of tasks without an `agent_name`. */
+  /** The loop of tasks without an `agent_name`. */
   loop: ResolvedLoop;
-  /** By the `agent_name` of their tasks. */
+  /** The loops of other tasks, by their `agent_name`. */
   loops?: Record<string, ResolvedLoop>;
   rewards: ResolvedReward[];
   trainer: ResolvedTrainer;
   warmStart?: Required<NonNullable<Pipeline["warmStart"]>>;
-  /** In place of rollouts; at most one of the two. Their epochs have become steps. */
+  /** Replaces rollouts. At most one of the two is set. Their epochs have become steps. */
   sft?: Required<Omit<NonNullable<Pipeline["sft"]>, "epochs">>;
   dpo?: Required<Omit<NonNullable<Pipeline["dpo"]>, "epochs">>;
-  /** SHA-256 of the files that the three name, by path. Absent of none, and in plans of earlier releases. */
+  /**
+   * SHA-256 of the files that the three settings name, by path. Absent if they name none, and in plans of earlier
+   * releases.
+   */
   exampleDigests?: Record<string, string>;
   rollout: Filled<
     NonNullable<Pipeline["rollout"]>,
@@ -151,9 +160,9 @@ export interface Plan {
   evaluation: Required<NonNullable<Pipeline["evaluation"]>>;
   checkpoints: Required<NonNullable<Pipeline["checkpoints"]>>;
   retention: Required<NonNullable<Pipeline["retention"]>>;
-  /** What is told of steps and evaluations as they end. Absent if nothing is. */
+  /** The trackers that receive the results of steps and evaluations. Absent if none. */
   trackers?: ResolvedPlugin[];
-  /** How it was changed since the run began, in order. Absent if it never was. */
+  /** The changes since the run began, in order. Absent if none. */
   changes?: PlanChange[];
 }
 
@@ -161,8 +170,8 @@ export interface Plan {
 export interface PlanChange {
   /** ISO 8601. */
   at: string;
-  /** Steps that were recorded then; the next one may have begun. */
+  /** The number of steps recorded at that time. The next one may have begun. */
   step: number;
-  /** By dotted keys, as the pipeline calls them; a value that is absent was, or is, off. */
+  /** By the pipeline's dotted keys. An absent value means that the setting was or is off. */
   changed: { key: string; from?: JsonValue | undefined; to?: JsonValue | undefined }[];
 }

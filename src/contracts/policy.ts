@@ -16,47 +16,50 @@ export interface MaskedTokens {
   mask: number[];
 }
 
-/** How many tokens of a text stay, and which part goes if there are more. */
+/** The most tokens of a text to keep, and which part to cut if it has more. */
 export interface TokenLimit {
   tokens: number;
   cut: "end" | "start" | "middle";
 }
 
-/** A text, or what is left of it; and how many of its tokens were cut. */
+/** A text after the cut, and how many of its tokens were removed. */
 export interface CutText {
   text: string;
   cut: number;
 }
 
-/** How actions are drawn: the repetition penalty first, then temperature, top-k, top-p, min-p. */
+/** How actions are sampled: repetition penalty first, then temperature, top-k, top-p and min-p. */
 export interface SamplingParameters {
   /** 0 is greedy. */
   temperature: number;
-  /** Keeps the likeliest tokens whose probability reaches this. */
+  /** Keeps the likeliest tokens whose total probability reaches this. */
   topP?: number;
-  /** Keeps so many of the likeliest tokens. */
+  /** Keeps this number of the likeliest tokens. */
   topK?: number;
-  /** Keeps tokens at least this times as likely as the likeliest. */
+  /** Keeps tokens at least this fraction as likely as the likeliest. */
   minP?: number;
-  /** Divides the logits of tokens that the context holds; 1 changes nothing. */
+  /** Divides the logits of tokens in the context; 1 changes nothing. */
   repetitionPenalty?: number;
   maxTokens: number;
-  /** Texts that end an action, beside those of the policy's own configuration. Their tokens stay, the action's text ends before them. */
+  /**
+   * Texts that end an action, in addition to those of the policy's configuration. Their tokens are kept, but the
+   * action's text ends before them.
+   */
   stop?: string[];
-  /** Tokens that end an action, beside the policy's own. */
+  /** Tokens that end an action, in addition to the policy's own. */
   stopTokens?: number[];
-  /** "constrained": a tool call, once it begins, can only become one that its tool's schema accepts. Default "free". */
+  /** "constrained": once a tool call begins, it can only become one that its tool's schema accepts. Default: "free". */
   toolCalls?: "free" | "constrained";
 }
 
-/** Names a sample: the same key draws the same tokens, whatever else is in the batch. */
+/** Identifies a sample. The same key draws the same tokens, regardless of the rest of the batch. */
 export interface SamplingKey {
   seed: number;
   trajectory: string;
   turn: number;
 }
 
-/** One action to generate after `tokens` (the whole context), with the weights of `version`. */
+/** One action to generate after `tokens` (the whole context) with the weights of `version`. */
 export interface GenerationRequest {
   tokens: number[];
   version: number;
@@ -64,13 +67,21 @@ export interface GenerationRequest {
   key: SamplingKey;
   /** The tools that may be called, for constrained tool calls. */
   tools?: ToolDefinition[];
-  /** The bytes of an image of a message, by its SHA-256. */
+  /** Returns the bytes of a message's image by its SHA-256. */
   readImage?: (sha256: string) => Promise<Uint8Array>;
-  /** Aborted, nobody waits for the action any more: `generate` rejects with its reason soon, and makes room for others. */
+  /**
+   * Aborted when nobody waits for the action any more. `generate` then rejects soon with the signal's reason and makes
+   * room for other requests.
+   */
   signal?: AbortSignal;
-  /** To be called once what the request waited for (room, memory) is there; if it throws, nothing is generated. */
+  /**
+   * Called when the resources that the request waited for (room, memory) are available. If it throws, nothing is
+   * generated.
+   */
   onBegin?: () => void;
-  /** To be told now and then, or after each token, how many tokens the action has so far: whoever watches the run sees it. */
+  /**
+   * Called from time to time, or after each token, with the action's number of tokens so far, which a live view shows.
+   */
   onProgress?: (tokens: number) => void;
 }
 
@@ -80,97 +91,107 @@ export interface Generation {
   /** Of each token under the policy itself: temperature 1, the whole vocabulary. */
   logprobs: number[];
   /**
-   * The same at the sampling temperature, whatever else restricted the draw: what training compares the next policy
-   * with. As `logprobs` at temperatures 1 and 0.
+   * Of each token at the sampling temperature, without other restrictions. Training compares the next policy with
+   * these. Equal to `logprobs` at temperatures 1 and 0.
    */
   temperedLogprobs: number[];
   /**
-   * Of each token under the distribution it was drawn from, after top-p, a grammar and the like; 0 if it was simply the
-   * likeliest. What an importance correction divides by.
+   * Of each token under the distribution that it was drawn from, after top-p, a grammar and the like; 0 if it was
+   * simply the likeliest. An importance correction divides by these probabilities.
    */
   samplingLogprobs: number[];
   /**
-   * Of a mixture of experts: near-tie routing choices, in the context and in the sampled tokens. Three numbers each:
-   * the token's position in both together, the layer, and the last expert that was chosen. Trainers that hold to them
-   * don't choose otherwise for want of a last digit. Empty or absent of other models, and where it isn't known.
+   * For a mixture of experts: near-tie routing choices in the context and in the sampled tokens. Each has three
+   * numbers: the token's position in both together, the layer, and the last chosen expert. Trainers that replay them
+   * route alike in spite of rounding. Empty or absent for other models, and if unknown.
    */
   routerTies?: number[];
   /** The action's text, without the stop token or stop text. */
   text: string;
   /**
-   * What is thought, said and called, where the policy is told it apart, as by an endpoint: nothing has to be found in the text. Without calls,
-   * the text of what is said may hold some.
+   * The action's thoughts, text and calls, if the policy received them separately, as from an endpoint. Nothing has to
+   * be parsed then. Without calls, the text may still contain some.
    */
   read?: ReadAction;
   finishReason: "stop" | "length";
 }
 
-/** A policy at work in a worker process: frames text as tokens and generates. */
+/** An open policy in a worker process. It frames text as tokens and generates actions. */
 export interface Policy {
-  /** The prompt of a trajectory, up to the point where the first action begins. */
+  /** Frames the prompt of a trajectory, up to the point where the first action begins. */
   framePrompt(messages: Message[], tools: ToolDefinition[]): TokenizedText;
   /**
-   * What stands between an action and the next one: tool messages and the template's own text. `callsBefore` counts the
-   * trajectory's calls so far, those that `messages` answer among them: some templates number them. Default: 0.
+   * Frames everything between an action and the next one: tool messages and the template's own text. `callsBefore` is
+   * the trajectory's number of calls so far, including those that `messages` answer. Some templates number calls.
+   * Default: 0.
    */
   frameObservation(messages: Message[], callsBefore?: number): TokenizedText;
-  /** A whole conversation, for supervised steps. */
+  /** Frames a whole conversation for supervised steps. */
   frameDemonstration(messages: Message[], tools: ToolDefinition[]): MaskedTokens;
-  /** A text within a limit of tokens, and a line in it that says how many were cut. Absent if its tokens are not known. */
+  /**
+   * Cuts a text to a limit of tokens, and inserts a line that states how many were cut. Absent if the policy's tokens
+   * are unknown.
+   */
   cutText?(text: string, limit: TokenLimit): CutText;
-  /** It reads the images of messages; others are given none. */
+  /** It reads the images of messages. Other policies receive none. */
   readsImages?: boolean;
-  /** Whether `generate` has a version's weights now. Asking for it counts as use. */
+  /** Whether `generate` has a version's weights now. The question counts as a use of them. */
   isLoaded(version: number): boolean;
-  /** Makes a version's weights available to `generate`; a version that is loaded already costs nothing. */
+  /** Makes a version's weights available to `generate`. Does nothing for a loaded version. */
   load(version: number, folder: string): Promise<void>;
   generate(request: GenerationRequest): Promise<Generation>;
   close(): Promise<void>;
 }
 
-/** How a policy turns messages into tokens: all that can be asked of it without its weights. */
+/** How a policy turns messages into tokens: everything it offers without its weights. */
 export interface PolicyFraming extends Pick<Policy, "framePrompt" | "frameDemonstration" | "cutText"> {
-  /** Tokens that a trajectory may have, its prompt included. */
+  /** The most tokens that a trajectory may have, including its prompt. */
   contextLength: number;
-  /** Where its chat template, turn by turn, writes other tokens than as a whole, in words; empty if nowhere. */
+  /**
+   * Describes where its chat template writes different tokens turn by turn than for the whole conversation. Empty if
+   * nowhere.
+   */
   templateDifferences?(): string[];
-  /** The action format in which its chat template writes calls; absent if it writes none, or in no format that is known. */
+  /** The action format in which its chat template writes calls. Absent if it writes none, or in an unknown format. */
   format?: FormatName;
 }
 
-/** What a trainer's settings depend on of a policy's configuration. */
+/** Properties of a policy's configuration that determine a trainer's settings. */
 export interface PolicyTraits {
-  /** Whether it starts from the weights of a pretrained model, not from random ones. */
+  /** Whether it starts from the weights of a pretrained model. False for random weights. */
   pretrained: boolean;
   /**
-   * The settings under which actions are drawn from another distribution than the policy's own at the temperature,
-   * such as "sampling.topP is 0.95" or "activations is int8"; empty if they never are.
+   * The settings that make the sampling distribution differ from the policy's own at the temperature, such as
+   * "sampling.topP is 0.95" or "activations is int8". Empty if none do.
    */
   restrictions: string[];
-  /** The temperatures that it can draw actions at; absent where any will do. */
+  /** The temperatures at which it can sample. Absent: any. */
   temperatures?: readonly number[];
-  /** The few bits that its weights are frozen in, so that only adapters over them can be trained; absent where they aren't. */
+  /**
+   * The format of its frozen quantized weights, over which only adapters can be trained. Absent if they are not
+   * quantized.
+   */
   quantization?: "int8" | "int4";
-  /** Why it can't be trained; absent if it can. Such a policy is for evaluation. */
+  /** Why it can't be trained. Absent if it can. Such a policy is only for evaluation. */
   untrainable?: string;
-  /** It reads the images of messages: tasks may show some. */
+  /** It reads the images of messages, so tasks may contain some. */
   readsImages?: boolean;
-  /** The one action format whose calls it constrains to what is valid; absent where it constrains none. */
+  /** The only action format in which it can constrain calls to valid ones. Absent if it constrains none. */
   constrainedFormat?: FormatName;
 }
 
-/** What says of a model how much memory its training takes. */
+/** The properties of a model that determine the memory of its training. */
 export interface ModelOutline {
-  /** The text of its config.json, in Hugging Face's terms. */
+  /** The text of its config.json in Hugging Face's format. */
   config: string;
-  /** What the files of version 0 have its matrices as. */
+  /** The format of the matrices in the files of version 0. */
   matrices: "float32" | "float16" | "bfloat16" | "int8" | "int4";
 }
 
-/** What sampling from one version of a policy holds, bytes. */
+/** Memory for sampling from one version of a policy, in bytes. */
 export interface SamplingForecast {
   weights: number;
-  /** Of the sequences under way: with less than `least` nothing is sampled, more than `most` isn't taken. */
+  /** For the keys and values of active sequences: the least that sampling needs, and the most that it uses. */
   keyValues: { least: number; most: number };
 }
 
@@ -179,22 +200,29 @@ export interface PolicyPlugin {
   /** Writes version 0 into `folder` in Hugging Face's formats. */
   initialize(folder: string, config: JsonObject, seed: number): Promise<void>;
   /**
-   * Opens the policy for generation and tokenization. `folder` holds version 0 (tokenizer, config, the weights that the run's
-   * adapters are for) or, for a fork with another policy, that one. It stays until the policy is closed.
+   * Opens the policy for generation and tokenization. `folder` holds version 0 (tokenizer, config, and the base weights
+   * of the run's adapters) or, for a fork with another policy, that policy. The folder exists until the policy is
+   * closed.
    */
   open(folder: string, config: JsonObject): Promise<Policy>;
-  /** What no schema can say of a configuration, asked before a run. Throws what this machine lacks for it. */
+  /**
+   * Checks what a schema can't express, before a run. Throws if this machine lacks something that the configuration
+   * needs.
+   */
   check?(config: JsonObject): ConfigurationProblem[] | Promise<ConfigurationProblem[]>;
   /**
-   * How the policy frames text, asked before a run to count its tokens: from the configuration, or from the `folder` of
-   * a version where there is one. Undefined if the configuration names what must be downloaded first. Default: nothing is
-   * counted.
+   * Returns how the policy frames text, so that Everturn can count tokens before a run. Uses the configuration, or the
+   * `folder` of a version if given. Returns undefined if the configuration names a model that must be downloaded first.
+   * Default: nothing is counted.
    */
   framing?(config: JsonObject, folder?: string): Promise<PolicyFraming | undefined>;
-  /** Of the model that it names, asked before a run, to say what sampling and updates will hold; undefined if it must be downloaded first. Default: nothing is said. */
+  /**
+   * Describes the configured model, so that Everturn can forecast the memory of sampling and updates before a run.
+   * Returns undefined if the model must be downloaded first. Default: no forecast.
+   */
   outline?(config: JsonObject): Promise<ModelOutline | undefined>;
-  /** What sampling from that model will hold; undefined if it can't say. Default: nothing is said. */
+  /** Forecasts the memory of sampling from that model. Returns undefined if unknown. Default: no forecast. */
   forecast?(config: JsonObject, model: ModelOutline): SamplingForecast | undefined;
-  /** What the trainer should know of a configuration. Default: a pretrained model, without restrictions. */
+  /** Returns the properties of a configuration that trainers need. Default: a pretrained model without restrictions. */
   traits?(config: JsonObject): PolicyTraits;
 }

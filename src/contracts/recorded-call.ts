@@ -1,13 +1,13 @@
 import type { CallToolResult } from "./activities.ts";
 import type { Call } from "./generated/trajectory.ts";
 
-/** A tool call as it is kept, also one that no tool was asked for. */
+/** A recorded tool call, including a call rejected before reaching a tool. */
 export interface RecordedCall
   extends CallToolResult,
     Pick<Call, "tool" | "arguments" | "approval" | "media" | "whole" | "byLoop"> {
-  /** What the tool measured. */
+  /** The tool's metrics. */
   metrics?: Record<string, number>;
-  /** Of the instance's state after the call, by content. */
+  /** The digest of the instance's state after the call. */
   snapshot?: string;
 }
 
@@ -17,8 +17,8 @@ export interface Failure {
   attempt: number;
   code: string;
   reason: string;
-  /** Of a score: which of several rewards failed. */
+  /** For a score: which of several rewards failed. */
   part?: string;
-  /** It was the last one of its budget: should the trajectory be begun again, the call has a new one. */
+  /** It was the last attempt of its budget. If the trajectory restarts, the call gets a new budget. */
   isLast?: true;
 }

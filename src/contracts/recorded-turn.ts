@@ -2,14 +2,14 @@ import type { GenerateTurnResult } from "./generate-turn.ts";
 import type { Segment } from "./generated/segment.ts";
 import type { RecordedRequest } from "./session.ts";
 
-/** A turn as it is kept: what was appended, the action with its tokens, and how it came about. */
+/** A recorded turn: the appended tokens, the action with its tokens, and how it was generated. */
 export interface RecordedTurn extends Omit<GenerateTurnResult, "action" | "policyVersion"> {
-  /** How many calls the turn before began, answered or not: there may be gaps among their records. */
+  /** The number of calls that the previous turn began, answered or not. Their records may have gaps. */
   callsBefore: number;
-  /** The prompt, or the observations that came after the action before. */
+  /** The prompt, or the observations after the previous action. */
   appended: Segment;
-  /** It names the version that generated it. */
+  /** Its segment contains the version that generated it. */
   action: Segment;
-  /** The agent's request that it answers; absent where the loop takes the turns. */
+  /** The agent's request that it answers. Absent if the loop takes the turns. */
   request?: RecordedRequest;
 }

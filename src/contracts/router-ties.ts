@@ -1,8 +1,8 @@
 /**
- * Where routers of a mixture of experts chose narrowly: the last expert that was chosen for a token was little likelier than the
- * first that was not. Sums that round otherwise may choose otherwise there. Three numbers each: the token's position,
- * the layer, the expert. (Rollout routing replay, arXiv 2510.11370, keeps all choices. These are few, and leave a router
- * that has learned since to choose as it has learned.)
+ * Near ties in the routing of a mixture of experts: the last expert chosen for a token was barely likelier than the
+ * first one not chosen. Other rounding may choose differently there. Each tie has three numbers: the token's position,
+ * the layer and the expert. Rollout routing replay (arXiv 2510.11370) keeps all choices. Keeping only near ties takes
+ * less space, and a router that has learned since then can choose as it learned.
  */
 export type RouterTies = readonly number[];
 
@@ -13,7 +13,7 @@ export interface RouterTie {
   expert: number;
 }
 
-/** Ties, taken apart. */
+/** Splits ties into their parts. */
 export function tiesOf(ties: RouterTies = []): RouterTie[] {
   return Array.from({ length: ties.length / 3 }, (_, at) => {
     const [position, layer, expert] = ties.slice(3 * at, 3 * at + 3);
@@ -21,7 +21,7 @@ export function tiesOf(ties: RouterTies = []): RouterTie[] {
   });
 }
 
-/** Ties at positions from one up to another, moved by so many. */
+/** Returns the ties at positions from `from` up to but not including `end`, moved by `by`. */
 export function tiesBetween(ties: RouterTies = [], from: number, end: number, by = 0): number[] {
   const found: number[] = [];
   for (let at = 0; at < ties.length; at += 3) {

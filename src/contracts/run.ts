@@ -3,27 +3,27 @@ import type { CarriedRollout, EndedGroup, GroupCursor } from "./rollout.ts";
 import type { RunSettings } from "./run-settings.ts";
 import type { Queues } from "./trajectory.ts";
 
-/** An evaluation on held-out tasks, greedy unless it says a temperature. */
+/** An evaluation on held-out tasks, greedy unless it sets a temperature. */
 export interface EvaluationPlan {
-  /** `evaluation-v0001`: also the stage of its trajectories. */
+  /** For example `evaluation-v0001`. Also the stage of its trajectories. */
   name: string;
   step: number;
   policyVersion: number;
-  /** How many tasks; all of them if absent. */
+  /** The number of tasks. Default: all. */
   tasks?: number;
-  /** Task file instead of the pipeline's validation set. */
+  /** A task file that replaces the pipeline's validation set. */
   taskFile?: string;
-  /** The SHA-256 of the tasks in it. */
+  /** The SHA-256 of that file's tasks. */
   taskFileSha256?: string;
-  /** Switch the tools off. */
+  /** Disables the tools. */
   withoutTools?: boolean;
-  /** Trajectories of each task; 1 if absent, as in the evaluations that a run makes itself. */
+  /** Trajectories per task. Default: 1, as in a run's own evaluations. */
   samples?: number;
-  /** 0, greedily, if absent. */
+  /** Default: 0, which is greedy. */
   temperature?: number;
-  /** The run whose recorded answers the tools give. */
+  /** The run whose recorded answers the tools return. */
   toolRecordings?: string;
-  /** Of the queues that its work is on: those of the first evaluation of its session. If absent, its own. */
+  /** The prefix of the queues for its work: that of the first evaluation of its session. Default: its own. */
   queuePrefix?: string;
 }
 
@@ -32,61 +32,67 @@ export interface EvaluationRecord {
   name: string;
   step: number;
   policyVersion: number;
-  /** The share of the trajectories that solved their task. */
+  /** The share of trajectories that solved their task. */
   accuracy: number;
-  /** Mean reward of the tasks; absent in runs made before it was recorded. */
+  /** Mean reward of the tasks. Absent in runs of releases that did not record it. */
   rewardMean?: number;
   tasks: number;
   leftOut: number;
   toolCallRate: number;
   meanActionTokens: number;
   seconds: number;
-  /** Trajectories of each task, and how they were sampled: of evaluations by `everturn evaluate`. */
+  /** Trajectories per task and their sampling, in evaluations by `everturn evaluate`. */
   samples?: number;
   temperature?: number;
-  /** Of the same: with intervals, by data source and by tag. */
+  /** Also in those: results with intervals, by data source and by tag. */
   numbers?: EvaluationNumbers;
 }
 
-/** Carried over when the training workflow continues as new. */
+/** The state that the training workflow carries over when it continues as new. */
 export interface TrainingProgress {
   nextStep: number;
   policyVersion: number;
-  /** Those before the first step, and the last one. */
+  /** The evaluations before the first step, and the last one. */
   evaluations: EvaluationRecord[];
   trajectories: number;
-  /** Mean time of a turn's generation in the last step; absent before the first. */
+  /** Mean generation time of a turn in the last step. Absent before the first. */
   turnSeconds?: number;
-  /** Of an asynchronous run: its groups. */
+  /** Set in an asynchronous run: its groups. */
   rollout?: CarriedRollout;
-  /** Of a synchronous run: the groups that the next step was committed with, if it was, before its workflow was lost. */
+  /**
+   * Set in a synchronous run: the groups that the next step was committed with, if the workflow was lost after the
+   * commit.
+   */
   committed?: EndedGroup[];
-  /** The files of version 0 or of the warm start's are not what was committed: they are made again before the next step. */
+  /**
+   * The files of version 0 or of the warm start's version differ from the committed ones. They are rebuilt before the
+   * next step.
+   */
   isFirstBroken?: boolean;
 }
 
-/** What the training workflow is started with. */
+/** The input of the training workflow. */
 export interface TrainingInput {
   run: string;
   queues: Queues;
   progress?: TrainingProgress;
 }
 
-/** What the training workflow returns. */
+/** The result of the training workflow. */
 export interface TrainingResult {
   run: string;
   steps: number;
-  /** They trained on demonstrations or pairs. */
+  /** Its steps trained on demonstrations or pairs. */
   trainsOnExamples?: true;
   trajectories: number;
   policyVersion: number;
-  /** Held-out accuracy of the policy as it was built, after the warm start (null without one), and at the end. */
+  /** Held-out accuracy of the initial policy, after the warm start (null without one), and at the end. */
   accuracyBefore: number;
   accuracyWarmStart: number | null;
   accuracyAfter: number;
 }
 
-/** Where a run is now, for the live view. */
+/** The state of a run for the live view. */
 export interface RunProgress {
   phase: "open" | "initialize" | "warm-start" | "evaluate" | "step" | "done";
   step: number;
@@ -94,61 +100,63 @@ export interface RunProgress {
   /** Steps train on demonstrations or pairs. */
   trainsOnExamples?: true;
   policyVersion: number;
-  /** Of the phase: supervised steps done, or trajectories finished. */
+  /** Progress of the phase: supervised steps done, or trajectories finished. */
   done: number;
   of: number;
-  /** The step or evaluation workflow under way. */
+  /** The active step or evaluation workflow. */
   child?: string;
-  /** Those before the first step, and the last one. */
+  /** The evaluations before the first step, and the last one. */
   evaluations: EvaluationRecord[];
   /** Steps between evaluations. */
   evaluationEvery: number;
 }
 
-/** How far a step or an evaluation is, for the live view: trajectories that have ended, of those that it has so far. */
+/**
+ * Progress of a step or evaluation for the live view: the number of ended trajectories, and of all trajectories so far.
+ */
 export interface StageProgress {
   done: number;
   of: number;
-  /** What a step does now, once it has its trajectories. Absent in evaluations. */
+  /** What a step does once it has its trajectories. Absent in evaluations. */
   phase?: "train" | "publish";
 }
 
-/** Input of a step workflow. */
+/** The input of a step workflow. */
 export interface StepInput {
   run: string;
   step: number;
   policyVersion: number;
   settings: RunSettings;
   queues: Queues;
-  /** What it trains on and leaves out. */
+  /** The groups that it trains on or leaves out. */
   groups: EndedGroup[];
-  /** Of an asynchronous run: how far its groups are then. */
+  /** Set in an asynchronous run: the position in its groups after the step. */
   cursor?: GroupCursor;
-  /** Trajectories in the batches of the steps before. */
+  /** The number of trajectories in the batches of earlier steps. */
   trainedBefore: number;
-  /** Since when it waited for them, milliseconds since 1970. */
+  /** When it began to wait for them, in milliseconds since 1970. */
   since: number;
-  /** Turns take less time than their way through the server: such a policy is loaded as quickly. */
+  /** Turns take less time than a round trip through the server. Such a policy also loads that quickly. */
   quickTurns: boolean;
 }
 
-/** What a step workflow returns to the training workflow. */
+/** The result that a step workflow returns to the training workflow. */
 export interface StepResult {
   policyVersion: number;
   trajectories: number;
   leftOut: number;
   rewardMean: number;
-  /** Mean time of a turn's generation; absent if there was none. */
+  /** Mean generation time of a turn. Absent if there was no turn. */
   turnSeconds?: number;
 }
 
-/** Input of an evaluation workflow. */
+/** The input of an evaluation workflow. */
 export interface EvaluationInput {
   run: string;
   plan: EvaluationPlan;
   settings: RunSettings;
   queues: Queues;
-  /** Turns take less time than their way through the server. */
+  /** Turns take less time than a round trip through the server. */
   quickTurns?: boolean;
 }
 
@@ -164,19 +172,19 @@ export type SearchAttributeName =
   | "EverturnTools"
   | "EverturnWaiting";
 
-/** Where a run's server is and how its queues are named: `run.json` of the run folder. */
+/** The contents of `run.json` in the run folder: the run's server and how its queues are named. */
 export interface RunFile {
   run: string;
   createdAt: string;
-  /** Absent when the run has its own dev server. */
+  /** Absent if the run has its own development server. */
   address?: string;
   namespace: string;
   queues: Queues;
-  /** The URL of its store; absent when that is its folder. */
+  /** The URL of its store. Absent if the store is the run folder. */
   store?: string;
   /** Whether the workflows were bundled with OpenTelemetry's interceptors. */
   telemetry: boolean;
 }
 
-/** The signal that makes a worker drop what it has cached of a workflow and rebuild it from its history. */
+/** The signal that makes a worker drop its cached state of a workflow and rebuild it from history. */
 export const buildAnew = "build-anew";

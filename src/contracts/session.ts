@@ -3,84 +3,86 @@ import type { Message, MessageImage, ToolDefinition } from "./message.ts";
 import type { ReadAction } from "./parsed-action.ts";
 import type { RefusedCall, SegmentRef, TaskSource, TrajectoryPlace } from "./trajectory.ts";
 
-/** A message as an agent sends it, whichever protocol it came by. */
+/** A message that an agent sent, regardless of the protocol. */
 export interface SessionMessage {
   role: Message["role"];
   content: string;
-  /** Where the policy reads images: those that it has. */
+  /** Its images, if the policy reads images. */
   images?: MessageImage[] | undefined;
   name?: string | undefined;
-  /** Of a tool's message: the call that it answers. */
+  /** For a tool's message: the call that it answers. */
   callId?: string | undefined;
-  /** Of an assistant's message; arguments are JSON text. */
+  /** For an assistant's message. `arguments` is JSON text. */
   calls?: { id: string; name: string; arguments: string }[] | undefined;
   reasoning?: string | undefined;
-  /** The `instructions` of OpenAI's responses. */
+  /** It came as the `instructions` of OpenAI's Responses API. */
   isInstructions?: true | undefined;
 }
 
-/** What an agent asks of its trajectory: the action that follows a conversation. */
+/** An agent's request for the action that follows a conversation. */
 export interface SessionRequest {
-  /** Names it in the session: the digest of what was sent, and how often the same was sent before. */
+  /**
+   * Identifies the request in its session: the digest of its content, and how often the same content was sent before.
+   */
   key: string;
-  /** The turn whose action the conversation goes on after; absent where it goes on after none: a row of its own. */
+  /** The turn whose action the conversation continues. Absent if it continues none and so begins a row. */
   follows?: { turn: number; head: SegmentRef };
-  /** What comes after that action, or the whole conversation. */
+  /** The messages after that action, or the whole conversation. */
   messages: SessionMessage[];
   tools: ToolDefinition[];
-  /** The agent offers no tools or wants none called: what the action writes as calls is text. Absent: it takes calls. */
+  /** The agent offers no tools, or wants none called, so calls in the action are text. Absent: it takes calls. */
   takesCalls?: false | undefined;
-  /** The ids that the actions themselves gave calls, by those that the agent knows them by. */
+  /** The ids of calls in actions, by the ids that the agent knows. */
   callIds: Record<string, string>;
-  /** How many calls the conversation has had before. */
+  /** The number of calls in the conversation so far. */
   callsBefore: number;
-  /** Calls of earlier actions that the agent made itself, with their results. */
+  /** Calls of earlier actions that the agent executed itself, with their results. */
   answered: Omit<RefusedCall, "approval">[];
 }
 
-/** A call of a function of an agent whose results are kept (src/plugin/define/recorded.ts). */
+/** A call of an agent's function whose results are recorded (src/plugin/define/recorded.ts). */
 export interface KeptRequest {
   name: string;
   arguments: JsonValue;
-  /** The call of an action that it is made for, where the agent says so. */
+  /** The call in an action that it belongs to, if the agent provides it. */
   callId?: string;
 }
 
-/** What came of one: what it gave, absent where that was undefined, or what it threw. */
+/** The outcome of a recorded call: its result (absent if undefined) or its error. */
 export type KeptOutcome = { result?: JsonValue } | { error: string };
 
-/** A call that has ended, as it is kept. */
+/** A recorded call that has ended. */
 export interface KeptResult extends KeptRequest {
-  /** Names what is called with what. */
+  /** Identifies the function and its arguments. */
   key: string;
-  /** Which of its process's calls of this key it is, from 1. */
+  /** Its number among the process's calls with this key, from 1. */
   occurrence: number;
   outcome: KeptOutcome;
-  /** How many turns the trajectory had when it ended. */
+  /** The trajectory's number of turns when the call ended. */
   turns: number;
   seconds: number;
 }
 
-/** What a recorded turn says of the request that it answered. */
+/** A recorded turn's part of the request that it answered. */
 export interface RecordedRequest extends Pick<SessionRequest, "key" | "messages" | "takesCalls"> {
-  /** The turn that it went on after; null where it began a row. */
+  /** The turn that it continued; null if it began a row. */
   follows: number | null;
-  /** Of one that began a row. */
+  /** Set if it began a row. */
   tools?: ToolDefinition[];
 }
 
-/** The action that a request was answered with. */
+/** The action that answers a request. */
 export interface SessionAnswer {
   turn: number;
   head: SegmentRef;
   action: string;
   finishReason: "stop" | "length";
-  /** Where the policy was told apart what it thinks, says and calls. */
+  /** The action's thoughts, text and calls, if the policy received them separately. */
   read?: ReadAction | undefined;
   tokens: { prompt: number; action: number };
 }
 
-/** Asks that an agent be run to its end on a trajectory's task. */
+/** Asks to run an agent to its end on a trajectory's task. */
 export interface RunAgentInput {
   place: TrajectoryPlace;
   source: TaskSource;
@@ -88,6 +90,6 @@ export interface RunAgentInput {
 
 /** How an agent ended. */
 export interface RunAgentResult {
-  /** What it said was its answer; absent if it said nothing: the newest action is. */
+  /** The answer that it returned. Absent if it returned none. Then the newest action is the answer. */
   answer?: string;
 }

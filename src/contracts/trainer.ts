@@ -3,32 +3,35 @@ import type { JsonObject } from "./json.ts";
 import type { ResolvedPlugin } from "./plan.ts";
 import type { MaskedTokens, ModelOutline, PolicyTraits } from "./policy.ts";
 
-/** A finished trajectory as the trainer sees it: all of its tokens, exactly as sampled. */
+/** A finished trajectory as the trainer receives it, with all of its tokens exactly as sampled. */
 export interface TrainingTrajectory {
   id: string;
   tokens: number[];
-  /** 1 for tokens the policy sampled, 0 for prompt and observations. */
+  /** 1 for tokens that the policy sampled, 0 for prompt and observations. */
   mask: number[];
-  /** Log-probabilities under the policy that sampled, at the rollout's temperature, over the whole vocabulary; 0 where mask is 0. */
+  /**
+   * Log-probabilities under the sampling policy at the rollout's temperature, over the whole vocabulary; 0 where mask
+   * is 0.
+   */
   logprobs: number[];
   /**
-   * Those under the distribution that the tokens were drawn from (top-p, a grammar and the like); absent where it is
-   * the same.
+   * Log-probabilities under the distribution that the tokens were drawn from (top-p, a grammar and the like). Absent if
+   * it is the same.
    */
   samplingLogprobs?: number[];
-  /** Of a mixture of experts: near-tie routing choices during sampling, by position in `tokens`, layer and expert. */
+  /** For a mixture of experts: near-tie routing choices during sampling, by position in `tokens`, layer and expert. */
   routerTies?: number[];
-  /** All that it earned. */
+  /** The total reward. */
   reward: number;
   /** The part of `reward` that each turn earned, such as its tools' rewards; the rest comes with the last action token. */
   turnRewards?: number[];
   /** Trajectories of one task share a group. */
   group: string;
-  /** A limit of turns, tokens or time ended it. Absent where none did. */
+  /** A limit of turns, tokens or time ended it. Absent if none did. */
   truncated?: boolean;
   /**
-   * Lengths of its rows, which stand one after the other in `tokens` and the columns beside it: conversations that share
-   * one reward, such as sub-agents'. Absent where it is one row.
+   * Lengths of its rows, which follow each other in `tokens` and in the other columns. Rows are conversations that
+   * share one reward, such as those of sub-agents. Absent if it has one row.
    */
   rows?: number[];
 }
@@ -42,115 +45,124 @@ export interface SupervisedMetrics {
 
 /** Metrics of a policy-gradient step. */
 export interface PolicyGradientMetrics {
-  /** To the reference policy, nats a token (k3 estimator); absent without a KL term. */
+  /** KL divergence to the reference policy, nats per token (k3 estimator). Absent without a KL term. */
   kl?: number;
-  /** From the policy that sampled to the updated one, nats a token (k3 estimator). */
+  /** KL divergence from the sampling policy to the updated one, nats per token (k3 estimator). */
   approximateKl: number;
-  /** Nats a token: of the distribution if the loss has an entropy bonus, else estimated by −log p of what was sampled. */
+  /**
+   * Nats per token. With an entropy bonus, the entropy of the distribution; otherwise estimated as −log p of the
+   * sampled tokens.
+   */
   entropy: number;
   clipFraction: number;
   policyLoss: number;
   /** Absent without a value head. */
   valueLoss?: number;
   gradientNorm: number;
-  /** The same of a critic that is a model of its own; absent without one. */
+  /** Gradient norm of a critic that is a separate model. Absent without one. */
   valueGradientNorm?: number;
   learningRate: number;
-  /** Of the value head or the critic, where it has one of its own; absent without. */
+  /** Learning rate of the value head or the critic, if it has its own. Absent otherwise. */
   valueLearningRate?: number;
   /** Largest difference between recorded and recomputed log-probabilities. */
   logprobGap: number;
-  /** Mean difference between them; absent if the trainer doesn't say. */
+  /** Mean difference between them. Absent if the trainer does not report it. */
   logprobGapMean?: number;
-  /** From what was recorded to what was recomputed, nats a token (k3 estimator); absent if the trainer doesn't say. */
+  /**
+   * KL divergence from recorded to recomputed probabilities, nats per token (k3 estimator). Absent if the trainer does
+   * not report it.
+   */
   samplerKl?: number;
-  /** With an early stop alone: the updates that were made. */
+  /** Number of updates. Set only with an early stop. */
   updates?: number;
-  /** With `maskTruncated` alone: trajectories that trained nothing as a limit cut them. */
+  /** Number of trajectories that trained nothing because a limit cut them. Set only with `maskTruncated`. */
   masked?: number;
-  /** With `rewardNormalization` alone: what rewards were divided by. */
+  /** Divisor of the rewards. Set only with `rewardNormalization`. */
   rewardScale?: number;
-  /** With float16 alone: updates that were skipped as something in them overflowed, and the loss scale of the last one. */
+  /** Updates skipped because of an overflow, and the loss scale of the last one. Set only with float16. */
   skippedUpdates?: number;
   lossScale?: number;
 }
 
-/** Of the updates of a warm start, or of steps on examples, from the pipeline. */
+/** The pipeline's settings for the updates of a warm start or of steps on examples. */
 export interface SupervisedSettings {
-  /** The largest. */
+  /** The peak learning rate. */
   learningRate: number;
-  /** All of these updates, for their schedule. */
+  /** The total number of these updates, for their schedule. */
   steps: number;
 }
 
-/** What makes a loss of pairs, in TRL's names: `beta`, `loss_type`, `label_smoothing`. */
+/** The parameters of a loss on pairs: TRL's `beta`, `loss_type` and `label_smoothing`. */
 export interface PreferenceSettings {
-  /** How strongly the policy is held to its reference. */
+  /** How strongly the loss keeps the policy near its reference. */
   beta: number;
   loss: "sigmoid" | "ipo";
-  /** The share of pairs that are taken to be the wrong way round, below ½; of the loss sigmoid. */
+  /** The assumed share of pairs with swapped answers, below ½. Used by the sigmoid loss. */
   labelSmoothing: number;
 }
 
-/** Two answers to one prompt, of which the first is preferred. */
+/** Two answers to one prompt, the preferred one and the other. */
 export interface TrainingPair {
   chosen: MaskedTokens;
   rejected: MaskedTokens;
-  /** The sums of their log-probabilities under the reference, nats. */
+  /** The sums of their log-probabilities under the reference, in nats. */
   reference: { chosen: number; rejected: number };
 }
 
-/** Metrics of an update on pairs, with the policy as it was before. */
+/** Metrics of an update on pairs, with the policy before the update. */
 export interface PreferenceMetrics extends SupervisedMetrics {
-  /** Share of pairs whose chosen answer is ahead. */
+  /** Share of pairs whose chosen answer has the higher implicit reward. */
   accuracy: number;
-  /** The mean of beta times what the chosen answer is ahead by, nats. */
+  /** Mean of beta times the lead of the chosen answer, in nats. */
   margin: number;
 }
 
-/** Of a policy-gradient step. */
+/** The settings of a policy-gradient step. */
 export interface PolicyGradientSettings {
-  /** That the trajectories were sampled at. */
+  /** The temperature at which the trajectories were sampled. */
   temperature: number;
-  /** To be told now and then what the step is at, in a few words such as "update 1 of 4, 50 % done": whoever watches the run sees them. */
+  /**
+   * Called from time to time with the step's progress in a few words, such as "update 1 of 4, 50 % done", which a live
+   * view shows.
+   */
   onProgress?: (said: string) => void;
 }
 
-/** A trainer at work: owns weights, value head and optimizer state. */
+/** An open trainer. It owns the weights, the value head and the optimizer's state. */
 export interface Trainer {
   supervisedStep(batch: MaskedTokens[], settings: SupervisedSettings): Promise<SupervisedMetrics>;
   policyGradientStep(
     trajectories: TrainingTrajectory[],
     settings: PolicyGradientSettings,
   ): Promise<PolicyGradientMetrics>;
-  /** One update on pairs. Absent if the trainer knows no preferences. */
+  /** Makes one update on pairs. Absent if the trainer does not support preferences. */
   preferenceStep?(
     pairs: TrainingPair[],
     settings: SupervisedSettings & PreferenceSettings,
   ): Promise<PreferenceMetrics>;
   /**
-   * The sum of the log-probabilities of each sequence's marked tokens, nats, by the policy as it is now or by the one that the steps began with.
-   * Absent if the trainer can't say: then it trains on no pairs, and nothing can be held out.
+   * Returns the sum of the log-probabilities of each sequence's marked tokens, in nats, under the current policy or the
+   * reference, with which the steps began. A trainer without this method can't train on pairs or hold out examples.
    */
   score?(sequences: MaskedTokens[], by: "policy" | "reference"): Promise<number[]>;
-  /** Writes the policy (Hugging Face's formats) and the trainer's own state, each into its folder. */
+  /** Writes the policy (in Hugging Face's formats) and the trainer's own state, each into its folder. */
   save(policyFolder: string, stateFolder: string): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Where a trainer starts from. Without `state` the optimizer and the value head start anew. */
+/** The folders that a trainer starts from. Without `state` the optimizer and the value head start fresh. */
 export interface TrainerFolders {
-  /** Version 0, which is never deleted: every version has its config and tokenizer files. */
+  /** Version 0, which is never deleted. Every version has its config and tokenizer files. */
   initial: string;
   policy: string;
   state?: string;
-  /** The policy that the KL term refers to: the warm start. */
+  /** The policy that the KL term refers to: the warm start's. */
   reference?: string;
   /** For the batches of steps that diverge. */
   failures?: string;
 }
 
-/** What a trainer's configuration depends on of the rest of a pipeline. */
+/** The parts of a pipeline that a trainer's configuration depends on. */
 export interface TrainerSurroundings {
   groupSize: number;
   batchSize: number;
@@ -158,55 +170,61 @@ export interface TrainerSurroundings {
   policy: PolicyTraits;
 }
 
-/** A trainer's settings as they are in force: what the pipeline says, and the right values of what it leaves open. */
+/** A trainer's effective settings: the pipeline's, completed with suitable values. */
 export interface ResolvedTraining {
-  /** The whole configuration; it is what the plan has. */
+  /** The whole configuration, which the plan stores. */
   config: JsonObject;
-  /** Of the warm start and of supervised fine-tuning, where the pipeline gives none. */
+  /** Learning rate of the warm start and of supervised fine-tuning, if the pipeline sets none. */
   warmStartLearningRate: number;
-  /** The same of updates on pairs; 1e-6 if the trainer doesn't say. */
+  /** Learning rate of updates on pairs, if the pipeline sets none. Default: 1e-6. */
   preferenceLearningRate?: number;
-  /** Whether what turns earned is compared within a group, so that trajectories of one reward may still teach something. */
+  /**
+   * Whether turn rewards are compared within a group, so that trajectories with equal total rewards may still teach
+   * something.
+   */
   comparesTurns?: boolean;
 }
 
-/** What one update of a run is made of. */
+/** The size of one update of a run. */
 export interface UpdateSize {
   of: "trajectories" | "demonstrations" | "pairs";
   count: number;
-  /** Of each trajectory, demonstration or answer. */
+  /** Tokens in each trajectory, demonstration or answer. */
   tokens: number;
 }
 
-/** A way to do an update, and what the trainer's process would hold, bytes. */
+/** A way to make an update, and the memory of the trainer's process, in bytes. */
 export interface UpdateWay {
   bytes: number;
-  /** Which are weights, activations and the like, together. */
+  /** The memory by kind: weights, activations and so on. */
   parts: Record<string, number>;
-  /** The way, in a few words. */
+  /** A short description. */
   text: string;
 }
 
-/** What an update would hold. */
+/** The forecast memory of an update. */
 export interface UpdateForecast extends UpdateSize {
-  /** As it would be done with the memory that is available now; absent if that is too little. */
+  /** With the memory that is available now. Absent if that is too little. */
   usual?: UpdateWay;
-  /** As it is done where memory is short. */
+  /** With as little memory as possible. */
   least: UpdateWay;
 }
 
 /** The default export of a trainer plugin. */
 export interface TrainerPlugin {
-  /** `loss` is the loss plugin that the pipeline names, if it does. */
+  /** Opens the trainer. `loss` is the loss plugin, if the pipeline names one. */
   open(folders: TrainerFolders, config: JsonObject, seed: number, loss?: ResolvedPlugin): Promise<Trainer>;
-  /** Fills in what a configuration leaves open and no schema can, as it depends on the rest of the pipeline. */
+  /** Fills in settings that no schema can, because they depend on the rest of the pipeline. */
   resolve?(config: JsonObject, surroundings: TrainerSurroundings): ResolvedTraining;
-  /** What updates of these sizes would hold; undefined if it can't say. It has been resolved. Default: nothing is said. */
+  /**
+   * Forecasts the memory of updates of these sizes from a resolved configuration. Returns undefined if unknown.
+   * Default: no forecast.
+   */
   forecast?(
     config: JsonObject,
     model: ModelOutline,
     updates: readonly UpdateSize[],
   ): UpdateForecast[] | undefined;
-  /** What no schema can say of a configuration, asked before a run; it has been resolved. */
+  /** Checks what a schema can't express in a resolved configuration, before a run. */
   check?(config: JsonObject, surroundings: TrainerSurroundings): ConfigurationProblem[];
 }

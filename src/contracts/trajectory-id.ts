@@ -1,6 +1,6 @@
 import type { TrajectoryPlace } from "./trajectory.ts";
 
-/** The id of the trajectory at a place, `run/stage/task/sample`; `trajectoryOf` reads it. */
+/** Returns the id of the trajectory at a place: `run/stage/task/sample`. `trajectoryOf` reads it. */
 export function trajectoryId({
   run,
   stage,

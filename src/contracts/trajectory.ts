@@ -6,8 +6,9 @@ import type { Message, SpokenMessage, ToolDefinition } from "./message.ts";
 import type { SamplingParameters } from "./policy.ts";
 
 /**
- * How a trajectory ended. `done`: a tool said that there is nothing more to do. A limit is a failure of the model: it is scored as it is. `left-out`: its infrastructure
- * failed past its budget, it trains no step.
+ * How a trajectory ended. `done`: a tool reported that the task is finished. Reaching a limit is a failure of the
+ * model, and the trajectory is scored unchanged. `left-out`: infrastructure failed beyond its budget, and the
+ * trajectory trains no step.
  */
 export type Outcome =
   | "answered"
@@ -21,21 +22,21 @@ export type Outcome =
 /** The content address (SHA-256, hex) of a segment in the trajectory store. */
 export type SegmentRef = string;
 
-/** A call that no tool was asked for: unreadable, or of a tool that there is not. */
+/** A call rejected before reaching a tool: unparsable, or naming an unknown tool. */
 export interface RefusedCall {
   turn: number;
   call: number;
   tool: string;
   arguments: Call["arguments"];
   observation: string;
-  /** The tool was not asked because a person denied the call, or nobody approved it in time. */
+  /** The tool did not receive the call because a person denied it or nobody approved it in time. */
   approval?: Approval["decision"];
-  /** An agent made the call itself, and this came of it. */
+  /** An agent executed the call itself. */
   valid?: true;
-  /** How often the agent tried it and how long it took, where it keeps what it makes. */
+  /** How often the agent tried it and how long it took, if the agent's calls are recorded. */
   attempts?: number;
   seconds?: number;
-  /** The loop made it for itself. */
+  /** The loop made the call for itself. */
   byLoop?: true;
 }
 
@@ -47,38 +48,38 @@ export interface RetrySettings {
   maximumInterval: number;
 }
 
-/** A function of a tool as the trajectory workflow needs it. */
+/** A function of a tool, with the settings that the trajectory workflow needs. */
 export interface ToolBinding {
   definition: ToolDefinition;
-  /** The tool that it is of, which holds the state; its own name if absent. */
+  /** The tool that it belongs to and that holds the state. Default: its own name. */
   tool?: string;
   retry: RetrySettings;
-  /** Milliseconds for one attempt. */
+  /** Milliseconds per attempt. */
   timeout: number;
-  /** The tool holds state that must be released at the trajectory's end. */
+  /** The tool holds state that must be released when the trajectory ends. */
   stateful: boolean;
-  /** What becomes of that state when its worker dies. Absent where there is no state. */
+  /** What happens to that state when its worker dies. Absent if the tool has no state. */
   recovery?: "snapshot" | "replay" | "fail";
-  /** Folder of the run whose recorded results answer the calls; the tool is called if absent. */
+  /** Folder of the run whose recorded results answer the calls. If absent, the tool is called. */
   recordings?: string;
   /** The tool only computes: no network, files, processes or state. */
   pure: boolean;
-  /** Each call waits until a person decides about it, `timeout` milliseconds at most. */
+  /** Each call waits until a person decides about it, for at most `timeout` milliseconds. */
   approval?: { timeout?: number; whom?: string };
-  /** Agent loops call it: the policy is not told of it, unless its loop says so. */
+  /** For agent loops: hidden from the policy unless a loop's `tools` list it. */
   forLoops?: true;
-  /** Its calls are questions, which wait until a person answers. Then `approval` says for how long, and who. */
+  /** Its calls are questions, which wait for a person's answer. `approval` sets how long, and for whom. */
   person?: true;
 }
 
-/** The reward manager as the trajectory workflow needs it. */
+/** The reward manager, with the settings that the trajectory workflow needs. */
 export interface RewardBinding {
   retry: RetrySettings;
   /** It only computes. */
   pure: boolean;
 }
 
-/** The rewards of a plan: those of trajectories, and those of groups, if there are any. */
+/** The rewards of a plan: those of trajectories and, if any, those of groups. */
 export interface RewardBindings extends RewardBinding {
   group?: RewardBinding;
 }
@@ -88,14 +89,14 @@ export interface TrajectoryPlace {
   /** `run/stage/task/sample`: the workflow's id, and the root of its idempotency keys. */
   id: string;
   run: string;
-  /** `step-0003`, or `evaluation-0001` and the like. */
+  /** For example `step-0003` or `evaluation-0001`. */
   stage: string;
   step: number;
   task: string;
   sample: number;
 }
 
-/** What ends a trajectory before its loop does; what is absent has no bound. Times in milliseconds of work. */
+/** Limits that end a trajectory before its loop does. An absent limit does not apply. Times in milliseconds of work. */
 export interface Limits {
   turns?: number;
   /** Tokens of the whole trajectory: prompt, actions and observations. */
@@ -103,23 +104,23 @@ export interface Limits {
   /** Of one turn: its generation and its tool calls. */
   turnTime?: number;
   time?: number;
-  /** Calls in a row that were not valid. */
+  /** Consecutive invalid calls. */
   invalidCalls?: number;
 }
 
-/** The first turns of a trajectory and its newest ones, cut at a bound. */
+/** The first turns of a trajectory and its newest ones, up to a limit. */
 export interface Shown {
   first: Turn[];
   newest: Turn[];
 }
 
-/** What orders left behind when a trajectory continues as new. */
+/** The orders in effect when a trajectory continues as new. */
 export interface CarriedOrders {
   paused?: { reason?: string };
   messages: SpokenMessage[];
 }
 
-/** A turn, and how many calls it began. */
+/** A turn, and the number of calls that it began. */
 export interface Begun {
   turn: number;
   calls: number;
@@ -129,22 +130,25 @@ export interface Begun {
 export interface Conversation {
   /** Its newest action; null before the first. */
   head: SegmentRef | null;
-  /** What its next action follows. */
+  /** Messages that its next action follows. */
   pending: Message[];
-  /** How many calls the trajectory had had when its newest turn ended: what templates number answers by. */
+  /** The trajectory's number of calls when the newest turn ended. Templates number answers with it. */
   calls: number;
-  /** Its newest turn; absent before the first, and where that is the trajectory's newest. */
+  /** Its newest turn. Absent before the first, and if it is also the trajectory's newest. */
   newest?: Begun;
 }
 
 /**
- * What has come of a trajectory: counts and references, of a size that does not grow with its turns. A trajectory
- * carries it when it continues as new; the turns themselves are in the run's folder.
+ * The state of a trajectory in counts and references. Its size does not grow with the number of turns. A trajectory
+ * carries it when it continues as new. The turns themselves are in the run folder.
  */
 export interface TrajectoryProgress {
   /** Milliseconds since 1970. */
   startedAt: number;
-  /** Milliseconds that its turns took, which `limits.time` bounds: generation and tools, as their activities measured. */
+  /**
+   * Milliseconds that its turns took, which `limits.time` bounds: generation and tools, as measured by their
+   * activities.
+   */
   workedMs: number;
   /** Actions generated so far. */
   turns: number;
@@ -153,57 +157,63 @@ export interface TrajectoryProgress {
   generationSeconds: number;
   /** The oldest and the newest version that generated a turn; null before the first. */
   policyVersions: { oldest: number; newest: number } | null;
-  /** What the next action follows: observations, and what people said. Before the first one stands the prompt. */
+  /**
+   * Messages that the next action follows: observations and messages from people. Before the first action they begin
+   * with the prompt.
+   */
   pending: Message[];
   toolCalls: number;
   validCalls: number;
-  /** How many of the newest calls, in a row, were not valid. */
+  /** The number of consecutive invalid calls at the end. */
   invalidInARow: number;
-  /** How many calls the newest turn has begun. */
+  /** The number of calls that the newest turn has begun. */
   calls: number;
-  /** Where the conversation with the task's user stands, once a sub-agent has had an action: `head` is the newest of all. */
+  /**
+   * The state of the conversation with the task's user, once a sub-agent has taken a turn. `head` above is then the
+   * newest of all conversations.
+   */
   main?: Pick<Conversation, "head" | "calls" | "newest">;
   /** The conversations of the loop's sub-agents, by name. */
   agents?: Record<string, Conversation>;
-  /** Calls that the journal does not hold yet: the next activity writes them down. */
+  /** Calls that are not in the journal yet. The next activity records them. */
   refused: RefusedCall[];
-  /** Functions that were called, and the tools among theirs that hold state. */
+  /** Functions that were called, and their tools that hold state. */
   toolsUsed: string[];
   toolsHolding: string[];
-  /** The own queues of the workers that hold it, by tool, once they are known. */
+  /** By tool: the own queue of the worker that holds its state, once known. */
   holders?: Record<string, string>;
-  /** The agent loop's own notes. */
+  /** The agent loop's own state. */
   loopState: JsonObject;
-  /** What people ordered. */
+  /** The orders in effect. */
   orders: CarriedOrders;
   shown: Shown;
 }
 
-/** Where a fork comes from: the first `turns` turns of another trajectory, answered from the copy of its journal. */
+/** The origin of a fork: the first `turns` turns of another trajectory, which a copy of its journal answers. */
 export interface Origin {
   trajectory: string;
   turns: number;
   temperature: number;
   seed: number;
-  /** A policy that is none of the run's versions generates its own turns. */
+  /** Folder of the policy that generates the fork's own turns, if it is not one of the run's versions. */
   policyFolder?: string;
 }
 
-/** A set of tasks: of the plan, or a file. A task's id names its row. */
+/** A set of tasks: one of the plan's, or a file. A task's id names its row. */
 export type TaskSet = "training" | "validation" | { file: string };
 
-/** Where a trajectory's task stands: in a set, or in the record of another trajectory. */
+/** The source of a trajectory's task: a set, or another trajectory's record. */
 export type TaskSource = TaskSet | { trajectory: string };
 
-/** An agent loop as the trajectory workflow needs it. */
+/** An agent loop, with the settings that the trajectory workflow needs. */
 export interface LoopBinding {
   plugin: string;
   config: JsonObject;
-  /** Functions that the policy may call. Absent: all but those that are for loops. */
+  /** Functions that the policy may call. Default: all except those for loops. */
   tools?: string[];
 }
 
-/** What the trajectory workflow is started with. Its task is named by its place; it reads it itself. */
+/** The input of the trajectory workflow. It reads its task, which its place names. */
 export interface TrajectoryInput {
   place: TrajectoryPlace;
   source: TaskSource;
@@ -211,23 +221,23 @@ export interface TrajectoryInput {
   seed: number;
   sampling: SamplingParameters;
   loop: LoopBinding;
-  /** Loops that tasks name by `agent_name`; `loop` is that of the others. */
+  /** Loops that tasks name by `agent_name`. All other tasks use `loop`. */
   loops?: Record<string, LoopBinding>;
-  /** How actions are written; hermes if absent. */
+  /** The format of actions. Default: hermes. */
   format?: FormatName;
   tools: ToolBinding[];
   reward: RewardBinding;
   queues: Queues;
-  /** Turns take less time than their way through the server. */
+  /** Turns take less time than a round trip through the server. */
   quickTurns: boolean;
-  /** Each turn is generated by the newest version, not all by `policyVersion`. */
+  /** Each turn is generated by the newest version. Otherwise `policyVersion` generates all of them. */
   newest: boolean;
   limits: Limits;
-  /** From where it goes on; absent at its start. */
+  /** The state to continue from. Absent at the start. */
   progress?: TrajectoryProgress;
-  /** Of a fork. */
+  /** Set for a fork. */
   origin?: Origin;
-  /** Of a fork: what people said to the original before the first turn that the fork takes itself. */
+  /** For a fork: messages that people sent to the original before the first turn that the fork takes itself. */
   said?: SpokenMessage[];
 }
 
@@ -246,37 +256,37 @@ export interface TokenCounts {
   observation: number;
 }
 
-/** The least and the most that a turn of a trajectory earned; what the reward manager gave is the last one's. */
+/** The lowest and the highest reward of a trajectory's turns. The last turn includes the reward manager's score. */
 export interface RewardRange {
   least: number;
   most: number;
 }
 
-/** What the trajectory workflow returns: of a size that does not grow with its turns. */
+/** The result of the trajectory workflow. Its size does not grow with the number of turns. */
 export interface TrajectoryResult {
   trajectory: string;
   task: string;
   outcome: Outcome;
   reward: number;
-  /** Where the trainer compares turns. */
+  /** Set if the trainer compares turns. */
   turnRewards?: RewardRange;
   success: boolean;
-  /** The first turns and the newest ones, cut at a bound, so that the UI shows them. */
+  /** The first turns and the newest ones, up to a limit, for the UI. */
   turns: Turn[];
-  /** How many turns there were. */
+  /** The total number of turns. */
   turnCount: number;
-  /** The last segment; the chain of `previous` refs holds the whole trajectory, token by token. */
+  /** The last segment. The chain of its `previous` refs holds the whole trajectory, token by token. */
   head: SegmentRef | null;
   /** The oldest version that generated a turn, and the newest. */
   policyVersion: number;
   newestPolicyVersion: number;
   tokens: TokenCounts;
-  /** Time that generating took, all turns together. */
+  /** Time spent generating, all turns together. */
   generationSeconds: number;
   toolCalls: number;
   validCalls: number;
   /** Why it was left out. */
   failure?: string;
-  /** It was left out for a mistake in a plugin, which ends the run: a code of the error table, and its message. */
+  /** The plugin bug for which it was left out, and which ends the run: a code of the error table, and its message. */
   mistake?: { code: string; message: string };
 }

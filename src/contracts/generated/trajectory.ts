@@ -16,11 +16,11 @@ export interface Trajectory {
    */
   id: string;
   /**
-   * The run it belongs to.
+   * The run that it belongs to.
    */
   run: string;
   /**
-   * The step or evaluation it was made for: step-0003, evaluation-0001.
+   * The step or evaluation that it belongs to: step-0003, evaluation-0001.
    */
   stage: string;
   /**
@@ -43,21 +43,21 @@ export interface Trajectory {
    */
   policyVersions: number[];
   /**
-   * How it ended; done: a tool said that there is nothing more to do; left-out: its infrastructure failed past its budget and it trained no step.
+   * How it ended. done: a tool reported that the task is finished. left-out: infrastructure failed beyond its budget, and the trajectory trained no step.
    */
   outcome: "answered" | "done" | "turn-limit" | "token-limit" | "time-limit" | "invalid-limit" | "left-out";
   /**
-   * The rewards' scores by their weights, and the tools' rewards.
+   * The weighted sum of the rewards' scores, plus the tools' rewards.
    */
   reward: number;
   /**
-   * The part of the reward that each turn earned, by its tools and as the rewards say; absent if none said so.
+   * The part of the reward that each turn earned from its tools and from rewards that score turns. Absent if none do.
    *
-   * Items: All that the turn earned.
+   * Items: The turn's total.
    */
   turnRewards?: number[];
   /**
-   * What the reward measured, by its names (each of several rewards by its name, what it measured as name.metric), and the tools, as tool.metric: the mean of the calls that told it. Absent if nothing.
+   * The reward's metrics by name (with several rewards, each score by the reward's name and its metrics as name.metric) and the tools' metrics as tool.metric, averaged over the calls that reported them. Absent if empty.
    */
   metrics?: {
     /**
@@ -66,7 +66,7 @@ export interface Trajectory {
     [k: string]: number;
   };
   /**
-   * Whether the reward manager counts it as solved.
+   * Whether the reward manager counts the task as solved.
    */
   success: boolean;
   /**
@@ -74,11 +74,11 @@ export interface Trajectory {
    */
   answer?: string;
   /**
-   * What was done, turn by turn.
+   * Its turns in order.
    */
   turns: Turn[];
   /**
-   * Its last segment; null if there is none.
+   * Its last segment; null without one.
    */
   head: string | null;
   /**
@@ -90,7 +90,7 @@ export interface Trajectory {
      */
     prompt: number;
     /**
-     * Tokens the policy sampled.
+     * Tokens that the policy sampled.
      */
     action: number;
     /**
@@ -99,15 +99,15 @@ export interface Trajectory {
     observation: number;
   };
   /**
-   * Of a fork: where it comes from. It trains no step.
+   * For a fork: its origin. A fork trains no step.
    */
   origin?: {
     /**
-     * The id of the trajectory whose first turns it has.
+     * The id of the trajectory whose first turns it shares.
      */
     trajectory: string;
     /**
-     * How many turns it has of that one, byte for byte.
+     * The number of turns that it shares with that trajectory, byte for byte.
      */
     turns: number;
     /**
@@ -119,7 +119,7 @@ export interface Trajectory {
      */
     seed: number;
     /**
-     * The policy that generated its own turns, if it is none of the run's versions.
+     * The policy that generated its own turns, if it is not one of the run's versions.
      */
     policyFolder?: string;
   };
@@ -141,21 +141,21 @@ export interface Trajectory {
  */
 export interface Turn {
   /**
-   * What the policy wrote.
+   * The text that the policy wrote.
    */
   action: string;
   /**
-   * The loop's sub-agent whose turn it is; the conversation with the task's user if left out.
+   * The loop's sub-agent whose turn it is. Absent in the conversation with the task's user.
    */
   agent?: string;
   /**
-   * What people said before the action; nothing if left out.
+   * Messages that people sent before the action. Absent if none.
    *
    * Items: A message that a person added.
    */
   said?: {
     /**
-     * Who it is from, for the model.
+     * The message's role for the model.
      */
     role: "user" | "system";
     /**
@@ -164,16 +164,16 @@ export interface Turn {
     content: string;
   }[];
   /**
-   * In the order the policy wrote them.
+   * In the order in which the policy wrote them.
    */
   toolCalls: Call[];
   /**
-   * How many calls were begun and never answered: the turn's time was up, or what they need failed; none if left out.
+   * The number of calls that began and were never answered, because the turn ran out of time or their infrastructure failed. Absent if none.
    */
   unanswered?: number;
 }
 /**
- * A tool call of a turn, with what came back.
+ * A tool call of a turn, with its observation.
  */
 export interface Call {
   /**
@@ -181,40 +181,40 @@ export interface Call {
    */
   tool: string;
   /**
-   * The arguments; the raw text where they could not be read.
+   * The arguments, or the raw text if it could not be parsed.
    */
   arguments: JsonObject | string;
   /**
-   * What came back to the policy.
+   * The text that the policy read.
    */
   observation: string;
   /**
-   * Whether the call could be read, named a tool, fitted its parameters, and was an action that the tool allows.
+   * Whether the call could be parsed, named a tool, matched its parameters, and was allowed by the tool.
    */
   valid: boolean;
   /**
-   * The agent loop made the call, and not the policy.
+   * The agent loop made the call, not the policy.
    */
   byLoop?: true;
   /**
-   * Why the tool said that the call is none that may be made; absent where it did not.
+   * Why the tool rejected the call. Absent if it did not.
    */
   invalid?: string;
   /**
-   * Images and videos of the observation, in the order of their notes in its text; none if left out.
+   * Images and videos of the observation, in the order of their notes in its text. Absent if none.
    */
   media?: Media[];
   whole?: Digest;
   /**
-   * Whether the tool said that there is nothing more to do, which ends the trajectory; false if left out.
+   * Whether the tool reported that the task is finished, which ends the trajectory. Default: false.
    */
   done?: boolean;
   /**
-   * What became of a call that waited for approval: made as it was, made with other arguments, or not made because a person said no or nobody said anything; or of a question that a person answered.
+   * The outcome of a call that waited for a person: approved unchanged, edited (approved with other arguments), denied, timed-out (nobody decided), or answered if the call is a question.
    */
   approval?: "approved" | "edited" | "answered" | "denied" | "timed-out";
   /**
-   * How often the call was tried.
+   * The number of attempts.
    */
   attempts: number;
 }
@@ -223,11 +223,11 @@ export interface Call {
  */
 export interface Media {
   /**
-   * What it is.
+   * Image or video.
    */
   type: "image" | "video";
   /**
-   * What its note calls it, where the tool gave it a name.
+   * Its name in the note, if the tool named it.
    */
   name?: string;
   /**
@@ -237,7 +237,7 @@ export interface Media {
    */
   frames: Frame[];
   /**
-   * Of a video, where the tool said so.
+   * For a video, if the tool provided it.
    */
   framesPerSecond?: number;
 }
@@ -251,15 +251,15 @@ export interface Frame {
    */
   mediaType: string;
   /**
-   * How many there are.
+   * The number of bytes.
    */
   bytes: number;
   /**
-   * In pixels, where its header says so.
+   * In pixels, if its header contains it.
    */
   width?: number;
   /**
-   * In pixels, where its header says so.
+   * In pixels, if its header contains it.
    */
   height?: number;
 }
