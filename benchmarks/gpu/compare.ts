@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { devices } from "../../src/engine/devices/device.ts";
 import { useSwiftShader } from "../../src/engine/devices/swiftshader.ts";
 import { batchFeeds, batchSequences } from "../../src/engine/learning/batch.ts";
-import { runGradients } from "../../src/engine/learning/run-gradients.ts";
+import { passGradients } from "../../src/engine/learning/pass-gradients.ts";
 import { supervisedObjective } from "../../src/engine/learning/supervised-objective.ts";
 import { gradientName, trainingModel } from "../../src/engine/learning/training-graphs.ts";
 import { plainDecoderFeeds } from "../../src/engine/models/decode/cpu/plain-decoder-feeds.ts";
@@ -70,7 +70,7 @@ function trainStep() {
   const outputs = [...weights.keys()].map(gradientName);
   const modelFor = (target: { device: typeof device }): Compared => {
     const model = trainingModel({ config }, supervisedObjective, target);
-    return { bytes: model.bytes, complete: (given) => void runGradients(model, given, feeds) };
+    return { bytes: model.bytes, complete: (given) => void passGradients(model, given, feeds) };
   };
   return compare(modelFor, feeds, outputs);
 }

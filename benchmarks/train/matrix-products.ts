@@ -1,6 +1,6 @@
 import type { Objective } from "../../src/engine/learning/objective.ts";
-import { runSizes } from "../../src/engine/learning/step-plan.ts";
-import { runLimits, tokenRuns } from "../../src/engine/learning/token-runs.ts";
+import { passSizes } from "../../src/engine/learning/step-plan.ts";
+import { passLimits, tokenPasses } from "../../src/engine/learning/token-passes.ts";
 import { type TrainedModel, trainingModel } from "../../src/engine/learning/training-graphs.ts";
 import { sizedShape } from "../../src/engine/onnx/dimensions.ts";
 import { elementCount } from "../../src/engine/onnx/element-count.ts";
@@ -15,13 +15,13 @@ export function productOperations(
   batch: readonly BenchmarkSequence[],
 ): number {
   const { graph } = trainingModel(model, objective);
-  const runs = tokenRuns(
+  const passes = tokenPasses(
     batch.map((sequence) => [sequence]),
-    runLimits(model.config, 1024),
+    passLimits(model.config, 1024),
   );
-  return runs.reduce((sum, run) => {
-    const samples = run.map((index) => [batch[index]!]);
-    return sum + operationsOf(graph, runSizes(samples));
+  return passes.reduce((sum, pass) => {
+    const samples = pass.map((index) => [batch[index]!]);
+    return sum + operationsOf(graph, passSizes(samples));
   }, 0);
 }
 

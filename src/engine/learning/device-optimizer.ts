@@ -14,7 +14,7 @@ export interface DeviceOptimizer {
   /** The parameters as they are now, to feed to models on the same device. */
   parameters(): ReadonlyMap<string, DeviceTensor>;
   /**
-   * Adds a run's gradients, by parameter, to those of the next update, and takes their memory over. The session
+   * Adds a pass's gradients, by parameter, to those of the next update, and takes their memory over. The session
    * that made them stays open until this optimizer is closed.
    */
   add(gradients: ReadonlyMap<string, DeviceTensor>): Promise<void>;

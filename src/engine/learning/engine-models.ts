@@ -49,7 +49,7 @@ interface ModelOptions {
   threads: number;
   /** Whether the reference policy has an adapter, too. */
   hasReferenceAdapter: () => Promise<boolean>;
-  /** Called before each run of a model; throws once the engine is being closed. */
+  /** Called before each pass of a model; throws once the engine is being closed. */
   checkOpen: () => void;
 }
 
@@ -110,7 +110,7 @@ async function openModel<Model extends PolicyModel>(
     ? await createLendingSession(runtime, model.graph, model.bytes, { ...settings, sharesMemory: true })
     : lendsNothing(await createSession(model.bytes, { ...settings, device, keptOnDevice }));
   const run: LendingSession["run"] = async (...given) => {
-    checkOpen(); // whoever closes the engine waits for a run, not for all that belong to an update
+    checkOpen(); // whoever closes the engine waits for a pass, not for all that belong to an update
     return session.run(...given);
   };
   return { model, session: { ...session, run } };

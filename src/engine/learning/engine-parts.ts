@@ -5,7 +5,7 @@ import type { AdamW } from "./adamw.ts";
 import type { EngineModels } from "./engine-models.ts";
 import type { EngineWeights, Parameters } from "./engine-weights.ts";
 import type { LearningRates } from "./learning-rates.ts";
-import type { RunTokens } from "./run-splits.ts";
+import type { PassTokens } from "./pass-splits.ts";
 import type { StepPlanner } from "./step-planner.ts";
 import type { TrainerState } from "./trainer-state.ts";
 import type { TrainedModel } from "./training-graphs.ts";
@@ -19,8 +19,8 @@ export interface EngineParts {
   settings: Omit<UpdateSettings, keyof LearningRates>;
   /** Bytes of memory that nobody has taken; default: of this process's. */
   available: (() => number) | undefined;
-  /** How many tokens a run may have. */
-  tokens: RunTokens;
+  /** How many tokens a pass may have. */
+  tokens: PassTokens;
   optimizer: AdamW;
   models: EngineModels;
   weights: EngineWeights;

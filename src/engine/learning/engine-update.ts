@@ -6,8 +6,8 @@ import type { TrainingModels } from "./engine-models.ts";
 import { type EngineParts, select } from "./engine-parts.ts";
 import { type Objective, objectiveFeeds, type TrainingSample } from "./objective.ts";
 import type { StepPlanner } from "./step-planner.ts";
-import { sumRuns } from "./summed-runs.ts";
-import { lengthStep, prefixLength } from "./token-runs.ts";
+import { sumPasses } from "./summed-passes.ts";
+import { lengthStep, prefixLength } from "./token-passes.ts";
 import { applyUpdate } from "./update.ts";
 
 /** Checks that the longest sample fits into the memory that there is, as `TrainingEngine.check` promises. */
@@ -20,31 +20,31 @@ export async function checkMemory(
   const sequences = samples[lengths.indexOf(Math.max(...lengths))];
   if (!sequences) return;
   (await planner()).check([{ sequences, columns: {} }], (recomputed, attention) => {
-    return models.training(objective).model(recomputed, attention, false).graph; // one sample is one run
+    return models.training(objective).model(recomputed, attention, false).graph; // one sample is one pass
   });
 }
 
 /** A part of an update that is computed at once. */
-interface PlannedRun {
+interface PlannedPass {
   /** The numbers of its samples. */
   members: readonly number[];
   samples: TrainingSample[];
   attention: AttentionForm;
 }
 
-/** Splits an update into runs. Throws TRAINING_MEMORY_SHORT. */
-function planRuns(
+/** Splits an update into passes. Throws TRAINING_MEMORY_SHORT. */
+function planPasses(
   planner: StepPlanner,
   models: TrainingModels,
   samples: readonly TrainingSample[],
   canAdd: boolean,
-): { recomputed: number; runs: PlannedRun[] } {
-  const { recomputed, runs, forms } = planner.plan(samples, (layers, attention, isSummed) => {
+): { recomputed: number; passes: PlannedPass[] } {
+  const { recomputed, passes, forms } = planner.plan(samples, (layers, attention, isSummed) => {
     return models.model(layers, attention, isSummed && canAdd).graph;
   });
   return {
     recomputed,
-    runs: runs.map((members, number) => ({
+    passes: passes.map((members, number) => ({
       members,
       samples: members.map((index) => samples[index]!),
       attention: forms[number]!,
@@ -52,7 +52,7 @@ function planRuns(
   };
 }
 
-/** Computes the gradients of a minibatch run by run and updates the state, as `TrainingEngine.update` promises. */
+/** Computes the gradients of a minibatch pass by pass and updates the state, as `TrainingEngine.update` promises. */
 export async function updateOnSamples(parts: EngineParts, request: UpdateRequest): Promise<UpdateResult> {
   const { trained, state, optimizer, weights, settings } = parts;
   const { objective, samples, scalars, temperature = 1, onShare, ...rates } = request;
@@ -66,35 +66,35 @@ export async function updateOnSamples(parts: EngineParts, request: UpdateRequest
   const card = await weights.card();
   const { into, canAdd, zeros } = await weights.gradientRooms();
   const models = parts.models.training(objective);
-  const { recomputed, runs } = planRuns(await parts.planner(), models, samples, canAdd);
-  // The gradients of a single run are lent: in the runtime's memory they take the place of activations.
-  const isSummed = runs.length > 1;
+  const { recomputed, passes } = planPasses(await parts.planner(), models, samples, canAdd);
+  // The gradients of a single pass are lent: in the runtime's memory they take the place of activations.
+  const isSummed = passes.length > 1;
   const adds = isSummed && canAdd;
   const lossScale = state.lossScale?.scale;
-  const first = models.model(recomputed, runs[0]?.attention ?? "kept", adds);
-  const ofAllRuns = {
+  const first = models.model(recomputed, passes[0]?.attention ?? "kept", adds);
+  const ofAllPasses = {
     ...select(await weights.policy(), first.reads),
     ...(adds ? zeros() : {}),
     ...(lossScale !== undefined && { lossScale: { shape: [], data: Float32Array.of(lossScale) } }),
   };
-  const sum = sumRuns(card ? { ...first, trains: [] } : first, samples, optimizer, adds);
+  const sum = sumPasses(card ? { ...first, trains: [] } : first, samples, optimizer, adds);
   let computed = 0;
   try {
-    for (const run of runs) {
-      const { model, session } = await models.open(recomputed, run.attention, adds);
-      const sequences = run.samples.flatMap((sample) => sample.sequences);
-      const prefix = prefixLength(run.attention, sequences);
-      const batch = batchSequences(sequences, trained.config, lengthStep(run.attention), prefix);
+    for (const pass of passes) {
+      const { model, session } = await models.open(recomputed, pass.attention, adds);
+      const sequences = pass.samples.flatMap((sample) => sample.sequences);
+      const prefix = prefixLength(pass.attention, sequences);
+      const batch = batchSequences(sequences, trained.config, lengthStep(pass.attention), prefix);
       const feeds = {
-        ...ofAllRuns,
+        ...ofAllPasses,
         ...batchFeeds(batch, temperature),
-        ...objectiveFeeds(objective, run.samples, scalars),
+        ...objectiveFeeds(objective, pass.samples, scalars),
       };
       const isWritten = adds || (isSummed && computed === 0);
       const outputs = await session.run(feeds, isWritten ? into : undefined);
       await card?.add(outputs, model.trains);
-      await sum.add(outputs, run.members, feeds);
-      computed += run.members.length;
+      await sum.add(outputs, pass.members, feeds);
+      computed += pass.members.length;
       onShare?.(computed / samples.length);
     }
     const { gradients, ...measured } = sum.total();

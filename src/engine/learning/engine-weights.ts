@@ -28,7 +28,7 @@ export interface EngineWeights {
   /** What the reference policy reads. Throws TRAINING_STATE_INVALID if there is none. */
   reference(): Promise<ReadonlyMap<string, Tensor | DeviceTensor | LazyTensor>>;
   hasReferenceAdapter(): Promise<boolean>;
-  /** Where gradients of several runs are added up. Moves the state's tensors there at first. */
+  /** Where gradients of several passes are added up. Moves the state's tensors there at first. */
   gradientRooms(): Promise<GradientRooms>;
   /** Whether the gradients have rooms: to make them takes memory. */
   hasRooms(): boolean;

@@ -13,7 +13,7 @@ export interface UpdateRequest extends LearningRates {
   scalars: Readonly<Record<string, number>>;
   /** Logits are divided by this before anything is made of them; default 1. */
   temperature?: number;
-  /** Is told what share of the samples has been computed, after each run. */
+  /** Is told what share of the samples has been computed, after each pass. */
   onShare?: (share: number) => void;
 }
 
@@ -34,7 +34,7 @@ export interface TrainingEngine {
   check(objective: Objective, samples: readonly (readonly TokenSequence[])[]): Promise<void>;
   /**
    * What the policy, or the reference policy, says of the action tokens of each sequence. Values are the policy's alone. `onShare` is told what
-   * share of the sequences has been scored, after each run. Throws TRAINING_MEMORY_SHORT where the reference's weights are read for it and there is no memory for them.
+   * share of the sequences has been scored, after each pass. Throws TRAINING_MEMORY_SHORT where the reference's weights are read for it and there is no memory for them.
    */
   score(
     sequences: readonly TokenSequence[],
@@ -44,7 +44,7 @@ export interface TrainingEngine {
   ): Promise<ActionScores[]>;
   /**
    * Throws TRAINING_NOT_FINITE, with nothing changed by this update, for a loss or gradient that is not finite (in
-   * float16 only if no smaller loss scale is left; before, the update is skipped), and TRAINING_MEMORY_SHORT before a run that needs more memory than there is.
+   * float16 only if no smaller loss scale is left; before, the update is skipped), and TRAINING_MEMORY_SHORT before a pass that needs more memory than there is.
    */
   update(request: UpdateRequest): Promise<UpdateResult>;
 }

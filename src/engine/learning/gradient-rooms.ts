@@ -2,13 +2,13 @@ import type { Tensor } from "../models/weights/safetensors.ts";
 import { type TrainerState, trainedParameters } from "./trainer-state.ts";
 import { gradientName, sumName } from "./training-graphs.ts";
 
-/** Where gradients of several runs are added up. */
+/** Where gradients of several passes are added up. */
 export interface GradientRooms {
   /** By the names of the outputs that are written there. */
   readonly into: ReadonlyMap<string, Float32Array>;
   /** Whether the model can add all of them itself. */
   readonly canAdd: boolean;
-  /** The sums before the first run, zeros, as inputs that lie where the outputs will. */
+  /** The sums before the first pass, zeros, as inputs that lie where the outputs will. */
   zeros(): Record<string, Tensor>;
 }
 
@@ -21,7 +21,7 @@ export function gradientRooms(
   const trained = trainedParameters(state);
   return {
     into: new Map([...rooms].map(([name, data]) => [gradientName(name), data])),
-    // Adapters' gradients are small, and models that add them would be two: updates of one run want them otherwise.
+    // Adapters' gradients are small, and models that add them would be two: updates of one pass want them otherwise.
     canAdd: !hasAdapter && [...trained.keys()].every((name) => rooms.has(name)),
     zeros() {
       const sums = Array.from(rooms, ([name, data]) => {

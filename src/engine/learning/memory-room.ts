@@ -2,18 +2,18 @@ import { EverturnError } from "../../base/errors/everturn-error.ts";
 import { availableMemory } from "../../base/processes/available-memory.ts";
 import type { TokenSequence } from "./batch.ts";
 
-/** Where the runs of a trainer get their memory. */
+/** Where the passes of a trainer get their memory. */
 export interface MemoryRoom {
-  /** Bytes that the next run may hold. */
+  /** Bytes that the next pass may hold. */
   room(): number;
-  /** Throws TRAINING_MEMORY_SHORT if there are fewer than so many, for runs of so many tokens. */
+  /** Throws TRAINING_MEMORY_SHORT if there are fewer than so many, for passes of so many tokens. */
   check(bytes: number, tokens: number): void;
   /** Takes so many, as `check` says. */
   take(bytes: number, tokens: number): void;
 }
 
 /**
- * Room up to a limit, or to what is available here (bytes). What earlier runs held counts as available, since the runtime
+ * Room up to a limit, or to what is available here (bytes). What earlier passes held counts as available, since the runtime
  * keeps it.
  */
 export function createMemoryRoom(
@@ -37,7 +37,7 @@ export function createMemoryRoom(
   };
 }
 
-/** Throws TRAINING_MEMORY_SHORT if fewer than so many bytes are available for numbers that stand beside what runs on these sequences hold. */
+/** Throws TRAINING_MEMORY_SHORT if fewer than so many bytes are available for numbers that stand beside what passes over these sequences hold. */
 export function checkAvailable(
   bytes: number,
   sequences: readonly TokenSequence[],

@@ -32,7 +32,7 @@ export interface ObjectiveTerms {
 
 /**
  * A loss over the action tokens of a minibatch. Everything it computes is a sum over samples, weighted by its inputs, so
- * that a minibatch may be split into runs whose losses, terms and gradients are added up.
+ * that a minibatch may be split into passes whose losses, terms and gradients are added up.
  */
 export interface Objective {
   readonly inputs: Readonly<Record<string, ObjectiveInput>>;
@@ -41,7 +41,7 @@ export interface Objective {
   build(now: PolicyOutputs, then: (name: string) => FloatValue): ObjectiveTerms;
 }
 
-/** What is never split over runs: one sequence, or several that an objective compares. */
+/** What is never split over passes: one sequence, or several that an objective compares. */
 export interface TrainingSample {
   readonly sequences: readonly TokenSequence[];
   /** The objective's token inputs by name: a number an action token of the sequences, in order. */

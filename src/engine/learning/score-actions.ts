@@ -3,8 +3,8 @@ import type { AttentionForm } from "../models/graph/decoder.ts";
 import type { Outputs, Tensor } from "../onnx/session.ts";
 import { batchFeeds, batchSequences, type TokenSequence } from "./batch.ts";
 import { actionCount } from "./objective.ts";
-import { type RunTokens, runSplits } from "./run-splits.ts";
-import { lengthStep, prefixLength, scoringForm } from "./token-runs.ts";
+import { type PassTokens, passSplits } from "./pass-splits.ts";
+import { lengthStep, prefixLength, scoringForm } from "./token-passes.ts";
 
 /** What a model says of the action tokens of one sequence, in order. */
 export interface ActionScores {
@@ -19,12 +19,12 @@ export interface Scoring {
   config: ModelConfig;
   /** Runs the model in a form of attention. */
   run(form: AttentionForm, batch: Readonly<Record<string, Tensor>>): Promise<Outputs>;
-  /** Whether it is in the form that suits the sequences of a run; else all is kept in one piece. */
+  /** Whether it is in the form that suits the sequences of a pass; else all is kept in one piece. */
   forms: boolean;
   values: boolean;
   logProbabilities: boolean;
   temperature: number;
-  tokens: RunTokens;
+  tokens: PassTokens;
 }
 
 /** Runs a scoring model over sequences that each have an action token; `onShare` is told how many of them are done, from 0 to 1. */
@@ -36,13 +36,13 @@ export async function scoreActions(
   const scores: ActionScores[] = [];
   let done = 0;
   const samples = sequences.map((sequence) => [sequence]);
-  for (const run of runSplits(samples, config, tokens)[0]!.runs) {
-    const part = run.map((index) => sequences[index]!);
+  for (const pass of passSplits(samples, config, tokens)[0]!.passes) {
+    const part = pass.map((index) => sequences[index]!);
     const form = forms ? scoringForm(part, config) : "kept";
     const batch = batchSequences(part, config, lengthStep(form), prefixLength(form, part));
     const outputs = await runModel(form, batchFeeds(batch, temperature));
     let start = 0;
-    for (const index of run) {
+    for (const index of pass) {
       const end = start + actionCount(sequences[index]!);
       const of = (name: string) => outputs.floats(name).slice(start, end);
       scores[index] = {
@@ -52,7 +52,7 @@ export async function scoreActions(
       start = end;
     }
     outputs.release();
-    done += run.length;
+    done += pass.length;
     onShare?.(done / sequences.length);
   }
   return scores;

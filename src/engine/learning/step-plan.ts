@@ -4,8 +4,8 @@ import type { Graph, Value } from "../onnx/graph.ts";
 import { peakBytes } from "../onnx/peak-memory.ts";
 import { tileSize } from "../onnx/tiled-attention.ts";
 import { paddedLength, rowsOf, type TokenSequence } from "./batch.ts";
-import type { RunSplit } from "./run-splits.ts";
-import { attentionForms, lengthStep, prefixLength } from "./token-runs.ts";
+import type { PassSplit } from "./pass-splits.ts";
+import { attentionForms, lengthStep, prefixLength } from "./token-passes.ts";
 import { summedOutputs } from "./training-graphs.ts";
 
 /** What an update will hold at once, by part, in bytes; how it is split, and what is computed again to fit. */
@@ -14,16 +14,17 @@ export interface StepPlan {
   weights: number;
   /** Moments. */
   optimizer: number;
-  /** Their sum, where there are several runs; those of a run are among its activations. */
+  /** Their sum, where there are several passes; those of a pass are among its activations. */
   gradients: number;
-  /** The most that a run holds beside what it reads. */
+  /** The most that a pass holds beside what it reads. */
   activations: number;
   /** The most that logits, and what is of their size, have of that. */
   logits: number;
   /** What the process holds beside, about: itself, graph and session. */
   process: number;
+  /** The number of passes. */
   runs: number;
-  /** Tokens of the largest run. */
+  /** Tokens of the largest pass. */
   tokens: number;
   /** Layers that gradients compute again, of all. */
   recomputed: number;
@@ -35,7 +36,7 @@ export function plannedBytes(plan: StepPlan): number {
   return plan.weights + plan.optimizer + plan.gradients + plan.activations + plan.process;
 }
 
-/** A plan in a line, such as `a training step holds about 2,301 MB: weights 590, …; 8 runs of up to 512 tokens, no layer computed again`. */
+/** A plan in a line, such as `a training step holds about 2,301 MB: weights 590, …; 8 passes of up to 512 tokens, no layer computed again`. */
 export function stepPlanText(plan: StepPlan): string {
   const megabytes = (bytes: number) => Math.ceil(bytes / 1e6).toLocaleString("en");
   const { weights, optimizer, gradients, activations, logits, process } = plan;
@@ -49,17 +50,17 @@ export function stepPlanText(plan: StepPlan): string {
   return `a training step holds about ${megabytes(plannedBytes(plan))} MB: ${parts.join(", ")}; ${splitText(plan)}`;
 }
 
-/** How a plan's update is split, such as `8 runs of up to 512 tokens, no layer computed again`. */
-export function splitText({ runs, tokens, recomputed, layers }: StepPlan): string {
-  const split = runs === 1 ? `one run of ${tokens} tokens` : `${runs} runs of up to ${tokens} tokens`;
+/** How a plan's update is split, such as `8 passes of up to 512 tokens, no layer computed again`. */
+export function splitText({ runs: passes, tokens, recomputed, layers }: StepPlan): string {
+  const split = passes === 1 ? `one pass of ${tokens} tokens` : `${passes} passes of up to ${tokens} tokens`;
   const again = recomputed === 0 ? "no layer" : `${recomputed} of ${layers} layers`;
   return `${split}, ${again} computed again`;
 }
 
 /** What a plan is chosen from. */
 export interface PlanChoices {
-  /** Ways to split an update into runs, the cheapest first. */
-  splits: readonly RunSplit[];
+  /** Ways to split an update into passes, the cheapest first. */
+  splits: readonly PassSplit[];
   /** Layers that are computed again, the fewest first. */
   recomputed: readonly number[];
   config: ModelConfig;
@@ -67,23 +68,23 @@ export interface PlanChoices {
   forms: boolean;
   /** Logits are rows of at least so many numbers. */
   vocabulary: number;
-  /** The graph that computes so many layers again, for the only run or one of several. */
+  /** The graph that computes so many layers again, for the only pass or one of several. */
   graph(recomputed: number, attention: AttentionForm, isSummed: boolean): Graph;
   /** Bytes that a choice needs beyond those there are: it fits where there are none. Absent where nothing is to fit. */
-  beyond?(chosen: ChosenRuns): number;
+  beyond?(chosen: ChosenPasses): number;
 }
 
 /** How an update is split, and what of it is computed again. */
-export interface ChosenRuns {
-  /** Numbers of the samples of each run. */
-  runs: number[][];
+export interface ChosenPasses {
+  /** Numbers of the samples of each pass. */
+  passes: number[][];
   /** How each attends. */
   forms: AttentionForm[];
   recomputed: number;
   activations: number;
   /** What logits have of them; counted when it is asked for. */
   logits(): number;
-  /** Of the largest run. */
+  /** Of the largest pass. */
   tokens: number;
   /** Of the graph. */
   nodes: number;
@@ -94,23 +95,26 @@ const costOfRecomputing = 1 / 3;
 
 /**
  * The cheapest choice that fits, or the one that misses it least; where nothing is to fit, the last. Of those that cost the same, fewer
- * layers are computed again before runs are smaller.
+ * layers are computed again before passes are smaller.
  */
-export function chooseRuns(samples: readonly (readonly TokenSequence[])[], choices: PlanChoices): ChosenRuns {
+export function choosePasses(
+  samples: readonly (readonly TokenSequence[])[],
+  choices: PlanChoices,
+): ChosenPasses {
   const most = Math.max(1, ...choices.recomputed);
   const all = choices.recomputed.flatMap((recomputed) =>
-    choices.splits.map(({ runs, cost }) => ({
-      runs,
+    choices.splits.map(({ passes, cost }) => ({
+      passes,
       recomputed,
       cost: cost * (1 + (costOfRecomputing * recomputed) / most),
     })),
   );
   all.sort((a, b) => a.cost - b.cost);
-  let least: { chosen: ChosenRuns; beyond: number } | undefined;
-  const known = new Map<number[][], SizedRuns>();
-  for (const { runs, recomputed } of choices.beyond ? all : all.slice(-1)) {
-    const sized = known.get(runs) ?? sizedRuns(samples, runs, choices);
-    known.set(runs, sized);
+  let least: { chosen: ChosenPasses; beyond: number } | undefined;
+  const known = new Map<number[][], SizedPasses>();
+  for (const { passes, recomputed } of choices.beyond ? all : all.slice(-1)) {
+    const sized = known.get(passes) ?? sizedPasses(samples, passes, choices);
+    known.set(passes, sized);
     const chosen = measured(sized, recomputed, choices);
     const beyond = choices.beyond?.(chosen) ?? 0;
     if (beyond <= 0) return chosen;
@@ -119,41 +123,45 @@ export function chooseRuns(samples: readonly (readonly TokenSequence[])[], choic
   return least!.chosen;
 }
 
-/** How runs attend, and the sizes of each one's named dimensions. */
-interface SizedRuns {
-  runs: number[][];
+/** How passes attend, and the sizes of each one's named dimensions. */
+interface SizedPasses {
+  passes: number[][];
   forms: AttentionForm[];
-  sized: { form: AttentionForm; sizes: ReturnType<typeof runSizes> }[];
+  sized: { form: AttentionForm; sizes: ReturnType<typeof passSizes> }[];
 }
 
-function sizedRuns(
+function sizedPasses(
   samples: readonly (readonly TokenSequence[])[],
-  runs: number[][],
+  passes: number[][],
   choices: PlanChoices,
-): SizedRuns {
-  const parts = runs.map((run) => run.map((index) => samples[index]!));
+): SizedPasses {
+  const parts = passes.map((pass) => pass.map((index) => samples[index]!));
   const forms = choices.forms
     ? attentionForms(
         parts.map((part) => part.flat()),
         choices.config,
       )
-    : runs.map((): AttentionForm => "kept");
+    : passes.map((): AttentionForm => "kept");
   const sized = parts.map((part, number) => {
     const form = forms[number]!;
-    return { form, sizes: runSizes(part, lengthStep(form), prefixLength(form, part.flat())) };
+    return { form, sizes: passSizes(part, lengthStep(form), prefixLength(form, part.flat())) };
   });
-  return { runs, forms, sized };
+  return { passes, forms, sized };
 }
 
-function measured({ runs, forms, sized }: SizedRuns, recomputed: number, choices: PlanChoices): ChosenRuns {
-  if (runs.length === 0)
-    return { runs, forms: [], recomputed, activations: 0, logits: () => 0, tokens: 0, nodes: 0 };
+function measured(
+  { passes, forms, sized }: SizedPasses,
+  recomputed: number,
+  choices: PlanChoices,
+): ChosenPasses {
+  if (passes.length === 0)
+    return { passes, forms: [], recomputed, activations: 0, logits: () => 0, tokens: 0, nodes: 0 };
   const most = (key: "rows" | "actions" | "seen") =>
     sized.reduce((largest, one) => (one.sizes[key] > largest.sizes[key] ? one : largest));
   const isLogits = ({ shape }: Value) => Number(shape.at(-1)) >= choices.vocabulary && shape[0] === "actions";
   const largest = [...new Set([most("rows"), most("actions"), most("seen")])];
   const graphs = largest.map(({ form, sizes }) => {
-    const graph = choices.graph(recomputed, form, runs.length > 1);
+    const graph = choices.graph(recomputed, form, passes.length > 1);
     return { graph, sizes, sums: summedOutputs(graph) };
   });
   const peak = (counts = (_: Value) => true) => {
@@ -163,7 +171,7 @@ function measured({ runs, forms, sized }: SizedRuns, recomputed: number, choices
     return Math.max(...peaks);
   };
   return {
-    runs,
+    passes,
     forms,
     recomputed,
     activations: allocated * peak(),
@@ -176,8 +184,8 @@ function measured({ runs, forms, sized }: SizedRuns, recomputed: number, choices
 /** What the runtime's allocator takes for what it is asked for: at Llama-3.2-1B's shape 4.8 GB for 3.7 (8 × 512 tokens). */
 const allocated = 1.3;
 
-/** Sizes of a graph's named dimensions in a run over samples, whose sequences are padded to a multiple of `multiple` after a prefix. */
-export function runSizes(samples: readonly (readonly TokenSequence[])[], multiple = 1, prefix = 0) {
+/** Sizes of a graph's named dimensions in a pass over samples, whose sequences are padded to a multiple of `multiple` after a prefix. */
+export function passSizes(samples: readonly (readonly TokenSequence[])[], multiple = 1, prefix = 0) {
   const sequences = samples.flat();
   const length = paddedLength(sequences, multiple, prefix);
   const { rows, actions } = rowsOf(sequences, length, prefix);

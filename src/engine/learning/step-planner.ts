@@ -5,8 +5,8 @@ import type { Graph } from "../onnx/graph.ts";
 import { type HeldMemory, mappedBytes } from "./held-memory.ts";
 import { createMemoryRoom } from "./memory-room.ts";
 import type { TrainingSample } from "./objective.ts";
-import { runSplits, runTokens } from "./run-splits.ts";
-import { type ChosenRuns, chooseRuns, plannedBytes, type StepPlan } from "./step-plan.ts";
+import { passSplits, passTokens } from "./pass-splits.ts";
+import { type ChosenPasses, choosePasses, plannedBytes, type StepPlan } from "./step-plan.ts";
 import { frozenWhole, recomputedLayers, type TrainedModel } from "./training-graphs.ts";
 
 /** What a process with Node and the runtime holds, without a model. */
@@ -23,39 +23,39 @@ const plannedShare = 0.8;
 
 /** What the updates of a trainer are planned by. */
 export interface PlannerOptions extends Pick<TrainedModel, "config" | "base"> {
-  /** Of a run, at most. Default: chosen. */
+  /** Of a pass, at most. Default: chosen. */
   maxTokensPerRun?: number;
   /** Whether layers are computed again, or how many. Default: chosen on the CPU, else none. */
   recompute?: boolean | number;
   /** Bytes that the process may hold while it trains on the CPU; default: four fifths of what is available here. */
   memory?: number;
   device?: Device;
-  /** Bytes that nobody has taken of the memory that runs use; default: of this process's. */
+  /** Bytes that nobody has taken of the memory that passes use; default: of this process's. */
   available?: () => number;
   /** Is told what an update will hold, before it begins: of the first one, and where another holds clearly more or is computed otherwise. */
   onPlan?: (plan: StepPlan) => void;
 }
 
-/** Gives the graph that computes so many layers again; `isSummed`: for one of several runs. */
+/** Gives the graph that computes so many layers again; `isSummed`: for one of several passes. */
 type GraphOf = (recomputed: number, attention: AttentionForm, isSummed: boolean) => Graph;
 
 /** How an update is split, what it will hold, and the bytes of that which aren't held already. */
 export interface PlannedUpdate {
-  chosen: ChosenRuns;
+  chosen: ChosenPasses;
   plan: StepPlan;
   needed: number;
 }
 
-/** Decides how updates are split into runs. */
+/** Decides how updates are split into passes. */
 export interface StepPlanner {
   /** Bytes that the next update may need. */
   room(): number;
-  /** The cheapest way that needs no more than `room`, or, where none does, the one that needs least; where nothing is said, the last: the most layers again, in the smallest runs. */
+  /** The cheapest way that needs no more than `room`, or, where none does, the one that needs least; where nothing is said, the last: the most layers again, in the smallest passes. */
   choose(samples: readonly TrainingSample[], graph: GraphOf, room?: number): PlannedUpdate;
   /** Throws TRAINING_MEMORY_SHORT if nothing fits into the room there is now; not of WebGPU, whose memory isn't known. */
   check(samples: readonly TrainingSample[], graph: GraphOf): void;
   /** Chooses within the room there is, and takes it. Throws TRAINING_MEMORY_SHORT if nothing fits; not of WebGPU, whose memory isn't known. */
-  plan(samples: readonly TrainingSample[], graph: GraphOf): ChosenRuns;
+  plan(samples: readonly TrainingSample[], graph: GraphOf): ChosenPasses;
 }
 
 /** A planner for a trainer that holds so much. */
@@ -72,7 +72,7 @@ export function createStepPlanner(options: PlannerOptions, held: () => HeldMemor
   const layers = config.num_hidden_layers;
   const fractions = [0, 0.25, 0.5, 0.75, 1].map((part) => Math.ceil(part * layers));
   const chooses = recompute === undefined && isPlanned;
-  const tokens = runTokens(device, maxTokensPerRun);
+  const tokens = passTokens(device, maxTokensPerRun);
   const choices = {
     config,
     recomputed: chooses ? [...new Set(fractions)] : [recomputedLayers(config, recompute)],
@@ -86,32 +86,32 @@ export function createStepPlanner(options: PlannerOptions, held: () => HeldMemor
       const { trained, untouched, weights, optimizer } = held();
       /** On a card, an update's parameters and moments are there before those that they take the place of are given back; and a session has a base of its own. */
       const bytesOfUpdate = 4 * trained + mappedBytes(base);
-      const needs = ({ activations, nodes, runs }: ChosenRuns) =>
+      const needs = ({ activations, nodes, passes }: ChosenPasses) =>
         activations +
-        (runs.length > 1 ? trained : 0) +
+        (passes.length > 1 ? trained : 0) +
         (onCpu ? nodesBytes(nodes) + (memory === undefined ? untouched : 0) : bytesOfUpdate);
       const sequences = samples.map((sample) => sample.sequences);
-      const splits = runSplits(sequences, config, tokens);
-      const chosen = chooseRuns(
+      const splits = passSplits(sequences, config, tokens);
+      const chosen = choosePasses(
         sequences,
         defined({
           ...choices,
           splits,
           graph,
-          beyond: room !== undefined ? (one: ChosenRuns) => (isPlanned ? needs(one) - room : 0) : undefined,
+          beyond: room !== undefined ? (one: ChosenPasses) => (isPlanned ? needs(one) - room : 0) : undefined,
         }),
       );
-      const { runs, forms: _, nodes, logits, ...sizes } = chosen;
+      const { passes, forms: _, nodes, logits, ...sizes } = chosen;
       const plan = {
         weights,
         optimizer,
         ...sizes,
-        runs: runs.length,
+        runs: passes.length,
         layers,
         get logits() {
           return logits(); // most plans are told nobody
         },
-        gradients: runs.length > 1 ? trained : 0,
+        gradients: passes.length > 1 ? trained : 0,
         process: processBytes + nodesBytes(nodes),
       };
       return { chosen, plan, needed: needs(chosen) };

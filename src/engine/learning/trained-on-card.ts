@@ -14,7 +14,7 @@ import type { UpdateOutcome, UpdateSettings } from "./update.ts";
 export interface TrainedOnCard {
   /** All parameters as they are now. */
   parameters(): ReadonlyMap<string, DeviceTensor>;
-  /** Adds the gradients of a run to those of the next update. */
+  /** Adds the gradients of a pass to those of the next update. */
   add(outputs: Outputs, trains: readonly string[]): Promise<void>;
   /** Updates the parameters as `applyUpdate` does. Throws TRAINING_NOT_FINITE. */
   update(rates: LearningRates): Promise<UpdateOutcome>;

@@ -74,7 +74,7 @@ export interface PolicyTrainer {
   readonly state: TrainerState;
   /** Brings `state` up to date where a device keeps it. */
   settle(): Promise<void>;
-  /** Ends the step that is under way, at its next run, with TRAINER_CLOSED, as all that come later; then frees the models. */
+  /** Ends the step that is under way, at its next pass, with TRAINER_CLOSED, as all that come later; then frees the models. */
   close(): Promise<void>;
 }
 

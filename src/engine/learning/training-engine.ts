@@ -14,7 +14,7 @@ import { heldMemory } from "./held-memory.ts";
 import type { LearningRates } from "./learning-rates.ts";
 import { firstLossScale } from "./loss-scale.ts";
 import { madeOnce } from "./made-once.ts";
-import { runTokens } from "./run-splits.ts";
+import { passTokens } from "./pass-splits.ts";
 import { createStepPlanner, type PlannerOptions } from "./step-planner.ts";
 import { checkTrainerState, type TrainerState } from "./trainer-state.ts";
 import type { TrainedModel } from "./training-graphs.ts";
@@ -47,7 +47,7 @@ export interface OpenTrainingEngine extends TrainingEngine {
   /** Brings the state up to date where a card keeps it; call it before the state is saved. */
   settle(): Promise<void>;
   /**
-   * Frees the models, once the run that is under way has ended; the update or scores that it belongs to fail with
+   * Frees the models, once the pass that is under way has ended; the update or scores that it belongs to fail with
    * TRAINER_CLOSED, as all do that come later.
    */
   close(): Promise<void>;
@@ -94,7 +94,7 @@ export function createTrainingEngine(options: TrainingEngineOptions): OpenTraini
     device,
     settings,
     available: options.available,
-    tokens: runTokens(device, options.maxTokensPerRun),
+    tokens: passTokens(device, options.maxTokensPerRun),
     optimizer,
     models,
     weights,

@@ -34,7 +34,7 @@ test("says what happens, in order and in numbers, which plugin supplies what, an
   expect(text).toMatch(/^tool +tool-calculator +\d/m);
   expect(text).toMatch(/^Memory of the policy, about, in MB: weights 3, keys and values 15 to 59$/m);
   expect(text).toMatch(
-    /^Memory of the trainer for an update on 32 trajectories, about, in MB\n.*\n {2}512 +\d+ +\d+ +16 runs of up to 1022 tokens, no layer computed again\n {2}of which, with 512 tokens of each: weights 3, optimizer 6, gradients 3, activations \d+, process \d+$/m,
+    /^Memory of the trainer for an update on 32 trajectories, about, in MB\n.*\n {2}512 +\d+ +\d+ +16 passes of up to 1022 tokens, no layer computed again\n {2}of which, with 512 tokens of each: weights 3, optimizer 6, gradients 3, activations \d+, process \d+$/m,
   );
   expect(text).toMatch(/^Prompt\n[\s\S]*<\|im_start\|>system/m);
 });

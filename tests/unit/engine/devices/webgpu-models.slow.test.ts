@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { defined } from "../../../../src/base/records/defined.ts";
 import { batchFeeds, batchSequences, type TokenSequence } from "../../../../src/engine/learning/batch.ts";
-import { runGradients } from "../../../../src/engine/learning/run-gradients.ts";
+import { passGradients } from "../../../../src/engine/learning/pass-gradients.ts";
 import { supervisedObjective } from "../../../../src/engine/learning/supervised-objective.ts";
 import { freshTrainerState, type TrainerState } from "../../../../src/engine/learning/trainer-state.ts";
 import { createTrainingEngine } from "../../../../src/engine/learning/training-engine.ts";
@@ -49,7 +49,7 @@ test.each(["qwen3", "gemma"])("%s: loss and gradients on WebGPU are those of the
   const processor = await createSession(ofProcessor.bytes);
   const model = trainingModel({ config }, supervisedObjective, { device: "webgpu" });
   const expected = await processor.run(all);
-  const gradients = runGradients(ofProcessor, expected, all);
+  const gradients = passGradients(ofProcessor, expected, all);
   const { nodes, floats } = await profileRun(model.bytes, all, "webgpu");
   expect(floats.get("loss")![0]).toBeCloseTo(expected.floats("loss")[0]!, 5);
   for (const weight of names) {

@@ -101,18 +101,18 @@ test.each<[string, Partial<ForecastOptions>]>([
     parts: { weights, optimizer, gradients, activations, process },
     text: splitText(plan),
   });
-  expect(usual?.text).toBe("3 runs of up to 78 tokens, no layer computed again");
+  expect(usual?.text).toBe("3 passes of up to 78 tokens, no layer computed again");
   expect(least, "graphs that compute layers again are larger than what they spare").toEqual(usual);
 });
 
-test("of longer sequences, the least is to compute all layers again, in runs of one", () => {
+test("of longer sequences, the least is to compute all layers again, in passes of one", () => {
   const options = { config, matrices: "float32", settings, optimizerBits: 32 } as const;
   const long = { ...config, max_position_embeddings: 4096 };
   const [{ usual, least } = none] = forecastUpdates({ ...options, config: long }, [
     { ...size, tokens: 2000 },
   ]);
-  expect(usual?.text).toBe("5 runs of up to 1999 tokens, no layer computed again");
-  expect(least?.text).toBe("5 runs of up to 1999 tokens, 2 of 2 layers computed again");
+  expect(usual?.text).toBe("5 passes of up to 1999 tokens, no layer computed again");
+  expect(least?.text).toBe("5 passes of up to 1999 tokens, 2 of 2 layers computed again");
   expect(least?.bytes).toBeLessThan(usual?.bytes ?? 0);
 });
 
@@ -122,5 +122,5 @@ test("where no way fits, the least is said alone; pairs are two answers each", (
   expect(short).toEqual({ ...size, least: expect.anything() });
   expect(forecastUpdates({ ...options, available: () => 0 }, [size])[0]).not.toHaveProperty("usual");
   const [, pairs] = forecastUpdates(options, [size, { of: "pairs", count: 5, tokens: 40 }]);
-  expect(pairs?.usual?.text).toMatch(/^one run of 390 tokens/);
+  expect(pairs?.usual?.text).toMatch(/^one pass of 390 tokens/);
 });

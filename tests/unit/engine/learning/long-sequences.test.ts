@@ -2,9 +2,9 @@ import { expect, test } from "vitest";
 
 import { batchFeeds, batchSequences, type TokenSequence } from "../../../../src/engine/learning/batch.ts";
 import { objectiveFeeds } from "../../../../src/engine/learning/objective.ts";
-import { runSizes } from "../../../../src/engine/learning/step-plan.ts";
+import { passSizes } from "../../../../src/engine/learning/step-plan.ts";
 import { supervisedObjective } from "../../../../src/engine/learning/supervised-objective.ts";
-import { attentionForms, prefixLength } from "../../../../src/engine/learning/token-runs.ts";
+import { attentionForms, prefixLength } from "../../../../src/engine/learning/token-passes.ts";
 import { freshTrainerState, parametersOf } from "../../../../src/engine/learning/trainer-state.ts";
 import { createTrainingEngine } from "../../../../src/engine/learning/training-engine.ts";
 import { trainingModel } from "../../../../src/engine/learning/training-graphs.ts";
@@ -108,12 +108,12 @@ test("attention's weights that are made again take no memory but of one layer", 
       { config: { ...config, num_hidden_layers: 16 }, attention },
       supervisedObjective,
     );
-    return peakBytes(model.graph, runSizes(Array.from({ length: 8 }, (_, at) => [sequence(900, at)])));
+    return peakBytes(model.graph, passSizes(Array.from({ length: 8 }, (_, at) => [sequence(900, at)])));
   };
   expect(peak("again")).toBeLessThan(peak("kept") / 4);
 });
 
-test("runs keep attention's weights up to 512 tokens, make them again up to 1,024, and have tiles above", () => {
+test("passes keep attention's weights up to 512 tokens, make them again up to 1,024, and have tiles above", () => {
   const forms = (...lengths: number[]) =>
     attentionForms(
       lengths.map((length) => [sequence(length + 1, 1)]),

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { batchFeeds, batchSequences } from "../../../../src/engine/learning/batch.ts";
 import { objectiveFeeds } from "../../../../src/engine/learning/objective.ts";
-import { runSizes } from "../../../../src/engine/learning/step-plan.ts";
+import { passSizes } from "../../../../src/engine/learning/step-plan.ts";
 import { supervisedObjective } from "../../../../src/engine/learning/supervised-objective.ts";
 import { freshTrainerState, parametersOf } from "../../../../src/engine/learning/trainer-state.ts";
 import {
@@ -71,7 +71,7 @@ test.each<[string, TrainedModel]>([
     })
     .sort((one, other) => one.place - other.place)
     .map(({ node }) => node);
-  const sizes = runSizes(sequences.map((one) => [one]));
+  const sizes = passSizes(sequences.map((one) => [one]));
   const sums = summedOutputs(graph);
   const held = (body: GraphBody) => peakBytes(body, sizes, (one) => !sums.has(one));
   const ratio = held({ ...graph, nodes }) / held(graph);

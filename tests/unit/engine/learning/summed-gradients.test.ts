@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { batchFeeds, batchSequences } from "../../../../src/engine/learning/batch.ts";
 import { objectiveFeeds } from "../../../../src/engine/learning/objective.ts";
-import { runSizes } from "../../../../src/engine/learning/step-plan.ts";
+import { passSizes } from "../../../../src/engine/learning/step-plan.ts";
 import { supervisedObjective } from "../../../../src/engine/learning/supervised-objective.ts";
 import { freshTrainerState, parametersOf } from "../../../../src/engine/learning/trainer-state.ts";
 import {
@@ -87,7 +87,7 @@ test.each([
 
 test("a gradient is added as soon as it is complete, so that none is held beside its sum", () => {
   const config = { ...shape(300, true), hidden_size: 64, intermediate_size: 256, num_hidden_layers: 24 };
-  const sizes = runSizes([[{ tokens: [1, 2, 3, 4], mask: [0, 0, 1, 1] }]]);
+  const sizes = passSizes([[{ tokens: [1, 2, 3, 4], mask: [0, 0, 1, 1] }]]);
   const held = (adds: boolean) => {
     const { graph, trains } = trainingModel({ config, adds }, supervisedObjective);
     const sums = summedOutputs(graph);

@@ -2,10 +2,10 @@ import { setImmediate } from "node:timers/promises";
 import { expect, test } from "vitest";
 import type { TokenSequence } from "../../../../src/engine/learning/batch.ts";
 import { createMemoryRoom } from "../../../../src/engine/learning/memory-room.ts";
-import { runSplits } from "../../../../src/engine/learning/run-splits.ts";
+import { passSplits } from "../../../../src/engine/learning/pass-splits.ts";
 import {
-  type ChosenRuns,
-  chooseRuns,
+  type ChosenPasses,
+  choosePasses,
   type StepPlan,
   stepPlanText,
 } from "../../../../src/engine/learning/step-plan.ts";
@@ -50,10 +50,10 @@ async function updated(options: Partial<TrainingEngineOptions>, minibatch = samp
 }
 
 test.each([
-  ["split into runs of one trajectory", { maxTokensPerRun: 1 }, samples],
-  ["split into two runs", { maxTokensPerRun: 30 }, samples],
+  ["split into passes of one trajectory", { maxTokensPerRun: 1 }, samples],
+  ["split into two passes", { maxTokensPerRun: 30 }, samples],
   ["whose layers are computed again", { recompute: true }, samples],
-  ["of one prompt, split into runs that share none of it,", { maxTokensPerRun: 1 }, samplesOf(alike)],
+  ["of one prompt, split into passes that share none of it,", { maxTokensPerRun: 1 }, samplesOf(alike)],
 ])("a minibatch %s ends where the whole one does", async (_, options, minibatch) => {
   const [whole, other] = [await updated({}, minibatch), await updated(options, minibatch)];
   other.results.forEach((result, index) => {
@@ -88,7 +88,7 @@ test("what won't fit is refused before weights and moments are moved to where th
   expect(tensors()[0]!.data).not.toBe(before[0]);
 });
 
-test("closing waits for the run under way, whose update fails with nothing changed", async () => {
+test("closing waits for the pass under way, whose update fails with nothing changed", async () => {
   const options = { config, gradientClip: 0.5, weightDecay: 0.1 };
   const request = { objective: supervisedObjective, samples, scalars: {}, learningRate: 1e-3 };
   for (const turns of [0, 1, 3]) {
@@ -121,28 +121,28 @@ test("an update that needs more memory than there is is refused, with what it ne
   expect(() => createMemoryRoom(() => -1e6).take(5e6, 300)).toThrow("needs about 5 MB more memory, but 0 MB");
 });
 
-const chosenRuns = (beyond: (one: ChosenRuns) => number) => {
+const chosenRuns = (beyond: (one: ChosenPasses) => number) => {
   const sequences = samples.map((sample) => sample.sequences);
-  return chooseRuns(sequences, {
+  return choosePasses(sequences, {
     config,
     recomputed: [0, config.num_hidden_layers],
     forms: true,
     vocabulary: 8192,
     beyond,
-    splits: runSplits(sequences, config, { usual: [1024, 30], larger: [] }),
+    splits: passSplits(sequences, config, { usual: [1024, 30], larger: [] }),
     graph: (recompute, attention) =>
       trainingModel({ config, recompute, attention }, supervisedObjective).graph,
   });
 };
 
-test("runs are made smaller, then layers computed again, until an update fits", () => {
+test("passes are made smaller, then layers computed again, until an update fits", () => {
   const chosen = (most: number) => chosenRuns(({ activations }) => activations - most);
   const whole = chosen(Number.POSITIVE_INFINITY);
-  expect(whole).toMatchObject({ runs: [expect.any(Array)], recomputed: 0 });
+  expect(whole).toMatchObject({ passes: [expect.any(Array)], recomputed: 0 });
   const split = chosen(whole.activations - 1);
   expect(split.recomputed).toBe(0);
-  expect(split.runs.length).toBeGreaterThan(1);
-  expect(split.runs.flat().sort()).toEqual([...samples.keys()]);
+  expect(split.passes.length).toBeGreaterThan(1);
+  expect(split.passes.flat().sort()).toEqual([...samples.keys()]);
   const again = chosen(split.activations - 1);
   expect(again.recomputed).toBe(config.num_hidden_layers);
   expect(chosen(0).activations).toBeLessThan(split.activations);
@@ -160,7 +160,7 @@ test("what an update holds is told before it begins, and refused beyond the trai
   expect(plans).toHaveLength(1);
   expect(plan).toMatchObject({ runs: 1, recomputed: 0, layers: config.num_hidden_layers, gradients: 0 });
   expect(stepPlanText(plan!)).toMatch(
-    /^a training step holds about \d+ MB: weights 1, .* one run of \d+ tokens, no layer computed again$/,
+    /^a training step holds about \d+ MB: weights 1, .* one pass of \d+ tokens, no layer computed again$/,
   );
   await expect(updated({ memory: 1e8 })).rejects.toMatchObject({ code: "TRAINING_MEMORY_SHORT" });
 });

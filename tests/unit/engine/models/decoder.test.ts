@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { batchFeeds, batchSequences, type TokenSequence } from "../../../../src/engine/learning/batch.ts";
-import { runGradients } from "../../../../src/engine/learning/run-gradients.ts";
+import { passGradients } from "../../../../src/engine/learning/pass-gradients.ts";
 import { supervisedObjective } from "../../../../src/engine/learning/supervised-objective.ts";
 import { trainingModel } from "../../../../src/engine/learning/training-graphs.ts";
 import type { ModelConfig } from "../../../../src/engine/models/config/model-config.ts";
@@ -95,7 +95,7 @@ test.each(families)("%s: loss and every gradient of a ragged batch are those of 
     weights: { shape: [actions], data: new Float32Array(actions).fill(1 / actions) },
   };
   const outputs = await session.run(feeds);
-  const gradients = runGradients(model, outputs, feeds);
+  const gradients = passGradients(model, outputs, feeds);
   await session.close();
   expect(outputs.floats("loss")[0]).toBeCloseTo(loss, 5);
   const expected = withPrefix(tensors, "gradient.");

@@ -1,11 +1,11 @@
 import type { Outputs } from "../onnx/session.ts";
 import type { AdamW } from "./adamw.ts";
 import { actionCount, joined, type TrainingSample } from "./objective.ts";
-import { addGradientRows, denseGradients, type Feeds, runGradients } from "./run-gradients.ts";
+import { addGradientRows, denseGradients, type Feeds, passGradients } from "./pass-gradients.ts";
 import type { TrainingModel } from "./training-graphs.ts";
 
-/** What the runs of one minibatch gave together. */
-export interface SummedRuns {
+/** What the passes of one minibatch gave together. */
+export interface SummedPasses {
   loss: number;
   terms: Record<string, number>;
   gradients: ReadonlyMap<string, Float32Array>;
@@ -14,10 +14,10 @@ export interface SummedRuns {
 }
 
 /**
- * Adds up what a training model gives for the samples of a minibatch, run by run; gradients by the optimizer's threads, unless the
+ * Adds up what a training model gives for the samples of a minibatch, pass by pass; gradients by the optimizer's threads, unless the
  * model adds them itself.
  */
-export function sumRuns(
+export function sumPasses(
   model: Omit<TrainingModel, "graph" | "bytes">,
   samples: readonly TrainingSample[],
   optimizer: Pick<AdamW, "add">,
@@ -30,26 +30,26 @@ export function sumRuns(
   const logProbabilities: Float32Array[] = [];
   let first: Outputs | undefined;
   return {
-    /** Adds the outputs of a run over some of the samples, given by their numbers, and takes them over; with what it was fed. */
-    async add(outputs: Outputs, run: readonly number[], feeds: Feeds): Promise<void> {
+    /** Adds the outputs of a pass over some of the samples, given by their numbers, and takes them over; with what it was fed. */
+    async add(outputs: Outputs, pass: readonly number[], feeds: Feeds): Promise<void> {
       for (const name of [...terms, "loss"]) {
         scalars.set(name, (scalars.get(name) ?? 0) + outputs.floats(name)[0]!);
       }
       if (first) {
         if (!adds) await optimizer.add(gradients, denseGradients(model, outputs));
         addGradientRows(model, gradients, outputs, feeds);
-      } else gradients = runGradients(model, outputs, feeds);
+      } else gradients = passGradients(model, outputs, feeds);
       let start = 0;
-      for (const index of gives ? run : []) {
+      for (const index of gives ? pass : []) {
         const end = start + counts[index]!;
         logProbabilities[index] = outputs.floats("logProbabilities").slice(start, end);
         start = end;
       }
-      // The sums are in the memory of the first run's.
+      // The sums are in the memory of the first pass's.
       if (first) outputs.release();
       else first = outputs;
     },
-    total(): SummedRuns {
+    total(): SummedPasses {
       return {
         loss: scalars.get("loss") ?? 0,
         terms: Object.fromEntries(terms.map((name) => [name, scalars.get(name) ?? 0])),

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { TokenSequence } from "../../../../src/engine/learning/batch.ts";
-import { runSplits, runTokens } from "../../../../src/engine/learning/run-splits.ts";
-import { rowCount } from "../../../../src/engine/learning/token-runs.ts";
+import { passSplits, passTokens } from "../../../../src/engine/learning/pass-splits.ts";
+import { rowCount } from "../../../../src/engine/learning/token-passes.ts";
 import { modelConfig } from "../../../../src/engine/models/config/model-config.ts";
 
 const config = modelConfig({
@@ -29,26 +29,28 @@ function trajectories(common: number): [TokenSequence][] {
   });
 }
 
-const splitsOf = (samples: [TokenSequence][]) => runSplits(samples, config, runTokens("cpu"));
-const rowsOf = (samples: [TokenSequence][], runs: number[][]) =>
-  runs.map((run) => rowCount(run.flatMap((index) => samples[index]!))).reduce((sum, count) => sum + count);
+const splitsOf = (samples: [TokenSequence][]) => passSplits(samples, config, passTokens("cpu"));
+const rowsOf = (samples: [TokenSequence][], passes: number[][]) =>
+  passes
+    .map((pass) => rowCount(pass.flatMap((index) => samples[index]!)))
+    .reduce((sum, count) => sum + count);
 
-test("trajectories that begin with long instructions go into larger runs, which compute less", () => {
+test("trajectories that begin with long instructions go into larger passes, which compute less", () => {
   const samples = trajectories(600);
   const [cheapest, ...others] = splitsOf(samples);
-  const apart = runSplits(samples, config, runTokens("cpu", 1024))[0]!;
-  expect(cheapest!.runs.flat().sort((a, b) => a - b)).toEqual([...samples.keys()]);
-  expect(rowsOf(samples, cheapest!.runs)).toBeLessThan(0.4 * rowsOf(samples, apart.runs));
+  const apart = passSplits(samples, config, passTokens("cpu", 1024))[0]!;
+  expect(cheapest!.passes.flat().sort((a, b) => a - b)).toEqual([...samples.keys()]);
+  expect(rowsOf(samples, cheapest!.passes)).toBeLessThan(0.4 * rowsOf(samples, apart.passes));
   // What needs less memory is tried where that doesn't fit, the cheapest first.
   const costs = others.map(({ cost }) => cost);
   expect(costs).toEqual(costs.toSorted((a, b) => a - b));
-  expect(others.map(({ runs }) => runs.length)).toContain(apart.runs.length);
+  expect(others.map(({ passes }) => passes.length)).toContain(apart.passes.length);
 });
 
-test("trajectories that have little in common go into runs of the usual size", () => {
+test("trajectories that have little in common go into passes of the usual size", () => {
   const samples = trajectories(0);
   const [cheapest] = splitsOf(samples);
-  expect(cheapest).toEqual(runSplits(samples, config, runTokens("cpu", 1024))[0]);
-  expect(runTokens("webgpu")).toEqual({ usual: [1024], larger: [] });
-  expect(splitsOf([])).toEqual([{ runs: [], cost: 0 }]);
+  expect(cheapest).toEqual(passSplits(samples, config, passTokens("cpu", 1024))[0]);
+  expect(passTokens("webgpu")).toEqual({ usual: [1024], larger: [] });
+  expect(splitsOf([])).toEqual([{ passes: [], cost: 0 }]);
 });

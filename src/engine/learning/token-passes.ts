@@ -6,20 +6,20 @@ import { commonPrefix, createRowNumbers, lossLength, type TokenSequence } from "
 import { byGroup } from "./group-advantages.ts";
 
 /** How much may go through a model at once. */
-export interface RunLimits {
+export interface PassLimits {
   /** Tokens. What sequences begin with alike counts once, and where it stands again an eighth, as what pads them. */
   tokens: number;
   /** Pairs of tokens that attention scores in vain, since at least one of them is padding. */
   padding: number;
-  /** As many more of them for each token that samples share, so that it isn't computed in several runs. */
+  /** As many more of them for each token that samples share, so that it isn't computed in several passes. */
   paddingPerShared: number;
 }
 
 /** Attention's own tensors have a place for each token of each sequence; they are about so much of what a token takes. */
 const partOfPlace = 1 / 8;
 
-/** The limits for a model: padding may cost about what a run of its own costs (measured at 0.1 and 6 million weights), or what sharing spares. */
-export function runLimits(config: ModelConfig, tokens: number): RunLimits {
+/** The limits for a model: padding may cost about what a pass of its own costs (measured at 0.1 and 6 million weights), or what sharing spares. */
+export function passLimits(config: ModelConfig, tokens: number): PassLimits {
   return {
     tokens,
     padding: 32 * config.hidden_size * config.head_dim,
@@ -38,11 +38,11 @@ function pairsOfToken(config: ModelConfig): number {
 }
 
 /**
- * Splits samples, each of one or more sequences, into runs within the limits (what exceeds them by itself runs alone):
- * the numbers of the samples of each run. Samples of one prompt come together, since what they share is computed once a run, and
- * aren't split where a run can hold them all; those of like length do, the longest first. Deterministic.
+ * Splits samples, each of one or more sequences, into passes within the limits (a sample that exceeds them by itself is a pass of its own):
+ * the numbers of the samples of each pass. Samples of one prompt come together, since what they share is computed once a pass, and
+ * aren't split where a pass can hold them all; those of like length do, the longest first. Deterministic.
  */
-export function tokenRuns(samples: readonly (readonly TokenSequence[])[], limits: RunLimits): number[][] {
+export function tokenPasses(samples: readonly (readonly TokenSequence[])[], limits: PassLimits): number[][] {
   const longest = samples.map(longestLength);
   const prompts = samples.map(([first]) => promptOf(first));
   const longestFirst = (a = 0, b = 0) => longest[b]! - longest[a]!;
@@ -50,32 +50,32 @@ export function tokenRuns(samples: readonly (readonly TokenSequence[])[], limits
     .map((group) => group.sort(longestFirst))
     .sort(([a], [b]) => longestFirst(a, b));
   const sequencesOf = (indexes: readonly number[]) => indexes.flatMap((index) => samples[index]!);
-  const runOf = (indexes: readonly number[]) => {
-    const run = createRun(longest[indexes[0]!]!, limits);
-    run.add(sequencesOf(indexes));
-    return run;
+  const passOf = (indexes: readonly number[]) => {
+    const pass = createPass(longest[indexes[0]!]!, limits);
+    pass.add(sequencesOf(indexes));
+    return pass;
   };
-  const whole = (group: readonly number[]) => group.length === 1 || runOf(group).isWithin();
+  const whole = (group: readonly number[]) => group.length === 1 || passOf(group).isWithin();
   const parts = groups.flatMap((group) => (whole(group) ? [group] : group.map((index) => [index])));
-  const runs: number[][] = [];
-  let run: ReturnType<typeof createRun> | undefined;
+  const passes: number[][] = [];
+  let pass: ReturnType<typeof createPass> | undefined;
   for (const part of parts) {
-    run?.add(sequencesOf(part));
-    if (!run?.isWithin()) {
-      run = runOf(part);
-      runs.push([]);
+    pass?.add(sequencesOf(part));
+    if (!pass?.isWithin()) {
+      pass = passOf(part);
+      passes.push([]);
     }
-    runs.at(-1)!.push(...part);
+    passes.at(-1)!.push(...part);
   }
-  return runs;
+  return passes;
 }
 
-/** A run of sequences, none longer than `length`, by what it comes to. */
-function createRun(length: number, { tokens, padding, paddingPerShared }: RunLimits) {
+/** A pass of sequences, none longer than `length`, by what it comes to. */
+function createPass(length: number, { tokens, padding, paddingPerShared }: PassLimits) {
   const numbers = createRowNumbers();
   let [places, apart, padded] = [0, 0, 0];
   return {
-    /** Adds those that would otherwise be in a run of their own. */
+    /** Adds those that would otherwise be in a pass of their own. */
     add(sequences: readonly TokenSequence[]) {
       apart += rowCount(sequences);
       for (const sequence of sequences) {
@@ -92,7 +92,7 @@ function createRun(length: number, { tokens, padding, paddingPerShared }: RunLim
   };
 }
 
-/** Tokens that a run over sequences computes: what they begin with alike counts once. */
+/** Tokens that a pass over sequences computes: what they begin with alike counts once. */
 export function rowCount(sequences: readonly TokenSequence[]): number {
   const numbers = createRowNumbers();
   for (const sequence of sequences) numbers.add(sequence);
@@ -107,8 +107,8 @@ function promptOf(sequence: TokenSequence | undefined): string {
 /** Attention takes so many times as long as other products of as many numbers (measured at SmolLM2-135M's and Qwen2.5-0.5B's shapes). */
 const slownessOfAttention = 2.5;
 
-/** What a run takes on the CPU, in tokens, about: those that it computes, and attention. */
-export function runEffort(sequences: readonly TokenSequence[], config: ModelConfig): number {
+/** What a pass takes on the CPU, in tokens, about: those that it computes, and attention. */
+export function passEffort(sequences: readonly TokenSequence[], config: ModelConfig): number {
   const longest = longestLength(sequences);
   const prefix = wantedPrefix(sequences, config);
   const pairs = prefix ** 2 + sequences.length * (longest - prefix) * longest;
@@ -119,22 +119,22 @@ export function runEffort(sequences: readonly TokenSequence[], config: ModelConf
 const [longestKept, longestWhole] = [512, 1024];
 
 /**
- * How each run over sequences attends on the CPU: weights grow with the square of their length, and tiles cost time where they are few.
- * Runs of one update keep them all or none, as each form is a graph of its own.
+ * How each pass over sequences attends on the CPU: weights grow with the square of their length, and tiles cost time where they are few.
+ * Passes of one update keep them all or none, as each form is a graph of its own.
  */
 export function attentionForms(
-  runs: readonly (readonly TokenSequence[])[],
+  passes: readonly (readonly TokenSequence[])[],
   config: ModelConfig,
 ): AttentionForm[] {
-  const isMadeAgain = Math.max(...runs.map(longestLength)) > longestKept;
+  const isMadeAgain = Math.max(...passes.map(longestLength)) > longestKept;
   const madeAgain = { tiled: "tiled", prefixed: "prefixedAgain", kept: "again" } as const;
-  return runs.map((sequences) => {
+  return passes.map((sequences) => {
     const form = scoringForm(sequences, config);
     return isMadeAgain ? madeAgain[form] : form;
   });
 }
 
-/** How a run over sequences attends on the CPU where no gradients are wanted: there is nothing to make again. */
+/** How a pass over sequences attends on the CPU where no gradients are wanted: there is nothing to make again. */
 export function scoringForm(
   sequences: readonly TokenSequence[],
   config: ModelConfig,
@@ -143,7 +143,7 @@ export function scoringForm(
   return wantedPrefix(sequences, config) > 0 ? "prefixed" : "kept";
 }
 
-/** The tokens that a run in this form keeps apart, as attention takes them once. */
+/** The tokens that a pass in this form keeps apart, as attention takes them once. */
 export function prefixLength(form: AttentionForm, sequences: readonly TokenSequence[]): number {
   return hasPrefix(form) ? commonPrefix(sequences) : 0;
 }
@@ -151,7 +151,7 @@ export function prefixLength(form: AttentionForm, sequences: readonly TokenSeque
 /** Of the longest sequence, so much at least must be what all begin with: what comes after it attends by slower operators. */
 const leastPrefix = 1 / 3;
 
-/** The tokens that a run should keep apart; none if they are too few. */
+/** The tokens that a pass should keep apart; none if they are too few. */
 function wantedPrefix(sequences: readonly TokenSequence[], config: ModelConfig): number {
   if (sequences.length < 2 || !suitsOperator(config)) return 0;
   const prefix = commonPrefix(sequences);

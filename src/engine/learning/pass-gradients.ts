@@ -4,15 +4,15 @@ import { gradientName, type TrainingModel } from "./training-graphs.ts";
 
 type Gradients = ReadonlyMap<string, Float32Array>;
 
-/** What a run was fed. */
+/** What a pass was fed. */
 export type Feeds = Readonly<Record<string, Tensor | DeviceTensor>>;
 
-/** What a run gave of the gradients of all that is trained, but for single rows. */
+/** What a pass gave of the gradients of all that is trained, but for single rows. */
 export function denseGradients({ trains }: Pick<TrainingModel, "trains">, outputs: Outputs): Gradients {
   return new Map(trains.map((name) => [name, outputs.floats(gradientName(name))]));
 }
 
-/** Adds to gradients, in place, what a run gave of single rows, whose numbers are in what it was fed. */
+/** Adds to gradients, in place, what a pass gave of single rows, whose numbers are in what it was fed. */
 export function addGradientRows(
   { rows }: Pick<TrainingModel, "rows">,
   gradients: Gradients,
@@ -32,8 +32,8 @@ export function addGradientRows(
   }
 }
 
-/** The gradients of a run; where it gave them, with single rows added. */
-export function runGradients(
+/** The gradients of a pass; where it gave them, with single rows added. */
+export function passGradients(
   model: Pick<TrainingModel, "trains" | "rows">,
   outputs: Outputs,
   feeds: Feeds,

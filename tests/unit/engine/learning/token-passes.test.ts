@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import type { TokenSequence } from "../../../../src/engine/learning/batch.ts";
-import { runSizes } from "../../../../src/engine/learning/step-plan.ts";
+import { passSizes } from "../../../../src/engine/learning/step-plan.ts";
 import { supervisedObjective } from "../../../../src/engine/learning/supervised-objective.ts";
-import { runLimits, tokenRuns } from "../../../../src/engine/learning/token-runs.ts";
+import { passLimits, tokenPasses } from "../../../../src/engine/learning/token-passes.ts";
 import { freshTrainerState } from "../../../../src/engine/learning/trainer-state.ts";
 import { createTrainingEngine } from "../../../../src/engine/learning/training-engine.ts";
 import { trainingModel } from "../../../../src/engine/learning/training-graphs.ts";
@@ -29,7 +29,7 @@ function sequence(length: number): TokenSequence {
 }
 
 const runsOf = (lengths: number[][], tokens: number, padding = Number.POSITIVE_INFINITY) =>
-  tokenRuns(
+  tokenPasses(
     // Each begins with another token.
     lengths.map((own, number) =>
       own.map((length, at) => ({
@@ -40,7 +40,7 @@ const runsOf = (lengths: number[][], tokens: number, padding = Number.POSITIVE_I
     { tokens, padding, paddingPerShared: 0 },
   );
 
-test("runs hold the longest samples first, no more tokens than allowed with an eighth of their padding, and each sample once", () => {
+test("passes hold the longest samples first, no more tokens than allowed with an eighth of their padding, and each sample once", () => {
   expect(runsOf([[3], [9], [4], [4], [1]], 9)).toEqual([[1], [2, 3], [0, 4]]);
   expect(runsOf([[9], [3], [3], [3]], 18)).toEqual([[0, 1, 2], [3]]);
   expect(runsOf([[9], [3], [3], [3]], 18 + 2.25)).toEqual([[0, 1, 2, 3]]);
@@ -55,7 +55,9 @@ test("samples of one prompt come together, however long they are", () => {
     mask: [0, ...Array.from({ length }, () => 1)],
   });
   const samples = [answer(1, 4), answer(2, 6), answer(1, 8), answer(2, 2)].map((one) => [one]);
-  expect(tokenRuns(samples, { tokens: 16, padding: Number.POSITIVE_INFINITY, paddingPerShared: 0 })).toEqual([
+  expect(
+    tokenPasses(samples, { tokens: 16, padding: Number.POSITIVE_INFINITY, paddingPerShared: 0 }),
+  ).toEqual([
     [2, 0],
     [1, 3],
   ]);
@@ -66,24 +68,24 @@ test("what samples begin with alike counts once, and an eighth where it stands a
     { tokens: [1, 2, 3, 4, 5, 6, number, number], mask: [0, 0, 0, 0, 0, 0, 1, 1] },
   ]);
   const sizes = (tokens: number) =>
-    tokenRuns(samples, { tokens, padding: 0, paddingPerShared: 0 }).map((run) => run.length);
+    tokenPasses(samples, { tokens, padding: 0, paddingPerShared: 0 }).map((pass) => pass.length);
   // Five of the seven tokens before the last action are the same of all.
   expect(sizes(17 + 25 / 8)).toEqual([6]);
   expect(sizes(17 + 24 / 8)).toEqual([5, 1]);
   expect(sizes(9 + 5 / 8)).toEqual([2, 2, 2]);
 });
 
-test("a group goes into a run of its own rather than into two", () => {
+test("a group goes into a pass of its own rather than into two", () => {
   const group = (prompt: number, count: number) =>
     Array.from({ length: count }, (_, number) => [
       { tokens: [prompt, 2, 3, 4, number, number], mask: [0, 0, 0, 0, 1, 1] },
     ]);
   // Of a group of four: three tokens that all share, and two of each.
   const samples = [...group(1, 4), ...group(2, 4)];
-  const runs = (tokens: number) => tokenRuns(samples, { tokens, padding: 0, paddingPerShared: 0 });
-  expect(runs(22 + 18 / 8)).toEqual([[0, 1, 2, 3, 4, 5, 6, 7]]);
-  expect(runs(16).map((run) => run.length)).toEqual([4, 4]);
-  expect(runs(8).map((run) => run.length)).toEqual([2, 2, 2, 2]);
+  const passes = (tokens: number) => tokenPasses(samples, { tokens, padding: 0, paddingPerShared: 0 });
+  expect(passes(22 + 18 / 8)).toEqual([[0, 1, 2, 3, 4, 5, 6, 7]]);
+  expect(passes(16).map((pass) => pass.length)).toEqual([4, 4]);
+  expect(passes(8).map((pass) => pass.length)).toEqual([2, 2, 2, 2]);
 });
 
 test("padding costs at most as many scores in vain as allowed", () => {
@@ -101,21 +103,21 @@ test("padding may cost as much more as samples have in common", () => {
   ];
   // Of the first, nine tokens have a part in the loss, of the others seven; six begin all of them.
   const samples = [sample(10), sample(8), sample(8)];
-  const runs = (paddingPerShared: number) =>
-    tokenRuns(samples, { tokens: 100, padding: 0, paddingPerShared }).map((run) => run.length);
-  expect(runs(32 / 5)).toEqual([3]);
-  expect(runs(31 / 5)).toEqual([1, 2]);
+  const passes = (paddingPerShared: number) =>
+    tokenPasses(samples, { tokens: 100, padding: 0, paddingPerShared }).map((pass) => pass.length);
+  expect(passes(32 / 5)).toEqual([3]);
+  expect(passes(31 / 5)).toEqual([1, 2]);
 });
 
 test("one trajectory of 4,000 tokens with 63 of 100 takes what it takes alone", () => {
   const sequences = [4000, ...Array.from({ length: 63 }, () => 100)].map(sequence);
-  const runs = tokenRuns(
+  const passes = tokenPasses(
     sequences.map((one) => [one]),
-    runLimits(config, 8192),
+    passLimits(config, 8192),
   );
   const { graph } = trainingModel({ config }, supervisedObjective);
-  const peaks = runs.map((run) => {
-    const sizes = runSizes(run.map((index) => [sequences[index]!]));
+  const peaks = passes.map((pass) => {
+    const sizes = passSizes(pass.map((index) => [sequences[index]!]));
     return { scores: sizes.batch * sizes.length ** 2, bytes: peakBytes(graph, sizes) };
   });
   const needed = 4000 ** 2 + 63 * 100 ** 2;
