@@ -20,11 +20,12 @@ import type { Report } from "../src/control/temporal/durable.ts";
 import { type Timed, timed } from "../src/control/temporal/timed.ts";
 import type { RunTasks } from "../src/plan/tasks/run-tasks.ts";
 import type { OpenRun } from "../src/run/folder/open-runs.ts";
+import { actionSegment } from "../src/run/projections/action-segment.ts";
+import { segmentRef } from "../src/run/projections/segment-ref.ts";
+import { turnResult } from "../src/run/projections/turn-result.ts";
 import { turnKey } from "../src/run/store/keys.ts";
-import { actionSegment } from "../src/run/trajectory/action-segment.ts";
 import { recordedOnce } from "../src/run/trajectory/journal.ts";
-import { segmentRef } from "../src/run/trajectory/segments.ts";
-import { recordRefused, resultOf } from "../src/run/trajectory/turn-journal.ts";
+import { recordRefused } from "../src/run/trajectory/turn-journal.ts";
 import { newestVersion } from "../src/run/versions/newest-version.ts";
 import { completeReading, stopTexts, turnTools } from "../src/work/turns/action-reading.ts";
 import { readPrompt, turnMessages } from "../src/work/turns/turn-messages.ts";
@@ -93,7 +94,7 @@ export function generateTurn(worker: PolicyWorker, tasks: RunTasks) {
       });
       return recordedTurn(input, generated);
     });
-    const result = resultOf(recorded);
+    const result = turnResult(recorded);
     const { expression } = plan.rollout;
     const read =
       result.read ?? (expression && expressionReader(expression)(result.action, turnTools(plan, input)));

@@ -1,9 +1,9 @@
 import type { RunActivities } from "../src/contracts/activities.ts";
 import { type RunTasks, taskAt } from "../src/plan/tasks/run-tasks.ts";
 import type { OpenRun } from "../src/run/folder/open-runs.ts";
+import { trajectoryRecord } from "../src/run/projections/trajectory-record.ts";
 import { foundInJournal, readEnded } from "../src/run/trajectory/ended-trajectory.ts";
 import { recordedAsLeftOut } from "../src/run/trajectory/recorded-as-left-out.ts";
-import { trajectoryRecord } from "../src/run/trajectory/trajectory-record.ts";
 
 /**
  * Records a trajectory that a failure of the infrastructure ended, with the reason. No step trains on it.

@@ -6,9 +6,9 @@ import { freeVersions } from "../src/results/retention/free-versions.ts";
 import type { Housekeeping } from "../src/results/retention/housekeeping.ts";
 import { writeMetrics } from "../src/run/folder/metrics-view.ts";
 import type { OpenRun } from "../src/run/folder/open-runs.ts";
+import { meanMetrics } from "../src/run/projections/metrics.ts";
 import { recordedStepKey } from "../src/run/store/keys.ts";
 import { recordedOnce } from "../src/run/trajectory/journal.ts";
-import { meanMetrics } from "../src/run/trajectory/metrics.ts";
 import { readTrajectories } from "../src/run/trajectory/trajectory-files.ts";
 import { trajectoryOf } from "../src/run/trajectory/trajectory-of.ts";
 

@@ -2,13 +2,13 @@ import { createUniformStream } from "../../src/base/random/uniform-stream.ts";
 import type { Segment } from "../../src/contracts/generated/segment.ts";
 import type { StepRecord } from "../../src/contracts/generated/step-record.ts";
 import type { RecordedTurn } from "../../src/contracts/recorded-turn.ts";
+import { segmentRef } from "../../src/run/projections/segment-ref.ts";
+import type { StoredTurn } from "../../src/run/projections/stored-records.ts";
+import { turnRecord } from "../../src/run/projections/turn-record.ts";
+import { turnResult } from "../../src/run/projections/turn-result.ts";
 import { recordedStepKey } from "../../src/run/store/keys.ts";
 import type { Store } from "../../src/run/store/store.ts";
 import { foldStep, type Member } from "../../src/run/trajectory/folded/fold-step.ts";
-import type { StoredTurn } from "../../src/run/trajectory/folded/trajectory-records.ts";
-import { segmentRef } from "../../src/run/trajectory/segments.ts";
-import { resultOf } from "../../src/run/trajectory/turn-journal.ts";
-import { turnRecord } from "../../src/run/trajectory/turn-record.ts";
 
 const turnsEach = 3;
 const groupSize = 8;
@@ -103,7 +103,11 @@ function member(step: number, group: number, sample: number): Member {
     tokens: { prompt: tokensEach, action: turnsEach * tokensEach, observation: (turnsEach - 1) * tokensEach },
     policyVersions: kept.map(() => step - 1),
     turns: kept.map(({ recorded: turn, begun, calls }) =>
-      turnRecord({ generated: resultOf(turn), begun, calls: calls.flatMap(({ recorded = [] }) => recorded) }),
+      turnRecord({
+        generated: turnResult(turn),
+        begun,
+        calls: calls.flatMap(({ recorded = [] }) => recorded),
+      }),
     ),
     outcome: "answered" as const,
     reward: success ? 1 : -0.1 * below(4),

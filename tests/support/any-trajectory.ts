@@ -2,15 +2,15 @@ import { createUniformStream } from "../../src/base/random/uniform-stream.ts";
 import type { Segment } from "../../src/contracts/generated/segment.ts";
 import type { Media, Trajectory } from "../../src/contracts/generated/trajectory.ts";
 import type { Failure } from "../../src/contracts/recorded-call.ts";
+import { segmentRef } from "../../src/run/projections/segment-ref.ts";
 import {
   answeredCalls,
   type Stored,
   type StoredRecords,
   type StoredTurn,
-} from "../../src/run/trajectory/folded/trajectory-records.ts";
-import { segmentRef } from "../../src/run/trajectory/segments.ts";
-import { resultOf } from "../../src/run/trajectory/turn-journal.ts";
-import { turnRecord } from "../../src/run/trajectory/turn-record.ts";
+} from "../../src/run/projections/stored-records.ts";
+import { turnRecord } from "../../src/run/projections/turn-record.ts";
+import { turnResult } from "../../src/run/projections/turn-result.ts";
 
 /** Text, numbers and lists that are likely to go wrong. */
 const texts = [
@@ -166,7 +166,7 @@ export function anyTrajectory(seed: number, most: { turns: number; tokens: numbe
     turns: counted.map((turn) => {
       const told = isToldByJournal && turn === counted.at(-1) ? asJournalTells(turn) : turn;
       return turnRecord({
-        generated: resultOf(turn.recorded),
+        generated: turnResult(turn.recorded),
         begun: told.begun,
         calls: answeredCalls(told),
       });

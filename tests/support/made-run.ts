@@ -15,6 +15,7 @@ import { reserve } from "../../src/results/ledger/reservations.ts";
 import { writeMetrics } from "../../src/run/folder/metrics-view.ts";
 import { type OpenRun, openRunFolder } from "../../src/run/folder/open-runs.ts";
 import { runFolder } from "../../src/run/folder/run-folder.ts";
+import { segmentRef } from "../../src/run/projections/segment-ref.ts";
 import {
   callKey,
   planRow,
@@ -26,7 +27,6 @@ import {
   turnKey,
 } from "../../src/run/store/keys.ts";
 import { openFolderStore, openRunStoreAt } from "../../src/run/store/open-run-store.ts";
-import { segmentRef } from "../../src/run/trajectory/segments.ts";
 import { samplePlan } from "./sample-plan.ts";
 import { writeVersion } from "./versions.ts";
 

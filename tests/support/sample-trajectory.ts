@@ -7,9 +7,9 @@ import type { SegmentRef, TrajectoryPlace, TrajectoryResult } from "../../src/co
 import type { Framing } from "../../src/engine/tokens/framing.ts";
 import type { Tokenizer } from "../../src/engine/tokens/tokenizer.ts";
 import type { OpenRun } from "../../src/run/folder/open-runs.ts";
+import { segmentRef } from "../../src/run/projections/segment-ref.ts";
+import { type Ending, trajectoryRecord } from "../../src/run/projections/trajectory-record.ts";
 import { callKey, leftOutKey, trajectoryKey } from "../../src/run/store/keys.ts";
-import { segmentRef } from "../../src/run/trajectory/segments.ts";
-import { type Ending, trajectoryRecord } from "../../src/run/trajectory/trajectory-record.ts";
 
 import { writeTurn } from "./written-turn.ts";
 

@@ -1,8 +1,8 @@
 import type { Segment } from "../../src/contracts/generated/segment.ts";
 import type { RecordedTurn } from "../../src/contracts/recorded-turn.ts";
+import { segmentRef } from "../../src/run/projections/segment-ref.ts";
 import { type TrajectoryName, turnKey } from "../../src/run/store/keys.ts";
 import type { Store } from "../../src/run/store/store.ts";
-import { segmentRef } from "../../src/run/trajectory/segments.ts";
 
 /** Records a turn with these two segments, as the activity does; its head. */
 export async function writeTurn(

@@ -7,7 +7,7 @@ import type { Message } from "../../contracts/message.ts";
 import type { Plan } from "../../contracts/plan.ts";
 import { toolDefinitions } from "../../plan/pipeline/resolve/tool-definitions.ts";
 import type { Detail } from "../../results/report/trajectory-detail.ts";
-import { policyCalls } from "../../run/trajectory/policy-calls.ts";
+import { policyCalls } from "../../run/projections/policy-calls.ts";
 
 /** A message as OpenAI's chat completions have it: a call's arguments are text. */
 export type OpenAiMessage =

@@ -2,9 +2,9 @@ import type { FinishedTrajectory } from "../../contracts/folded-step.ts";
 import type { Finding } from "../../contracts/ledger.ts";
 import type { RecordedTurn } from "../../contracts/recorded-turn.ts";
 import type { SegmentRef, TokenCounts } from "../../contracts/trajectory.ts";
+import { segmentRef } from "../../run/projections/segment-ref.ts";
 import { turnKey } from "../../run/store/keys.ts";
 import type { Store } from "../../run/store/store.ts";
-import { segmentRef } from "../../run/trajectory/segments.ts";
 import { trajectoryOf } from "../../run/trajectory/trajectory-of.ts";
 
 /** What a trajectory's record says of its chain of segments. */

@@ -1,10 +1,10 @@
 import type { FinishedTrajectory } from "../../contracts/folded-step.ts";
 import type { Finding } from "../../contracts/ledger.ts";
 import { trajectoryId } from "../../contracts/trajectory-id.ts";
+import { finishedTrajectory } from "../../run/projections/finished-trajectory.ts";
 import type { Key } from "../../run/store/key.ts";
 import type { TrajectoryName } from "../../run/store/keys.ts";
 import type { Corrupt, Scanned, Store } from "../../run/store/store.ts";
-import { finishedTrajectory } from "../../run/trajectory/finished-trajectory.ts";
 import { trajectoriesPrefix, trajectoryIn } from "../../run/trajectory/listed-trajectories.ts";
 import type { RecordReader } from "../../run/trajectory/reader.ts";
 import { readTrajectoryRecord } from "../../run/trajectory/trajectory-files.ts";

@@ -4,8 +4,8 @@ import type { Trajectory } from "../../contracts/generated/trajectory.ts";
 import type { TrajectorySummary } from "../../contracts/rollout.ts";
 import type { RewardRange } from "../../contracts/trajectory.ts";
 import type { OpenRun } from "../../run/folder/open-runs.ts";
+import { policyCalls } from "../../run/projections/policy-calls.ts";
 import { type TrajectoryName, turnKey } from "../../run/store/keys.ts";
-import { policyCalls } from "../../run/trajectory/policy-calls.ts";
 import { readTrajectoryRecord } from "../../run/trajectory/trajectory-files.ts";
 import { trajectoryOf } from "../../run/trajectory/trajectory-of.ts";
 

@@ -4,12 +4,13 @@ import type { Segment } from "../../contracts/generated/segment.ts";
 import type { Call, Trajectory } from "../../contracts/generated/trajectory.ts";
 import type { SpokenMessage } from "../../contracts/message.ts";
 import type { TokenCounts } from "../../contracts/trajectory.ts";
+import { callRecord, type JournalTurn } from "../../run/projections/turn-record.ts";
+import { turnResult } from "../../run/projections/turn-result.ts";
 import type { TrajectoryName } from "../../run/store/keys.ts";
 import type { Store } from "../../run/store/store.ts";
 import { readRows, recordedTurns } from "../../run/trajectory/segments.ts";
 import { readTrajectoryRecord } from "../../run/trajectory/trajectory-files.ts";
-import { type JournalTurn, readTurns, resultOf } from "../../run/trajectory/turn-journal.ts";
-import { callRecord } from "../../run/trajectory/turn-record.ts";
+import { readTurns } from "../../run/trajectory/turn-journal.ts";
 
 /** A turn to show. What only the turn's own file holds is absent if that file is. */
 export interface Detail {
@@ -49,7 +50,7 @@ export async function readTrajectory(
     return { id, turns: entries.map(turnUnderWay), tokens, segments };
   }
   const results: GenerateTurnResult[] = [];
-  for await (const recorded of recordedTurns(store, name)) results.push(resultOf(recorded));
+  for await (const recorded of recordedTurns(store, name)) results.push(turnResult(recorded));
   const turns = record.turns.map((turn, index) => ({ ...turn, ...detailsOf(results[index]) }));
   return { id, record, turns, tokens: record.tokens, segments: await segmentsOf(store, name, record.head) };
 }

@@ -1,12 +1,12 @@
 import { ahead } from "../../base/async/ahead.ts";
 import type { TrainedStep } from "../../contracts/ledger.ts";
 import type { OpenRun } from "../../run/folder/open-runs.ts";
+import type { Use } from "../../run/projections/parquet-rows.ts";
+import { endingOf } from "../../run/projections/stored-records.ts";
 import { foldedKey } from "../../run/store/keys.ts";
 import { foldStep, type Member } from "../../run/trajectory/folded/fold-step.ts";
 import { readRecords } from "../../run/trajectory/folded/read-records.ts";
 import { recordsByKey } from "../../run/trajectory/folded/records-by-key.ts";
-import type { Use } from "../../run/trajectory/folded/rows.ts";
-import { endingOf } from "../../run/trajectory/folded/trajectory-records.ts";
 import { trajectoryOf } from "../../run/trajectory/trajectory-of.ts";
 import { checkChain } from "../ledger/check-chain.ts";
 import { readTrainedStep } from "../ledger/trained-steps.ts";

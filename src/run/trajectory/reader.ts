@@ -1,13 +1,13 @@
 import { collected } from "../../base/async/collected.ts";
 import { EverturnError } from "../../base/errors/everturn-error.ts";
 import type { FinishedTrajectory, FoldedEntry } from "../../contracts/folded-step.ts";
+import { finishedTrajectory } from "../projections/finished-trajectory.ts";
+import { rebuilt } from "../projections/parquet-records.ts";
 import { type Key, nameOf } from "../store/key.ts";
 import { foldedKey, type TrajectoryName, trajectoryPrefix } from "../store/keys.ts";
 import type { Store } from "../store/store.ts";
-import { finishedTrajectory } from "./finished-trajectory.ts";
 import { foldedPrefix } from "./folded/folded-path.ts";
 import { openRows } from "./folded/parquet-file.ts";
-import { rebuilt } from "./folded/rebuilt.ts";
 import { recordsByKey, type StoredJson } from "./folded/records-by-key.ts";
 import { type StepFile, stepFiles } from "./folded/step-files.ts";
 import { listedTrajectories, type Only } from "./listed-trajectories.ts";

@@ -1,15 +1,11 @@
-import { hash } from "node:crypto";
 import { EverturnError } from "../../base/errors/everturn-error.ts";
 import type { Segment } from "../../contracts/generated/segment.ts";
 import type { RecordedTurn } from "../../contracts/recorded-turn.ts";
 import type { SegmentRef } from "../../contracts/trajectory.ts";
+import { segmentRef } from "../projections/segment-ref.ts";
+import type { SegmentRows } from "../projections/training-trajectory.ts";
 import { type TrajectoryName, turnKey } from "../store/keys.ts";
 import type { Store } from "../store/store.ts";
-
-/** The name of a segment: the SHA-256 of its content, which names the one before it. */
-export function segmentRef(segment: Segment): SegmentRef {
-  return hash("sha256", JSON.stringify(segment));
-}
 
 /** The recorded turns of a trajectory, the first one first, until one is absent. */
 export async function* recordedTurns(
@@ -21,14 +17,6 @@ export async function* recordedTurns(
     if (recorded === undefined) return;
     yield recorded;
   }
-}
-
-/** The rows of a trajectory: chains of segments, each from a prompt to an action that nothing follows. */
-export interface SegmentRows {
-  /** In the order in which they ended; what several share are the same objects. */
-  rows: Segment[][];
-  /** The actions of all rows, in the order of their turns. */
-  actions: Segment[];
 }
 
 /** The rows of a trajectory whose last turn ends with `head`; none for null. Throws SEGMENT_MISSING. */

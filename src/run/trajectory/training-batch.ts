@@ -3,10 +3,10 @@ import { defined } from "../../base/records/defined.ts";
 import type { BatchMember, LeftOut } from "../../contracts/ledger.ts";
 import type { TrainingTrajectory } from "../../contracts/trainer.ts";
 import type { Outcome } from "../../contracts/trajectory.ts";
+import { trainingTrajectory } from "../projections/training-trajectory.ts";
 import { trajectoryKey } from "../store/keys.ts";
 import type { Store } from "../store/store.ts";
 import { readRows } from "./segments.ts";
-import { trainingTrajectory } from "./training-trajectory.ts";
 import { trajectoryOf } from "./trajectory-of.ts";
 
 /** What a step trains on. */

@@ -1,28 +1,11 @@
 import type { GenerateTurnResult } from "../../contracts/generate-turn.ts";
 import type { RecordedCall } from "../../contracts/recorded-call.ts";
-import type { RecordedTurn } from "../../contracts/recorded-turn.ts";
 import type { RefusedCall } from "../../contracts/trajectory.ts";
+import type { JournalTurn } from "../projections/turn-record.ts";
+import { turnResult } from "../projections/turn-result.ts";
 import { callKey, type TrajectoryName } from "../store/keys.ts";
 import type { Store } from "../store/store.ts";
 import { recordedTurns } from "./segments.ts";
-
-/** A turn as the journal holds it: what was generated, how many calls it began, and those that have been answered. */
-export interface JournalTurn {
-  generated: GenerateTurnResult;
-  begun: number;
-  calls: RecordedCall[];
-}
-
-/** What the activity that generated a turn answers. */
-export function resultOf({
-  appended: _,
-  callsBefore: __,
-  request: ___,
-  action,
-  ...rest
-}: RecordedTurn): GenerateTurnResult {
-  return { ...rest, action: action.text, policyVersion: action.policyVersion ?? 0 };
-}
 
 /**
  * The turns of a trajectory: the first `turns`, the last of which began `calls` calls; or, if that is not known, all that
@@ -38,7 +21,7 @@ export async function readTurns(
   const begunBefore: number[] = [];
   for await (const recorded of recordedTurns(store, place)) {
     begunBefore.push(recorded.callsBefore);
-    results.push(resultOf(recorded));
+    results.push(turnResult(recorded));
     if (results.length === ended?.turns) break;
   }
   return Promise.all(

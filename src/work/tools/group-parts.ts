@@ -5,7 +5,7 @@ import type { Trajectory } from "../../contracts/generated/trajectory.ts";
 import type { ResolvedReward } from "../../contracts/plan.ts";
 import type { GroupMember, GroupScore, Unscored } from "../../contracts/reward.ts";
 import { isOfGroups, taskRewards } from "../../plugin/registry/task-rewards.ts";
-import { scoredTurns } from "../../run/trajectory/policy-calls.ts";
+import { scoredTurns } from "../../run/projections/policy-calls.ts";
 import { addedScores } from "./added-scores.ts";
 import { lostScore, type NumberedReward } from "./score-parts.ts";
 

@@ -6,7 +6,7 @@ import {
   callColumns,
   segmentColumns,
   trajectoryColumns,
-} from "../../../src/run/trajectory/folded/columns.ts";
+} from "../../../src/run/projections/parquet-columns.ts";
 
 const page = readFileSync(join(import.meta.dirname, "../../../docs/parquet.md"), "utf8");
 

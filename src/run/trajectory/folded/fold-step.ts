@@ -2,13 +2,13 @@ import { hash } from "node:crypto";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { FoldedEntry, FoldedStep, RowsPlace } from "../../../contracts/folded-step.ts";
 import type { Trajectory } from "../../../contracts/generated/trajectory.ts";
+import { finishedTrajectory } from "../../projections/finished-trajectory.ts";
+import { rebuilt } from "../../projections/parquet-records.ts";
+import { rowsOf, type Use } from "../../projections/parquet-rows.ts";
+import type { StoredRecords } from "../../projections/stored-records.ts";
 import { foldedKey, type TrajectoryName } from "../../store/keys.ts";
 import type { Store } from "../../store/store.ts";
-import { finishedTrajectory } from "../finished-trajectory.ts";
 import { openRows, writeRows } from "./parquet-file.ts";
-import { rebuilt } from "./rebuilt.ts";
-import { rowsOf, type Use } from "./rows.ts";
-import type { StoredRecords } from "./trajectory-records.ts";
 
 /** An ended trajectory of a step. */
 export interface Member {

@@ -10,8 +10,8 @@ import {
 import { type ColumnSource, fileWriter, ParquetWriter } from "hyparquet-writer";
 import { persistently } from "../../../base/files/persistently.ts";
 import type { RowsPlace } from "../../../contracts/folded-step.ts";
-import { type Column, callColumns, columns } from "./columns.ts";
-import type { Row } from "./row.ts";
+import { type Column, callColumns, columns } from "../../projections/parquet-columns.ts";
+import type { Row } from "../../projections/parquet-row.ts";
 
 /** The one file of the tree. */
 const name = "trajectories.parquet";

@@ -1,5 +1,6 @@
 import { defined } from "../../../base/records/defined.ts";
 import type { Failure } from "../../../contracts/recorded-call.ts";
+import { endingOf, type Stored, type StoredRecords } from "../../projections/stored-records.ts";
 import type { Key } from "../../store/key.ts";
 import { failureKey, type TrajectoryName, trajectoryKey, trajectoryPrefix } from "../../store/keys.ts";
 import { listed } from "../../store/listed.ts";
@@ -7,7 +8,6 @@ import type { Store } from "../../store/store.ts";
 import { recordedTurns } from "../segments.ts";
 import { leftOutRecords } from "../trajectory-files.ts";
 import { readCalls } from "../turn-journal.ts";
-import { endingOf, type Stored, type StoredRecords } from "./trajectory-records.ts";
 
 type Reads = Pick<Store, "read">;
 

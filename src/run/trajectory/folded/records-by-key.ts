@@ -1,3 +1,4 @@
+import type { StoredRecords } from "../../projections/stored-records.ts";
 import {
   callKey,
   failureKey,
@@ -6,7 +7,6 @@ import {
   trajectoryKey,
   turnKey,
 } from "../../store/keys.ts";
-import type { StoredRecords } from "./trajectory-records.ts";
 
 /** A value of a record: what it is, its key says. */
 export type StoredJson = ReturnType<typeof JSON.parse>;

@@ -8,8 +8,8 @@ import type { TrainingSettings } from "../../../../src/engine/learning/training-
 import { randomModelWeights } from "../../../../src/engine/models/weights/random-weights.ts";
 import { createSampler } from "../../../../src/engine/sampling/sampler.ts";
 import type { SampleRequest } from "../../../../src/engine/sampling/sequence.ts";
-import { actionSegment } from "../../../../src/run/trajectory/action-segment.ts";
-import { trainingTrajectory } from "../../../../src/run/trajectory/training-trajectory.ts";
+import { actionSegment } from "../../../../src/run/projections/action-segment.ts";
+import { trainingTrajectory } from "../../../../src/run/projections/training-trajectory.ts";
 import { smallModel } from "../../../support/small-model.ts";
 import { modelFolder } from "../sampling/policy-folders.ts";
 

@@ -7,7 +7,7 @@ import { anyOf } from "../../../../src/engine/tokens/control-text.ts";
 import { createFraming } from "../../../../src/engine/tokens/framing.ts";
 import { guessedControl } from "../../../../src/engine/tokens/guessed-control.ts";
 import { loadTokenizer, type Tokenizer } from "../../../../src/engine/tokens/tokenizer.ts";
-import { trainingTrajectory } from "../../../../src/run/trajectory/training-trajectory.ts";
+import { trainingTrajectory } from "../../../../src/run/projections/training-trajectory.ts";
 import { fetchLlamaCpp } from "../../../support/llama-cpp.ts";
 import { publishedTemplate, publishedTokenizer } from "../../../support/published-tokenizer.ts";
 import { type Draws, drawsOf, randomText } from "../../../support/random-text.ts";

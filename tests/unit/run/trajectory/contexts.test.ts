@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 import type { Segment } from "../../../../src/contracts/generated/segment.ts";
+import { segmentRef } from "../../../../src/run/projections/segment-ref.ts";
 import { turnKey } from "../../../../src/run/store/keys.ts";
 import { openRunStore } from "../../../../src/run/store/open-run-store.ts";
 import { openContexts } from "../../../../src/run/trajectory/contexts.ts";
-import { segmentRef } from "../../../../src/run/trajectory/segments.ts";
 import { temporaryFolder } from "../../../support/temporary-folder.ts";
 
 const store = openRunStore(temporaryFolder());

@@ -5,6 +5,7 @@ import { defined } from "../../../../src/base/records/defined.ts";
 import type { Trajectory } from "../../../../src/contracts/generated/trajectory.ts";
 import { type QueryColumnName, queryColumns } from "../../../../src/results/table/columns.ts";
 import { openTrajectoryTable } from "../../../../src/results/table/open-query.ts";
+import { endingOf, type StoredRecords } from "../../../../src/run/projections/stored-records.ts";
 import { keyOf } from "../../../../src/run/store/key.ts";
 import {
   recordedStepKey,
@@ -19,7 +20,6 @@ import { foldStep, type Member } from "../../../../src/run/trajectory/folded/fol
 import { readRecords } from "../../../../src/run/trajectory/folded/read-records.ts";
 import { recordsByKey } from "../../../../src/run/trajectory/folded/records-by-key.ts";
 import { removeRecords } from "../../../../src/run/trajectory/folded/remove-records.ts";
-import { endingOf, type StoredRecords } from "../../../../src/run/trajectory/folded/trajectory-records.ts";
 import { trajectoryReader } from "../../../../src/run/trajectory/reader.ts";
 import { anyTrajectory } from "../../../support/any-trajectory.ts";
 import { startObjects } from "../../../support/object-store.ts";

@@ -2,9 +2,10 @@ import { appendFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { Segment } from "../../../../src/contracts/generated/segment.ts";
+import { segmentRef } from "../../../../src/run/projections/segment-ref.ts";
 import { turnKey } from "../../../../src/run/store/keys.ts";
 import { openRunStore } from "../../../../src/run/store/open-run-store.ts";
-import { readRows, readSegments, segmentRef } from "../../../../src/run/trajectory/segments.ts";
+import { readRows, readSegments } from "../../../../src/run/trajectory/segments.ts";
 import { temporaryFolder } from "../../../support/temporary-folder.ts";
 import { writeTurn } from "../../../support/written-turn.ts";
 

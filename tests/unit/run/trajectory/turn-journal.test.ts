@@ -1,10 +1,11 @@
 import { expect, test } from "vitest";
 import type { EndedTrajectory } from "../../../../src/contracts/activities.ts";
 import type { Segment } from "../../../../src/contracts/generated/segment.ts";
+import type { JournalTurn } from "../../../../src/run/projections/turn-record.ts";
 import { callKey } from "../../../../src/run/store/keys.ts";
 import { openRunStore } from "../../../../src/run/store/open-run-store.ts";
 import { readEnded } from "../../../../src/run/trajectory/ended-trajectory.ts";
-import { type JournalTurn, readTurns } from "../../../../src/run/trajectory/turn-journal.ts";
+import { readTurns } from "../../../../src/run/trajectory/turn-journal.ts";
 import { temporaryFolder } from "../../../support/temporary-folder.ts";
 import { writeTurn } from "../../../support/written-turn.ts";
 

@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { rowsOf } from "../../../../../src/run/projections/parquet-rows.ts";
+import { endingOf } from "../../../../../src/run/projections/stored-records.ts";
 import { openRows, writeRows } from "../../../../../src/run/trajectory/folded/parquet-file.ts";
-import { rowsOf } from "../../../../../src/run/trajectory/folded/rows.ts";
-import { endingOf } from "../../../../../src/run/trajectory/folded/trajectory-records.ts";
 import { anyTrajectory } from "../../../../support/any-trajectory.ts";
 import { python, whyNoPython } from "../../../../support/parquet-readers.ts";
 import { temporaryFolder } from "../../../../support/temporary-folder.ts";

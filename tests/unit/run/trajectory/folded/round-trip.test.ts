@@ -2,12 +2,12 @@ import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { rebuilt } from "../../../../../src/run/projections/parquet-records.ts";
+import type { Row } from "../../../../../src/run/projections/parquet-row.ts";
+import { rowsOf } from "../../../../../src/run/projections/parquet-rows.ts";
+import { segmentRef } from "../../../../../src/run/projections/segment-ref.ts";
+import { endingOf, type StoredRecords } from "../../../../../src/run/projections/stored-records.ts";
 import { openRows, writeRows } from "../../../../../src/run/trajectory/folded/parquet-file.ts";
-import { rebuilt } from "../../../../../src/run/trajectory/folded/rebuilt.ts";
-import type { Row } from "../../../../../src/run/trajectory/folded/row.ts";
-import { rowsOf } from "../../../../../src/run/trajectory/folded/rows.ts";
-import { endingOf, type StoredRecords } from "../../../../../src/run/trajectory/folded/trajectory-records.ts";
-import { segmentRef } from "../../../../../src/run/trajectory/segments.ts";
 import { anyTrajectory } from "../../../../support/any-trajectory.ts";
 
 /** Writes the rows and gives what a reader of the file rebuilds. */

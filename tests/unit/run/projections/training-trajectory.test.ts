@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { Segment } from "../../../../src/contracts/generated/segment.ts";
-import { actionSegment } from "../../../../src/run/trajectory/action-segment.ts";
-import { trainingTrajectory } from "../../../../src/run/trajectory/training-trajectory.ts";
+import { actionSegment } from "../../../../src/run/projections/action-segment.ts";
+import { trainingTrajectory } from "../../../../src/run/projections/training-trajectory.ts";
 
 const segments: Segment[] = [
   { previous: null, origin: "prompt", text: "1 + 1 =", tokens: [5, 6] },

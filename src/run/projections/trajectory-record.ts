@@ -1,7 +1,7 @@
 import { defined } from "../../base/records/defined.ts";
 import type { EndedTrajectory } from "../../contracts/activities.ts";
 import type { Trajectory } from "../../contracts/generated/trajectory.ts";
-import type { Ended } from "./ended-trajectory.ts";
+import type { Ended } from "./ended-turns.ts";
 
 /** How a trajectory ended. */
 export type Ending = Pick<Trajectory, "outcome" | "reward" | "success"> &

@@ -1,15 +1,14 @@
-import { defined } from "../../../base/records/defined.ts";
-import type { Segment } from "../../../contracts/generated/segment.ts";
-import type { Trajectory } from "../../../contracts/generated/trajectory.ts";
-import { outcomes } from "../../../contracts/outcomes.ts";
-import type { RecordedCall } from "../../../contracts/recorded-call.ts";
-import type { RecordedTurn } from "../../../contracts/recorded-turn.ts";
-
-import { segmentRef } from "../segments.ts";
-import { resultOf } from "../turn-journal.ts";
-import { turnRecord } from "../turn-record.ts";
-import { present, type Row, type ToolStructure } from "./row.ts";
-import { answeredCalls, type Stored, type StoredRecords, type StoredTurn } from "./trajectory-records.ts";
+import { defined } from "../../base/records/defined.ts";
+import type { Segment } from "../../contracts/generated/segment.ts";
+import type { Trajectory } from "../../contracts/generated/trajectory.ts";
+import { outcomes } from "../../contracts/outcomes.ts";
+import type { RecordedCall } from "../../contracts/recorded-call.ts";
+import type { RecordedTurn } from "../../contracts/recorded-turn.ts";
+import { present, type Row, type ToolStructure } from "./parquet-row.ts";
+import { segmentRef } from "./segment-ref.ts";
+import { answeredCalls, type Stored, type StoredRecords, type StoredTurn } from "./stored-records.ts";
+import { turnRecord } from "./turn-record.ts";
+import { turnResult } from "./turn-result.ts";
 
 /** The records of a trajectory, from its rows in order. */
 export function rebuilt(rows: readonly Row[]): StoredRecords {
@@ -114,7 +113,7 @@ function trajectoryRecord(row: Row, turns: readonly StoredTurn[]): Trajectory {
     policyVersions: row.policy_versions ?? [],
     turns: counted.map((turn) => {
       const { recorded, begun } = turn;
-      return turnRecord({ generated: resultOf(recorded), begun, calls: answeredCalls(turn) });
+      return turnRecord({ generated: turnResult(recorded), begun, calls: answeredCalls(turn) });
     }),
     ...present({ turnRewards: row.turn_rewards }),
     outcome: oneOf(outcomes, row.outcome),

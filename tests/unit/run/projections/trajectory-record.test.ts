@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import taskSchema from "../../../../schemas/task.schema.json" with { type: "json" };
 import trajectorySchema from "../../../../schemas/trajectory.schema.json" with { type: "json" };
 import { createAjv } from "../../../../src/base/validation/ajv.ts";
-import { trajectoryRecord } from "../../../../src/run/trajectory/trajectory-record.ts";
+import { trajectoryRecord } from "../../../../src/run/projections/trajectory-record.ts";
 
 const input = {
   place: {

@@ -1,4 +1,4 @@
-import type { callColumns, segmentColumns, trajectoryColumns } from "./columns.ts";
+import type { callColumns, segmentColumns, trajectoryColumns } from "./parquet-columns.ts";
 
 /** A value of each type of column. */
 interface Values {

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
-import type { Trajectory } from "../../../contracts/generated/trajectory.ts";
-import { rebuilt } from "./rebuilt.ts";
-import type { Row, SegmentPart, SharedColumns, ToolStructure } from "./row.ts";
-import type { Stored, StoredRecords, StoredTurn } from "./trajectory-records.ts";
+import type { Trajectory } from "../../contracts/generated/trajectory.ts";
+import { rebuilt } from "./parquet-records.ts";
+import type { Row, SegmentPart, SharedColumns, ToolStructure } from "./parquet-row.ts";
+import type { Stored, StoredRecords, StoredTurn } from "./stored-records.ts";
 
 /** What became of a trajectory in the step whose file it is in. */
 export interface Use {

@@ -1,7 +1,14 @@
 import { defined } from "../../base/records/defined.ts";
+import type { GenerateTurnResult } from "../../contracts/generate-turn.ts";
 import type { Call, Turn } from "../../contracts/generated/trajectory.ts";
 import type { RecordedCall } from "../../contracts/recorded-call.ts";
-import type { JournalTurn } from "./turn-journal.ts";
+
+/** A turn as the journal holds it: what was generated, how many calls it began, and those that have been answered. */
+export interface JournalTurn {
+  generated: GenerateTurnResult;
+  begun: number;
+  calls: RecordedCall[];
+}
 
 /** A turn of the journal as a trajectory's record tells it. */
 export function turnRecord({ generated, begun, calls }: JournalTurn): Turn {

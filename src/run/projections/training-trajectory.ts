@@ -2,7 +2,14 @@ import { defined } from "../../base/records/defined.ts";
 import type { Segment } from "../../contracts/generated/segment.ts";
 import { tiesBetween } from "../../contracts/router-ties.ts";
 import type { TrainingTrajectory } from "../../contracts/trainer.ts";
-import type { SegmentRows } from "./segments.ts";
+
+/** The rows of a trajectory: chains of segments, each from a prompt to an action that nothing follows. */
+export interface SegmentRows {
+  /** In the order in which they ended; what several share are the same objects. */
+  rows: Segment[][];
+  /** The actions of all rows, in the order of their turns. */
+  actions: Segment[];
+}
 
 /**
  * Joins a trajectory's segments into flat token arrays: mask 1 and log-probabilities for action tokens only, those of the

@@ -1,6 +1,6 @@
-import type { Trajectory } from "../../../contracts/generated/trajectory.ts";
-import type { Failure, RecordedCall } from "../../../contracts/recorded-call.ts";
-import type { RecordedTurn } from "../../../contracts/recorded-turn.ts";
+import type { Trajectory } from "../../contracts/generated/trajectory.ts";
+import type { Failure, RecordedCall } from "../../contracts/recorded-call.ts";
+import type { RecordedTurn } from "../../contracts/recorded-turn.ts";
 
 /** All that the store holds of a trajectory, record by record. */
 export interface StoredRecords {
