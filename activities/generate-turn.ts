@@ -98,11 +98,7 @@ export function generateTurn(worker: PolicyWorker, tasks: RunTasks) {
     const { expression } = plan.rollout;
     const read =
       result.read ?? (expression && expressionReader(expression)(result.action, turnTools(plan, input)));
-    return {
-      ...result,
-      ...(prompt === undefined ? {} : { prompt }),
-      ...(read === undefined ? {} : { read }),
-    };
+    return defined({ ...result, prompt, read });
   };
 }
 
@@ -145,11 +141,11 @@ function generationRequest(
   return {
     tokens,
     version,
-    sampling: {
+    sampling: defined({
       ...sampling,
       maxTokens: Math.min(sampling.maxTokens, tokenLimit - tokens.length),
-      ...(stop.length === 0 ? {} : { stop }),
-    },
+      stop: stop.length === 0 ? undefined : stop,
+    }),
     // The key leaves out the run's id, so that the same seed draws the same run.
     key: { seed, trajectory: `${place.stage}/${place.task}/${place.sample}`, turn },
     tools,

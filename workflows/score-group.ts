@@ -59,7 +59,7 @@ export function groupScoring(shard: ShardInput) {
           startedAt: Date.now(),
           failure,
         });
-        return { ...leftOut(result, failure), ...(mistake === undefined ? {} : { mistake }) };
+        return mistake === undefined ? leftOut(result, failure) : { ...leftOut(result, failure), mistake };
       }),
     );
   }

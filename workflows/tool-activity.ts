@@ -75,7 +75,7 @@ export async function callToolActivity(
   let holder = known;
   let silent: SilentWorker | undefined;
   for (;;) {
-    const asked = { ...request, ...(silent === undefined ? {} : { silent }) };
+    const asked = silent === undefined ? request : { ...request, silent };
     const waited = silent !== undefined && silent.queue === holder ? silent.ms : 0;
     const patience = answerTimeAfter(waited);
     try {

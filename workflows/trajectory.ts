@@ -94,7 +94,7 @@ async function finish(
     options,
   );
   const { reward, success, turnRewards } = score;
-  return { ...resultOf(input, open, outcome), reward, success, ...(turnRewards && { turnRewards }) };
+  return defined({ ...resultOf(input, open, outcome), reward, success, turnRewards });
 }
 
 async function leftOut(

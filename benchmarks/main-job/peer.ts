@@ -45,7 +45,8 @@ export async function startPeer(options: {
     temperature: plan.rollout.temperature,
     learningRate: Number(plan.trainer.config.learningRate),
     output: join(options.folder, "trl"),
-    ...(job.model === "smollm2" ? { lora, chatTemplate: String(plan.policy.config.chatTemplate) } : {}),
+    lora: job.model === "smollm2" ? lora : undefined,
+    chatTemplate: job.model === "smollm2" ? String(plan.policy.config.chatTemplate) : undefined,
   };
   const file = join(options.folder, "peer.json");
   await writeFile(file, JSON.stringify(settings));

@@ -27,7 +27,7 @@ export async function request(
       ...(method === "GET" ? {} : { "idempotency-key": key }),
       ...headers,
     },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    body: body === undefined ? null : JSON.stringify(body),
   };
   for (let redirects = 0; redirects <= most; redirects++) {
     const response = await fetch(at, { ...how, redirect: "manual", signal });

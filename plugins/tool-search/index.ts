@@ -40,21 +40,18 @@ function remote(url: string, web: JsonObject[string] | undefined): Search {
   const { variable, header } = objectOf(key);
   return searchWeb({
     url,
-    answer: {
-      passages,
-      text,
-      ...(typeof title === "string" && { title }),
-      ...(typeof id === "string" && { id }),
-    },
-    ...(body !== undefined && { body: objectOf(body) }),
-    ...(typeof variable === "string" && {
-      key: { variable, ...(typeof header === "string" && { header }) },
-    }),
+    body: body === undefined ? undefined : objectOf(body),
+    answer: { passages, text, title: textOf(title), id: textOf(id) },
+    key: typeof variable === "string" ? { variable, header: textOf(header) } : undefined,
   });
 }
 
 function objectOf(value: JsonObject[string] | undefined): JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value) ? value : {};
+}
+
+function textOf(value: JsonObject[string] | undefined): string | undefined {
+  return typeof value === "string" ? value : undefined;
 }
 
 function modelOf(embedding: JsonObject[string] | undefined): Pick<CorpusSource, "embedding"> {

@@ -7,11 +7,11 @@ export interface WebApi {
   /** With `$query` (and `$topk`) in it, where the query belongs into the address. */
   url: string;
   /** Any JSON, in which the texts $query and $topk are replaced; posted. Undefined: GET. */
-  body?: JsonObject;
+  body: JsonObject | undefined;
   /** Keys with dots: where the list is, and in each of its items the rest. */
-  answer: { passages: string; text: string; title?: string; id?: string };
+  answer: { passages: string; text: string; title: string | undefined; id: string | undefined };
   /** The environment variable that has the key, and the header that carries it: authorization, as a bearer's, if left out. */
-  key?: { variable: string; header?: string };
+  key: { variable: string; header: string | undefined } | undefined;
 }
 
 /** Searches by a web search's API, such as Serper's, Brave's or Tavily's, by declaration. Throws what its retry policy is for. */

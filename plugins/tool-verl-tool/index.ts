@@ -85,7 +85,7 @@ function answerOf({ observation, done, valid }: Observed): ToolResponse {
 /** An action that is not valid but ends the trajectory is its answer. */
 function marks(done: boolean, valid: boolean, reason: unknown): Pick<ToolResponse, "done" | "invalid"> {
   const why = typeof reason === "string" && reason !== "" ? reason : "the server found no action in this";
-  return { done, ...(valid || done ? {} : { invalid: why }) };
+  return valid || done ? { done } : { done, invalid: why };
 }
 
 /** Data URLs, or base64 alone. */
@@ -94,7 +94,8 @@ function imagesOf(image: unknown): NonNullable<ToolResponse["content"]> {
   return images.flatMap((one) => {
     if (typeof one !== "string" || one === "") return [];
     const [, mediaType, data] = /^data:([^;,]+);base64,(.*)$/s.exec(one) ?? [];
-    return [{ type: "image" as const, data: data ?? one, ...(mediaType === undefined ? {} : { mediaType }) }];
+    if (mediaType === undefined || data === undefined) return [{ type: "image" as const, data: one }];
+    return [{ type: "image" as const, data, mediaType }];
   });
 }
 

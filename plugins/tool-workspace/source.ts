@@ -18,8 +18,8 @@ const kept = new Map<string, Promise<Files>>();
 
 /** What a task says of its files. */
 interface Said {
-  source?: string;
-  commit?: string;
+  source: string | undefined;
+  commit: string | undefined;
   /** Laid over the source's. */
   files: Files;
 }
@@ -44,22 +44,17 @@ export async function checkSource(task: Task, config: JsonObject): Promise<void>
 
 function saidOf(task: Task, config: JsonObject): Said {
   const { create_kwargs } = toolKwargs(task, "workspace");
-  const { files: texts = {}, source, commit } = { ...named(config), ...create_kwargs };
+  const { files: texts = {}, source = config.source, commit = config.commit } = create_kwargs;
   if (!isObject(texts)) throw new Mistake("create_kwargs.files is not an object of texts by path");
   const files = Object.entries(texts).map(([path, text]): [string, Uint8Array] => {
     if (typeof text !== "string") throw new Mistake(`create_kwargs.files: ${path} is not text`);
     return [treePath(path), Buffer.from(text)];
   });
   return {
-    ...(typeof source === "string" ? { source } : {}),
-    ...(typeof commit === "string" ? { commit } : {}),
+    source: typeof source === "string" ? source : undefined,
+    commit: typeof commit === "string" ? commit : undefined,
     files,
   };
-}
-
-/** What the configuration says for tasks that say nothing. */
-function named({ source, commit }: JsonObject): JsonObject {
-  return { ...(source !== undefined ? { source } : {}), ...(commit !== undefined ? { commit } : {}) };
 }
 
 function limitsOf({ files, bytes }: JsonObject): TreeLimits {

@@ -2,6 +2,7 @@ import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { zstdDecompressSync } from "node:zlib";
 import { asyncBufferFromFile, type ParquetRow, parquetReadObjects } from "hyparquet";
+import { defined } from "../../src/base/records/defined.ts";
 import { type KeptTrajectory, segmentOf } from "./journal.ts";
 import { files, hashOf, read } from "./read-files.ts";
 
@@ -38,10 +39,15 @@ async function rowsIn(path: string): Promise<Map<string, ParquetRow[]>> {
   return found;
 }
 
+interface Segment {
+  previous: string | null;
+  origin: string;
+}
+
 interface Turn {
   head: string;
-  appended: { previous: string | null; origin: string };
-  action: { previous: string | null; origin: string };
+  appended: Segment;
+  action: Segment;
   calls: { call: number; tool: string; observation: string }[];
 }
 
@@ -92,15 +98,15 @@ function turnsOf(rows: ParquetRow[]): Turn[] {
 
 /** Its names in the order that its digest is over. */
 function segment(previous: string | null, row: ParquetRow) {
-  return {
+  return defined<Segment & ParquetRow>({
     previous,
     origin: row.origin,
     text: row.text,
     tokens: row.tokens,
-    ...(row.logprobs ? { logprobs: row.logprobs } : {}),
-    ...(row.tempered_logprobs ? { temperedLogprobs: row.tempered_logprobs } : {}),
-    ...(row.sampling_logprobs ? { samplingLogprobs: row.sampling_logprobs } : {}),
-    ...(row.router_ties ? { routerTies: row.router_ties } : {}),
-    ...(row.policy_version === null ? {} : { policyVersion: row.policy_version }),
-  };
+    logprobs: row.logprobs ?? undefined,
+    temperedLogprobs: row.tempered_logprobs ?? undefined,
+    samplingLogprobs: row.sampling_logprobs ?? undefined,
+    routerTies: row.router_ties ?? undefined,
+    policyVersion: row.policy_version ?? undefined,
+  });
 }

@@ -67,7 +67,7 @@ export async function runCombination(seed: number, family: Family, device: Devic
     const twoSteps = async ({ weights, base: kept }: Frozen, options: Partial<TrainerOptions>) => {
       const model: TrainedModel = defined({ config, lora, base: kept });
       const fresh = freshTrainerState(model, weights, 1, optimizerBits);
-      const state: TrainerState = copyTrainerState({ ...fresh, ...(adapter && { adapter }) });
+      const state: TrainerState = copyTrainerState({ ...fresh, adapter: adapter ?? fresh.adapter });
       const reference = async () => adapter ?? readWeights(folder);
       const run = { state, settings, seed: 1, threads: 2, reference };
       const trainer = createTrainer({ ...model, ...run, ...options });

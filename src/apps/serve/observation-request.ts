@@ -78,5 +78,5 @@ export function observationItems(body: unknown): ObservationItem[] {
 /** The task that an item's instances are made for: its extra fields are the row's `extra_info`, as verl-tool's trainer sends it. */
 export function taskColumns({ extra }: ObservationItem): { extra_info: JsonObject } {
   const { extra_info: own, ...fields } = extra;
-  return { extra_info: { ...fields, ...(isObject(own) ? own : {}) } };
+  return { extra_info: isObject(own) ? { ...fields, ...own } : fields };
 }

@@ -29,7 +29,7 @@ export function imageHeader(data: Uint8Array): ImageHeader {
     const mediaType = knownTypes[type];
     if (mediaType === undefined) return {};
     const isSize = [width, height].every((pixels) => Number.isInteger(pixels) && pixels > 0);
-    return { mediaType, ...(isSize ? { width, height } : {}) };
+    return isSize ? { mediaType, width, height } : { mediaType };
   } catch {
     return {}; // it is cut, or none of the kinds that are known
   }

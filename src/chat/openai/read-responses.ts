@@ -127,12 +127,11 @@ function itemIn(field: Field): EndpointMessage {
       };
       return { role: "assistant", content: "", calls: [call], itemIds };
     }
-    case "function_call_output":
-      return {
-        role: "tool",
-        callId: nameIn(of("call_id")),
-        ...(isAbsent(of("output")) ? { content: "" } : contentWithImages(of("output"))),
-      };
+    case "function_call_output": {
+      const answer = { role: "tool" as const, callId: nameIn(of("call_id")) };
+      const output = of("output");
+      return isAbsent(output) ? { ...answer, content: "" } : { ...answer, ...contentWithImages(output) };
+    }
     case "item_reference": {
       const id = nameIn(ownId);
       return { role: "assistant", content: "", itemIds: [id], referredIds: [id] };

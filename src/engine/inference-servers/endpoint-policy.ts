@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { EverturnError } from "../../base/errors/everturn-error.ts";
 import { parseKeepingDigits } from "../../base/json/kept-digits.ts";
+import { defined } from "../../base/records/defined.ts";
 import type { JsonObject } from "../../contracts/json.ts";
 import type { Generation, GenerationRequest, Policy, PolicyPlugin } from "../../contracts/policy.ts";
 import { chatRequest, completionOf } from "./chat-completion.ts";
@@ -90,7 +91,7 @@ function openEndpoint(config: JsonObject): Policy {
       if (completion === undefined)
         throw failed("ENGINE_REFUSED", `answered ${status}: ${JSON.stringify(body).slice(0, 500)}`);
       const { message, text, finishReason, read } = completion;
-      return { ...action(answerTokens(message), text, finishReason), ...(read && { read }) };
+      return defined({ ...action(answerTokens(message), text, finishReason), read });
     },
     close: async () => closing.abort(new EverturnError("POLICY_CLOSED", {})),
   };

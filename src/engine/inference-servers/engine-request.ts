@@ -1,7 +1,13 @@
-import { type ClientRequest, type IncomingMessage, request as requestHttp } from "node:http";
+import {
+  type ClientRequest,
+  type IncomingMessage,
+  type OutgoingHttpHeaders,
+  request as requestHttp,
+} from "node:http";
 import { request as requestHttps } from "node:https";
 import { text } from "node:stream/consumers";
 import { messageOf } from "../../base/errors/message-of.ts";
+import { defined } from "../../base/records/defined.ts";
 
 /** What a server said. */
 export interface EngineReply {
@@ -41,10 +47,11 @@ export async function askEngine({
 }: EngineRequest): Promise<EngineReply> {
   signal.throwIfAborted();
   const sent = body === undefined ? undefined : Buffer.from(JSON.stringify(body));
-  const headers = {
-    ...(sent && { "content-type": "application/json", "content-length": sent.length }),
-    ...(key !== undefined && { authorization: `Bearer ${key}` }),
-  };
+  const headers = defined<OutgoingHttpHeaders>({
+    "content-type": sent && "application/json",
+    "content-length": sent?.length,
+    authorization: key === undefined ? undefined : `Bearer ${key}`,
+  });
   const open = url.startsWith("https:") ? requestHttps : requestHttp;
   const asking = open(url, { method, headers, signal });
   try {

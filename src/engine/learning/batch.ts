@@ -203,6 +203,7 @@ function copiesOf(places: readonly (readonly number[])[]): Pick<TokenBatch, "sha
 export function batchFeeds(batch: TokenBatch, temperature = 1): Record<string, Tensor> {
   const rows = [batch.tokens.length];
   const own = rows[0]! - batch.prefix;
+  const hasPrefix = batch.prefix > 0;
   const padded = [batch.batch, batch.length];
   const actions = [batch.actions.length];
   const shared = batch.shared.length;
@@ -212,10 +213,8 @@ export function batchFeeds(batch: TokenBatch, temperature = 1): Record<string, T
     positions: { shape: rows, data: batch.positions },
     index: { shape: padded, data: batch.index },
     places: { shape: [own], data: batch.places },
-    ...(batch.prefix > 0 && {
-      prefixRows: { shape: [batch.prefix], data: numbersFrom(0, batch.prefix) },
-      ownRows: { shape: [own], data: numbersFrom(batch.prefix, own) },
-    }),
+    prefixRows: hasPrefix ? { shape: [batch.prefix], data: numbersFrom(0, batch.prefix) } : undefined,
+    ownRows: hasPrefix ? { shape: [own], data: numbersFrom(batch.prefix, own) } : undefined,
     present: { shape: padded, data: batch.present },
     shared: { shape: [shared], data: batch.shared },
     copies: { shape: [shared, copies], data: batch.copies },

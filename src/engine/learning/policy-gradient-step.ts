@@ -109,7 +109,8 @@ export async function trainOnTrajectories(
     updates: settings.klStop !== undefined ? updates.length : undefined,
     masked: settings.maskTruncated === true ? used.length - experience.length : undefined,
     rewardScale: isNormalized ? rewardScale(moments) : undefined,
-    ...(lossScale !== undefined && { lossScale, skippedUpdates: updates.length - made.length }),
+    lossScale,
+    skippedUpdates: lossScale !== undefined ? updates.length - made.length : undefined,
     tokens: experience.reduce((total, { actions }) => total + actions, 0),
   });
 }

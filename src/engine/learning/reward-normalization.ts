@@ -1,3 +1,4 @@
+import { defined } from "../../base/records/defined.ts";
 import type { Experienced } from "./token-rewards.ts";
 
 /** How the rewards of trajectories are brought to a common size before anything is made of them. */
@@ -49,9 +50,9 @@ export function withNormalizedReward(
   const scale = rewardNormalization === "none" ? 1 : rewardScale(moments);
   const mean = rewardNormalization === "standardize" ? moments.mean : 0;
   const normalized = (reward - mean) / scale;
-  return {
+  return defined({
     ...trajectory,
     reward: Math.max(-rewardClip, Math.min(rewardClip, normalized)),
-    ...(turnRewards && { turnRewards: turnRewards.map((one) => one / scale) }),
-  };
+    turnRewards: turnRewards?.map((one) => one / scale),
+  });
 }

@@ -1,3 +1,4 @@
+import { defined } from "../../base/records/defined.ts";
 import { graphError } from "./graph.ts";
 
 /**
@@ -40,13 +41,13 @@ export function matrixRows(matrix: QuantizedMatrix, from: number, to: number): Q
   const floats = (part: Part<Float32Array>): Part<Float32Array> =>
     "file" in part ? storedFrom(part, 4 * from * blocks) : part.subarray(from * blocks, to * blocks);
   const { values, scales, minimums } = matrix;
-  return {
+  return defined({
     ...matrix,
     shape: [to - from, input],
     values: "file" in values ? storedFrom(values, from * bytes) : values.subarray(from * bytes, to * bytes),
     scales: floats(scales),
-    ...(minimums && { minimums: floats(minimums) }),
-  };
+    minimums: minimums && floats(minimums),
+  });
 }
 
 function storedFrom({ file, offset }: StoredPart, bytes: number): StoredPart {

@@ -85,7 +85,7 @@ export function changePlan(
     plugins,
   );
   return {
-    plan: { ...plan, steps, tools, ...(hosts && { hosts }), rollout, evaluation, checkpoints, retention },
+    plan: { ...plan, steps, tools, hosts, rollout, evaluation, checkpoints, retention },
     changed,
   };
 }

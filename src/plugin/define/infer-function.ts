@@ -90,11 +90,7 @@ function parameterOf(ts: TypeScript, checker: ts.TypeChecker, symbol: ts.Symbol,
   const usual = declared.initializer === undefined ? undefined : literalOf(ts, declared.initializer);
   return {
     name: symbol.name,
-    schema: {
-      ...schema,
-      ...described({ ts, checker }, symbol),
-      ...(usual !== undefined && { default: usual }),
-    },
+    schema: defined({ ...schema, ...described({ ts, checker }, symbol), default: usual }),
     isOptional: checker.isOptionalParameter(declared),
     isRest: declared.dotDotDotToken !== undefined,
     isPattern: ts.isObjectBindingPattern(declared.name),

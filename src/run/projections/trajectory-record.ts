@@ -35,7 +35,7 @@ export function trajectoryRecord(
     turns,
     turnRewards,
     ...ending,
-    ...(Object.keys(metrics).length === 0 ? {} : { metrics }),
+    metrics: Object.keys(metrics).length === 0 ? ending.metrics : metrics,
     origin,
     startedAt: new Date(startedAt).toISOString(),
     seconds: (Date.now() - startedAt) / 1000,

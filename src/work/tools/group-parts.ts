@@ -1,5 +1,6 @@
 import { isEverturnError } from "../../base/errors/everturn-error.ts";
 import { messageOf } from "../../base/errors/message-of.ts";
+import { defined } from "../../base/records/defined.ts";
 import type { Task } from "../../contracts/generated/task.ts";
 import type { Trajectory } from "../../contracts/generated/trajectory.ts";
 import type { ResolvedReward } from "../../contracts/plan.ts";
@@ -68,9 +69,9 @@ export function withGroupParts(own: Trajectory, parts: readonly GroupPart[]): Tr
   const { reward, metrics } = addedScores(
     said.map(({ part, score }) => ({ part, score: "missing" in score ? score : { ...score, success } })),
   );
-  return {
+  return defined({
     ...own,
     reward: own.reward + reward,
-    ...(metrics === undefined ? {} : { metrics: { ...own.metrics, ...metrics } }),
-  };
+    metrics: metrics === undefined ? own.metrics : { ...own.metrics, ...metrics },
+  });
 }

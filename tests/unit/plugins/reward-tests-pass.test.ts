@@ -34,7 +34,7 @@ async function scored(files: Texts | undefined, tests: JsonObject, config: JsonO
       memory: 256,
       ...config,
     },
-    ...(files === undefined ? { snapshots: {} } : { snapshots: { workspace: snapshotOf(files) } }),
+    snapshots: files === undefined ? {} : { workspace: snapshotOf(files) },
     signal: new AbortController().signal,
   });
 }

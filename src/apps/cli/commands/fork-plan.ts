@@ -81,18 +81,20 @@ export function forkInputs(
   const sampling = { temperature: origin.temperature, maxTokens: settings.sampling.maxTokens };
   const said = record.turns[origin.turns]?.said;
   const tools = record.stage.includes("-no-tools") ? [] : settings.tools;
-  return Array.from({ length: count }, (_, sample) => ({
-    ...trajectoryInput(
-      { stage, step: record.step, task: record.taskId, sample },
-      {
-        run,
-        policyVersion,
-        queues,
-        source: { trajectory: record.id },
-        settings: { ...settings, seed: origin.seed, sampling, tools },
-      },
-    ),
-    origin,
-    ...(said === undefined ? {} : { said }),
-  }));
+  return Array.from({ length: count }, (_, sample) =>
+    defined({
+      ...trajectoryInput(
+        { stage, step: record.step, task: record.taskId, sample },
+        {
+          run,
+          policyVersion,
+          queues,
+          source: { trajectory: record.id },
+          settings: { ...settings, seed: origin.seed, sampling, tools },
+        },
+      ),
+      origin,
+      said,
+    }),
+  );
 }

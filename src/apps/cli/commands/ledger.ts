@@ -37,7 +37,7 @@ async function ledger(named: string, { step, json, ...options }: Options): Promi
     const written = writtenJson("entries");
     const read = await readLedger(opened, { stage, tell: written.add });
     const broken = brokenLedger(run, read);
-    await written.end({ ...read, ...(broken === undefined ? {} : errorLine(broken)) });
+    await written.end(broken === undefined ? read : { ...read, ...errorLine(broken) });
     if (broken !== undefined) tellError(broken);
     return;
   }

@@ -40,8 +40,9 @@ async function replay(
     ? undefined
     : new EverturnError("TRAJECTORY_NOT_DETERMINISTIC", { trajectory: id, reason: result.reason });
   if (options.json) {
-    const line = { trajectory: id, ...size, ...result, ...(differs === undefined ? {} : errorLine(differs)) };
-    process.stdout.write(`${JSON.stringify(line)}\n`);
+    const line = { trajectory: id, ...size, ...result };
+    const told = differs === undefined ? line : { ...line, ...errorLine(differs) };
+    process.stdout.write(`${JSON.stringify(told)}\n`);
   }
   if (differs !== undefined) return tellError(differs);
   if (options.json) return;

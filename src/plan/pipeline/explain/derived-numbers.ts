@@ -45,20 +45,15 @@ export function derivedNumbers(
     groupSize,
     trajectoriesOfStep: batchSize,
     trajectories: examples === undefined ? steps * batchSize : 0,
-    ...(train === undefined
-      ? {}
-      : {
-          trainingTasks: train.rows,
-          passes: (steps * tasksOfStep) / train.rows,
-          longestPrompt: train.longest,
-        }),
+    trainingTasks: train?.rows,
+    passes: train && (steps * tasksOfStep) / train.rows,
+    longestPrompt: train?.longest,
     examples: examples === undefined ? undefined : steps * examples.updates * examples.batchSize,
     evaluationTasks: Math.min(evaluation.tasks, validation),
     evaluations: (warmStart === undefined ? 1 : 2) + dueSteps(steps, evaluation.every),
     warmStartSteps: warmStart?.steps ?? 0,
-    ...(counted === undefined
-      ? {}
-      : { tokensOfTrajectory: counted.room, tokensOfStep: counted.room * batchSize }),
+    tokensOfTrajectory: counted?.room,
+    tokensOfStep: counted && counted.room * batchSize,
     actionTokens: maxActionTokens,
   });
 }

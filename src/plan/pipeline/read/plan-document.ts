@@ -22,11 +22,11 @@ export function planDocument(plan: Plan): SourceDocument {
       seed,
       steps,
       policy: pluginUse(plan.policy),
-      dataset: {
+      dataset: defined<object>({
         ...dataset,
-        ...(plan.dataset.train === undefined ? {} : { train: pluginUse(plan.dataset.train) }),
+        train: plan.dataset.train && pluginUse(plan.dataset.train),
         validation: pluginUse(plan.dataset.validation),
-      },
+      }),
       tools: plan.tools.map(toolUse),
       hosts: Object.fromEntries(Object.entries(plan.hosts).map(([host, limits]) => [host, hostUse(limits)])),
       loop: loopUse(plan.loop),

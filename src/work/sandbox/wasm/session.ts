@@ -72,11 +72,11 @@ export function openSession(
       const isLost = answer === undefined || answer.lost;
       if (isLost) seen.delete(language);
       else seen.set(language, files.changes);
-      return {
+      return defined({
         ...ran,
-        ...(isFull ? { outcome: "disk-limit" } : {}),
-        ...(keep && isLost ? { lost: "variables" } : {}),
-      };
+        outcome: isFull ? "disk-limit" : ran.outcome,
+        lost: keep && isLost ? "variables" : undefined,
+      });
     } finally {
       options.signal?.removeEventListener("abort", abort);
       running = undefined;

@@ -1,9 +1,10 @@
 import type { Command } from "commander";
+import { defined } from "../../../../base/records/defined.ts";
 import { checkPipeline } from "../../../../plan/pipeline/load-plan.ts";
 import { describeTasks, sharedTasks } from "../../../../plan/tasks/describe-tasks.ts";
 import { collect } from "../../terminal/option-values.ts";
 import { describeExamples } from "./describe-examples.ts";
-import { inspectionText } from "./inspection-text.ts";
+import { type Inspection, inspectionText } from "./inspection-text.ts";
 
 interface Options {
   set: string[];
@@ -29,12 +30,13 @@ export function registerInspect(parent: Command): void {
       });
       const { train = [], validation = [] } = data;
       const examples = data.examples && describeExamples(plan, data.examples);
-      const inspection = {
-        ...(examples ? { examples } : { training: describeTasks(train) }),
+      const inspection: Inspection = defined({
+        examples,
+        training: examples === undefined ? describeTasks(train) : undefined,
         validation: describeTasks(validation),
         shared: sharedTasks(train, validation),
         tokens: preflight.counted?.rows ?? [],
-      };
+      });
       process.stdout.write(`${json ? JSON.stringify(inspection) : inspectionText(inspection)}\n`);
     });
 }

@@ -1,3 +1,4 @@
+import { defined } from "../../../../base/records/defined.ts";
 import { families } from "../../config/families.ts";
 import type { ModelConfig } from "../../config/model-config.ts";
 import type { HeldMatrix } from "../quantize.ts";
@@ -29,12 +30,12 @@ export function relayoutQuantized(config: ModelConfig, name: string, matrix: Hel
   const permute = <Data extends Float32Array | Uint8Array>(data: Data) =>
     permuteRows(data, matrix.shape[0]!, heads, "from-gguf");
   const { values, scales, minimums } = matrix;
-  return {
+  return defined({
     ...matrix,
     values: permute(values),
     scales: permute(scales),
-    ...(minimums && { minimums: permute(minimums) }),
-  };
+    minimums: minimums && permute(minimums),
+  });
 }
 
 /** The heads of a weight whose rows lie in another order on the other side. */

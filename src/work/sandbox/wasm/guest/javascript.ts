@@ -194,24 +194,30 @@ function failed(ready: Ready, error: QuickJSHandle): Told {
   const told: unknown = context.dump(error);
   error.dispose();
   const { name, message, stack: trace, code } = fieldsOf(told);
-  const head = name === "" ? (message ?? String(told)) : `${name}: ${message}`;
+  const head = name === "" ? message : `${name}: ${message}`;
   output.text("stderr", `${head}\n${trace ?? ""}`.trimEnd().concat("\n"));
   if (name === "InternalError" && message === "out of memory") return { outcome: "memory-limit" };
   return { outcome: code === "ENOSPC" ? "disk-limit" : "failed" };
 }
 
-function fieldsOf(told: unknown): { name: string; message?: string; stack?: string; code?: string } {
+interface ErrorFields {
+  name: string;
+  message: string;
+  stack?: string | undefined;
+  code?: string | undefined;
+}
+
+function fieldsOf(told: unknown): ErrorFields {
   if (typeof told !== "object" || told === null) return { name: "", message: `Uncaught ${String(told)}` };
   const read = (key: string): string | undefined => {
     const value: unknown = Reflect.get(told, key);
     return typeof value === "string" ? value : undefined;
   };
-  const [message, trace, code] = [read("message"), read("stack"), read("code")];
   return {
     name: read("name") ?? "Error",
-    message: message ?? JSON.stringify(told),
-    ...(trace === undefined ? {} : { stack: trace }),
-    ...(code === undefined ? {} : { code }),
+    message: read("message") ?? JSON.stringify(told),
+    stack: read("stack"),
+    code: read("code"),
   };
 }
 
