@@ -9,7 +9,6 @@ const root = join(import.meta.dirname, "..");
 const foldersToRewrite = [
   "plugins",
   "src/apps",
-  "src/chat",
   "src/control",
   "src/engine",
   "src/plan",

@@ -4,62 +4,65 @@ import type { ToolCall, ToolDefinition } from "../../contracts/message.ts";
 import type { ParsedAction, ReadAction, SpokenAction } from "../../contracts/parsed-action.ts";
 import { type Marks, scan, think, withBlocks } from "./scan.ts";
 
-/** What beside its text says what an action means. */
+/** Context, apart from its text, that an action is parsed in. */
 export interface ParseOptions {
-  /** The tools that may be called: of what type an argument is where the format does not say it. */
+  /** The callable tools. Their schemas type arguments where the format itself does not. */
   tools?: readonly ToolDefinition[];
-  /** Calls of the trajectory before this action: ids that the format does not have are numbered. Default 0. */
+  /** Calls of the trajectory before this action, which number the ids of formats without ids. Default 0. */
   callsBefore?: number;
 }
 
-/** How an action is told as text to a client that takes none of its calls, or only those that can be read. */
+/** Presents an action as text to a client that takes none of its calls, or only the readable ones. */
 export interface ActionText {
-  /** The text of an action that calls nothing: whatever it writes as a call stays part of its answer, character for character. */
+  /**
+   * The text of an action that calls nothing. Anything written as a call stays part of its answer, character for
+   * character.
+   */
   asText(text: string): SpokenAction;
   /**
-   * What an action says beside the calls that can be read: the others stay where they are, character for character. Absent if the format
-   * cannot tell where a call stands.
+   * The text of an action without its readable calls. Unreadable ones stay in place, character for character. Absent
+   * if the format can't locate calls.
    */
   besideCalls?(text: string, tools: readonly ToolDefinition[]): string;
 }
 
-/** How actions are written: where a model's thoughts, its calls and its answers are. */
+/** A notation of actions: where a model's thoughts, calls and answers are. */
 export interface ActionFormat extends ActionText {
-  /** How a call is written, as a model is told that wrote another. */
+  /** An example call, for a model that wrote its call differently. */
   readonly example: string;
-  /** Texts that end an action, beside the token that ends a turn. */
+  /** Texts that end an action, in addition to the token that ends a turn. */
   stopTexts(tools: readonly ToolDefinition[]): string[];
-  /** Never throws: what can't be read is a call with a problem. Takes time in proportion to the text. */
+  /** Never throws: an unreadable call is returned with its problem. Takes time linear in the text. */
   parse(text: string, options?: ParseOptions): ParsedAction;
 }
 
-/** A format of models that there are. */
+/** A format of existing models. */
 export interface ModelFormat extends ActionFormat {
   readonly name: FormatName;
-  /** The models that write it. */
+  /** The models that write this format. */
   readonly models: string;
-  /** Writes calls as those models do. */
+  /** Writes calls the way those models do. */
   render(calls: readonly ToolCall[], tools?: readonly ToolDefinition[]): string;
 }
 
-/** What a format's own file says of it. */
+/** The part of a format that its own file defines. */
 export interface FormatDefinition {
   name: FormatName;
   models: string;
   example: string;
-  /** What calls stand between: a mark of a thought inside of them is text. Default: nothing. */
+  /** The marks around calls. A thought's mark inside of them is text. Default: none. */
   marks?: readonly Marks[];
   /** Default: `<think>` and `</think>`. */
   thoughts?: readonly Marks[];
   stopTexts?: (tools: readonly ToolDefinition[]) => string[];
-  /** Default: all but the thoughts is the answer. */
+  /** Default: the answer is everything but the thoughts. */
   asText?(text: string): SpokenAction;
   besideCalls?(text: string, tools: readonly ToolDefinition[]): string;
   read(text: string, tools: readonly ToolDefinition[]): ReadAction;
   render(calls: readonly ToolCall[], tools: readonly ToolDefinition[]): string;
 }
 
-/** The format that a definition makes. */
+/** Creates a format from its definition. */
 export function modelFormat(definition: FormatDefinition): ModelFormat {
   const { name, models, example, marks, thoughts, stopTexts = () => [] } = definition;
   const { besideCalls, read, render } = definition;
@@ -76,7 +79,7 @@ export function modelFormat(definition: FormatDefinition): ModelFormat {
   });
 }
 
-/** What a format read, every call with an id of its own. */
+/** Gives every call that a format read an id of its own. */
 export function identified({ reasoning, answer, calls }: ReadAction, callsBefore = 0): ParsedAction {
   const taken = new Set<string>();
   const named = calls.map((call, index) => {
@@ -88,7 +91,7 @@ export function identified({ reasoning, answer, calls }: ReadAction, callsBefore
   return { reasoning: reasoning.trim(), answer: answer.trim(), calls: named };
 }
 
-/** A text without its thoughts. Space that only sets them apart from the answer is no part of it. */
+/** A text without its thoughts. White space between the thoughts and the answer is not part of the answer. */
 export function textOf(
   text: string,
   marks: readonly Marks[] = [],
@@ -99,7 +102,7 @@ export function textOf(
   return { reasoning: reasoning.trim(), answer: reasoning === "" ? answer : answer.trimStart() };
 }
 
-/** Nine letters and digits, as Mistral's templates want them; other models take any. */
+/** Nine letters and digits, which Mistral's templates require. Other models accept any id. */
 function madeId(number: number): string {
   return `call${String(number % 100_000).padStart(5, "0")}`;
 }

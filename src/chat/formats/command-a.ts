@@ -5,7 +5,7 @@ import { enclosing } from "./scan.ts";
 
 const example = '<|START_ACTION|>[{"tool_call_id": "0", "tool_name": "…", "parameters": {…}}]<|END_ACTION|>';
 
-/** Cohere's list of actions, with ids; thoughts and answers between tokens of their own. */
+/** Cohere's list of actions with ids. Thoughts and answers have tokens of their own. */
 export const commandA = markedFormat({
   name: "command-a",
   models: "Command R7B, Command A",

@@ -5,7 +5,7 @@ import { enclosing } from "./scan.ts";
 
 const example = 'Action: ```json\n[{"tool_name": "…", "parameters": {…}}]\n```';
 
-/** Cohere's fenced list of actions; the action `directly_answer` is none. */
+/** Cohere's fenced list of actions. The action `directly_answer` is not a call. */
 export const commandR = markedFormat({
   name: "command-r",
   models: "Command R, Command R+",

@@ -15,7 +15,7 @@ const tags = invokeTags(
   blocks.map(({ close }) => close),
 );
 
-/** DeepSeek's markup language: invocations whose parameters say whether they are texts or JSON. */
+/** DeepSeek's markup language: invocations whose parameters declare whether they are text or JSON. */
 export const deepseekDsml = markedFormat({
   name: "deepseek-v3.2",
   models: "DeepSeek V3.2 and V4",

@@ -51,7 +51,7 @@ export const deepseekV31 = markedFormat({
   },
 });
 
-/** Either way of writing it: of two versions of one model, one may remember the other's. */
+/** Reads both notations, because a model of one version may remember the other's. */
 function readCall(text: string, example: string): ReadCall {
   const at = text.indexOf(separator);
   if (at < 0) return unreadable(text, `the tool call has no ${separator}`, example);
@@ -69,7 +69,7 @@ function readCall(text: string, example: string): ReadCall {
   return namedCall({ name, body }, text, example);
 }
 
-/** The end of a call's arguments, and of the fence around them. */
+/** Where a call's arguments end, including a fence around them. */
 function bodyEnd(text: string, from: number): number {
   const head = matchAt(/[^<]*<｜tool▁sep｜>/y, text, from);
   if (head === undefined) return -1;

@@ -3,7 +3,7 @@ import type { ToolCall, ToolDefinition } from "../../contracts/message.ts";
 import type { ModelFormat } from "./action-format.ts";
 import { formats } from "./formats.ts";
 
-/** Renders a chat as a chat template does; throws what the template refuses. */
+/** Renders a chat like a chat template. Throws if the template refuses it. */
 export type Render = (messages: readonly JsonObject[], tools: ToolDefinition[], generate: boolean) => string;
 
 const city = { type: "string", description: "Where to" };
@@ -18,7 +18,10 @@ interface Probe {
   calls: ToolCall[];
 }
 
-/** What templates are asked for, until one writes it: some refuse several calls at once, or parameters of some types. */
+/**
+ * Chats to render until a template accepts one. Some templates refuse several calls at once, or parameters of some
+ * types.
+ */
 const probes: readonly Probe[] = [
   {
     tools: [toolOf({ city, ...others }), { ...toolOf({}), name: "clock" }],
@@ -36,9 +39,9 @@ function toolOf(properties: JsonObject): ToolDefinition {
 const user = { role: "user", content: "Where to?" };
 
 /**
- * The format in which a chat template writes calls, found by having it write some: of those that read the same calls in what
- * it wrote, the one that writes them most alike. Undefined if the template writes
- * none, or in a way that no format reads.
+ * Finds the format in which a chat template writes calls by rendering some. Of the formats that read the same calls
+ * back, it returns the one whose own rendering is most similar. Undefined if the template writes none, or in a way
+ * that no format reads.
  */
 export function detectFormat(render: Render): ModelFormat | undefined {
   for (const probe of probes) {
@@ -51,7 +54,10 @@ export function detectFormat(render: Render): ModelFormat | undefined {
   return undefined;
 }
 
-/** What a template writes for an action with some calls; undefined if it refuses them. Some want arguments as JSON text. */
+/**
+ * A template's text for an action with some calls; undefined if it refuses them. Some templates want arguments as
+ * JSON text.
+ */
 function writtenCalls(render: Render, { tools, calls }: Probe, isText: boolean): string | undefined {
   const told = calls.map(({ name, arguments: given }, index) => ({
     id: `abcdefgh${index}`,
@@ -85,7 +91,7 @@ function formatOf(written: string, { tools, calls: made }: Probe): ModelFormat |
   return likest[0]?.format;
 }
 
-/** How much of a rendering, from its beginning on, stands in a text: spaces aside, between 0 and 1. */
+/** The share of a rendering, from its beginning, that appears in a text, ignoring spaces: 0 to 1. */
 function alikeness(text: string, rendered: string): number {
   const [whole, part] = [text, rendered].map((one) => one.replaceAll(/\s/g, ""));
   if (whole === undefined || part === undefined || part === "") return 0;

@@ -9,8 +9,8 @@ import { typedArguments } from "./typed-value.ts";
 import { unreadable } from "./unreadable.ts";
 
 /**
- * Reads actions by a regular expression, run by RE2's algorithm: in a time that grows with the text alone, whatever the
- * expression is. It is no part of workflow code: the policy's worker runs it.
+ * Reads actions by a regular expression with RE2's algorithm, in time linear in the text whatever the expression.
+ * The policy's worker runs it; it is not part of workflow code.
  */
 export function expressionReader({ pattern, function: fixed, example }: FormatExpression) {
   const compiled = RE2JS.compile(pattern);
@@ -54,7 +54,7 @@ export function expressionReader({ pattern, function: fixed, example }: FormatEx
   };
 }
 
-/** What is wrong with an expression; undefined if nothing is. */
+/** Explains what is wrong with an expression; undefined if it is valid. */
 export function expressionProblem({
   pattern,
   function: fixed,

@@ -10,7 +10,10 @@ import { asText, textCall, textFunctions } from "./text-functions.ts";
 const named = "tool_call";
 const example = `\`\`\`${named}\n{"name": "…", "arguments": {…}}\n\`\`\``;
 
-/** A function that takes one text is called by a fence of its name, or of a language; others by one of `tool_call`, as JSON. */
+/**
+ * A function with a single text argument is called by a fence with its name or a language. Others are called by a
+ * `tool_call` fence with JSON.
+ */
 export const fenced = markedFormat({
   name: "fenced",
   models: "any model that writes code in fences",
@@ -40,7 +43,7 @@ export const fenced = markedFormat({
   },
 });
 
-/** Fences of some languages are calls; others, and marks that begin none, stay in the rest as a whole. */
+/** Fences of these languages are calls. Other fences, and marks that begin none, stay in the rest as a whole. */
 function fenceReader(languages: readonly string[]): NonNullable<Marks["read"]> {
   return (text, at) => {
     const fence = fenceAt(text, at);

@@ -1,18 +1,21 @@
-/** A fenced block of code, as CommonMark has it (https://spec.commonmark.org/0.31.2/#fenced-code-blocks). */
+/** A fenced block of code, as defined by CommonMark (https://spec.commonmark.org/0.31.2/#fenced-code-blocks). */
 export interface Fence {
-  /** Where its line begins. */
+  /** Where its first line begins. */
   start: number;
-  /** The first word after its opening; "" if there is none. */
+  /** The first word after the opening; "" if there is none. */
   language: string;
-  /** Its lines, without the last one's end. Each has as many spaces less at its beginning as the opening has there. */
+  /** Its lines without the last line end. Each is dedented by the indentation of the opening, if it has as much. */
   content: string;
-  /** Where it ends, its closing line included. */
+  /** Where it ends, after its closing line. */
   end: number;
-  /** Without a closing line it goes on to the text's end. */
+  /** Whether it has a closing line. Without one it extends to the end of the text. */
   closed: boolean;
 }
 
-/** The fence whose first sign stands at a place; undefined if none begins there: it begins a line, after three spaces at most. */
+/**
+ * The fence whose first character is at an offset; undefined if none begins there. A fence begins a line, after at
+ * most three spaces.
+ */
 export function fenceAt(text: string, at: number): Fence | undefined {
   const [indent] = /(?<=^|\n) {0,3}$/.exec(text.slice(Math.max(0, at - 4), at)) ?? [];
   if (indent === undefined) return undefined;
@@ -34,7 +37,7 @@ export function fenceAt(text: string, at: number): Fence | undefined {
   return { start, language, content: contentOf(lines), end: text.length, closed: false };
 }
 
-/** Signs that fence a text: more of them than begin any of its lines. */
+/** The fence characters for a text: more than begin any of its lines. */
 export function fenceFor(text: string): string {
   const longest = Math.max(
     2,
@@ -47,7 +50,7 @@ function contentOf(lines: string[]): string {
   return lines.join("").replace(/\r?\n$/, "");
 }
 
-/** The line at a place, without its end, where that is, and where the next one begins. */
+/** The line at an offset without its line end, where it ends, and where the next one begins. */
 function lineAt(text: string, at: number): { line: string; end: number; next: number } {
   const found = text.indexOf("\n", at);
   const end = found < 0 ? text.length : found;

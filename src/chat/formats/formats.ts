@@ -20,7 +20,7 @@ import { qwen3Coder } from "./qwen3-coder.ts";
 import { react } from "./react.ts";
 import { tags } from "./tags.ts";
 
-/** Every format that has a name. */
+/** All named formats. */
 export const formats: readonly ModelFormat[] = [
   hermes,
   qwen3Coder,

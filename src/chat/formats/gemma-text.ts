@@ -2,7 +2,7 @@ import { isExact } from "../../base/json/exact-json.ts";
 import type { JsonObject, JsonValue } from "../../contracts/json.ts";
 import { givenTwice, inexact, spacesEnd } from "./json-text.ts";
 
-/** What can't be read. */
+/** Thrown for unreadable text. */
 class Unreadable extends Error {}
 
 const deepest = 100;
@@ -16,8 +16,8 @@ const names: Record<string, JsonValue> = {
 };
 
 /**
- * Arguments at a place of a text as Gemma writes them, `{city:<|"|>Rome<|"|>,days:3}`, with `quote` around texts, and where they
- * end; or what is wrong with them.
+ * Reads arguments at an offset in Gemma's notation, `{city:<|"|>Rome<|"|>,days:3}`, with `quote` around texts.
+ * Returns them with where they end, or explains what is wrong with them.
  */
 export function gemmaArguments(
   text: string,
@@ -44,7 +44,7 @@ export function gemmaArguments(
     return true;
   }
 
-  /** A text ends with the quote that a sign follows: another is a part of it. */
+  /** A text ends with the quote that a delimiter follows. Other quotes are part of it. */
   function quoted(): string {
     let end = text.indexOf(quote, at);
     while (end >= 0 && !",:}]".includes(text[spacesEnd(text, end + quote.length)] ?? "-"))
@@ -55,7 +55,7 @@ export function gemmaArguments(
     return found;
   }
 
-  /** What stands up to one of some signs. */
+  /** The text up to one of some delimiters. */
   function bare(pattern: RegExp): string {
     at = spacesEnd(text, at);
     pattern.lastIndex = at;
@@ -108,7 +108,7 @@ export function gemmaArguments(
   }
 }
 
-/** A value as Gemma writes it, its keys in order. */
+/** A value in Gemma's notation, with its keys in order. */
 export function gemmaText(value: JsonValue, quote: string): string {
   if (typeof value === "string") return `${quote}${value}${quote}`;
   if (Array.isArray(value)) return `[${value.map((one) => gemmaText(one, quote)).join(",")}]`;

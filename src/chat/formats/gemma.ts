@@ -10,7 +10,7 @@ import { unreadable } from "./unreadable.ts";
 
 const head = /\s*call:\s*([^\s{}:]+)/y;
 
-/** Calls with bare names and quotes that are tokens. */
+/** Calls with bare names and with quotes that are tokens. */
 export const gemma4 = gemmaFormat({
   name: "gemma-4",
   models: "Gemma 4",
@@ -20,7 +20,7 @@ export const gemma4 = gemmaFormat({
   thoughts: [{ open: "<|channel>thought\n", close: "<channel|>", anywhere: true }],
 });
 
-/** The same with tokens of its own. */
+/** The same with other tokens. */
 export const functionGemma = gemmaFormat({
   name: "function-gemma",
   models: "FunctionGemma",

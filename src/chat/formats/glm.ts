@@ -14,7 +14,7 @@ const tags: Tags = {
   closes: [close],
 };
 
-/** Pairs of tags, a name and a value; texts stand as they are, all else as JSON. */
+/** Pairs of tags for names and values. Texts are written unquoted, other values as JSON. */
 export const glm = markedFormat({
   name: "glm-4.5",
   models: "GLM 4.5, 4.6 and 4.7, Ling 3, Laguna, Spark 2.5",

@@ -6,7 +6,7 @@ const [open, close] = ["<tool_call>", "</tool_call>"];
 const closed = enclosing({ open, close }, jsonEnd);
 const unclosed = enclosing({ open }, jsonEnd);
 
-/** Hermes' tag, with or without its end. It is no token here, so that it is a mark only where a call follows. */
+/** Hermes's tag, with or without its end. It is not a token here, so it is a mark only if a call follows. */
 const tag: Marks = {
   open,
   bare: true,

@@ -11,8 +11,9 @@ const ends = ["<|end|>", "<|call|>", "<|return|>"];
 const example = "<|channel|>commentary to=functions.NAME <|constrain|>json<|message|>{…}<|call|>";
 
 /**
- * Messages on channels: `analysis` is thought, `final` and `commentary` are said, and what goes to a function is a call. The
- * first message begins where the prompt has written whose it is. Where the model goes on as somebody else, its action has ended.
+ * Messages on channels: `analysis` is thought, `final` and `commentary` are answers, and messages to functions are
+ * calls. The prompt has already written the header of the first message. If the model continues in another role, its
+ * action has ended.
  */
 export const harmony = modelFormat({
   name: "harmony",
@@ -30,7 +31,7 @@ export const harmony = modelFormat({
 });
 
 interface Message {
-  /** Whether it says itself whose it is. */
+  /** Whether the message has a header of its own. */
   isNamed: boolean;
   header: string;
   /** Undefined if no content begins. */
@@ -63,7 +64,10 @@ function readMessages(text: string): ReadAction {
   return { reasoning: whole(thoughts), answer: whole(said), calls };
 }
 
-/** Messages on the channel `analysis` are thoughts; one final message is an answer, and all else stays as it was written. */
+/**
+ * Messages on the channel `analysis` are thoughts. A single final message is the answer. Everything else stays
+ * unchanged.
+ */
 function textOfMessages(text: string): SpokenAction {
   const { reasoning, answer, calls } = readMessages(text);
   if (calls.length === 0) return { reasoning, answer };
@@ -73,7 +77,7 @@ function textOfMessages(text: string): SpokenAction {
   return { reasoning, answer: said.join(start) };
 }
 
-/** The messages of a text. Tokens in the texts of a call's JSON are a part of it. */
+/** The messages of a text. Special tokens inside the texts of a call's JSON are part of the JSON. */
 function messagesOf(text: string): Message[] {
   const find = finder(text);
   const messages: Message[] = [];
@@ -94,7 +98,7 @@ function messagesOf(text: string): Message[] {
   }
   return messages;
 
-  /** Where JSON ends that is all of a message; undefined if there is none. */
+  /** Where a JSON text that fills the whole message ends; undefined if there is none. */
   function jsonIn(from: number): number | undefined {
     if (left < 0) return undefined;
     const end = jsonEnd(text, from);

@@ -1,6 +1,6 @@
 import { jsonFormat } from "./marked-format.ts";
 
-/** Hermes' JSON between tags, which Qwen's models write as well. */
+/** Hermes's JSON between tags, which Qwen's models write too. */
 export const hermes = jsonFormat({
   name: "hermes",
   models:

@@ -3,8 +3,8 @@ import { jsonText } from "./json-text.ts";
 import type { Tags } from "./tagged-calls.ts";
 
 /**
- * Calls of the form `<invoke name="f"><parameter name="a">1</parameter></invoke>`, one after the other; `prefix` stands in
- * front of each tag's name. `string="true"` in a parameter says that its value is a text, and "false" that it is JSON.
+ * A sequence of calls like `<invoke name="f"><parameter name="a">1</parameter></invoke>`. `prefix` precedes each
+ * tag's name. `string="true"` in a parameter marks its value as text, and "false" as JSON.
  */
 export function invokeTags(prefix: string, closes: readonly string[]): Tags {
   const [invoke, parameter] = [`<${prefix}invoke name="`, `<${prefix}parameter name="`];
@@ -19,7 +19,7 @@ export function invokeTags(prefix: string, closes: readonly string[]): Tags {
   };
 }
 
-/** Calls in that form, one a paragraph; `marksTexts`: with the attribute `string`. */
+/** Writes calls in that form, one per paragraph. `marksTexts` adds the attribute `string`. */
 export function writeInvokes(calls: readonly ToolCall[], prefix: string, marksTexts = false): string {
   return calls
     .map(({ name, arguments: given }) => {

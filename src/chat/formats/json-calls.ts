@@ -10,7 +10,9 @@ const keysOfArguments = ["arguments", "parameters"];
 const keysOfIds = ["id", "tool_call_id"];
 const keysOfCalls = [...keysOfNames, ...keysOfArguments, ...keysOfIds, "type"];
 
-/** The call in a JSON text: `name` and `arguments`, or what other formats call them. A key that is none of these is a problem. */
+/**
+ * The call in a JSON text: `name` and `arguments`, or the names that other formats use. Any other key is a problem.
+ */
 export function jsonCall(text: string, example: string): ReadCall {
   const { value, wrong } = readJson(text, notJson);
   if (wrong !== undefined) return unreadable(text, wrong, example);
@@ -19,14 +21,14 @@ export function jsonCall(text: string, example: string): ReadCall {
   return typeof call === "string" ? unreadable(text, call, example) : call;
 }
 
-/** The calls of a JSON list of them, or of one alone. */
+/** The calls in a JSON list, or a single call. */
 export function jsonCalls(text: string, example: string): ReadCall[] {
   const isList = text.startsWith("[") && readJson(text, notJson).wrong !== notJson;
   const items = isList ? jsonItems(text) : undefined;
   return (items ?? [text]).map((item) => jsonCall(item, example));
 }
 
-/** The call of a function whose name and arguments stand apart: the arguments are a JSON object, or nothing at all. */
+/** A call whose name and arguments are written separately. The arguments are a JSON object, or empty. */
 export function namedCall(
   { name, id, body }: { name: string; id?: string | undefined; body: string },
   text: string,
@@ -41,7 +43,7 @@ export function namedCall(
   return defined({ id, name, arguments: value });
 }
 
-/** The call that an object is, or what is wrong with it. */
+/** The call that an object represents, or what is wrong with it. */
 function callOf(value: JsonObject): Exclude<ReadCall, { problem: string }> | string {
   const inner = isObject(value.function) ? value.function : {};
   const { function: outerFunction, ...outer } = value;
@@ -62,7 +64,7 @@ function callOf(value: JsonObject): Exclude<ReadCall, { problem: string }> | str
   return defined({ id: typeof id === "string" && id !== "" ? id : undefined, name, arguments: found });
 }
 
-/** Those of some keys that an object has, null aside. */
+/** The entries of an object with these keys, except nulls. */
 function given(value: JsonObject, keys: readonly string[]): JsonObject {
   return Object.fromEntries(
     keys.flatMap((key) => {

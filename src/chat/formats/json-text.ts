@@ -3,17 +3,17 @@ import { repeatedKey } from "../../base/json/repeated-key.ts";
 import { stringEnd } from "../../base/json/string-end.ts";
 import type { JsonValue } from "../../contracts/json.ts";
 
-/** How deep what a model writes may be nested: what passes is written as JSON again, which recurses. */
+/** How deep a model's JSON may nest. It is written as JSON again, which recurses. */
 const deepest = 100;
 
-/** A value that a model wrote, or why it can't be taken as written. */
+/** A value that a model wrote, or why it is not acceptable. */
 export type Read<Value extends JsonValue = JsonValue> =
   | { value: Value; wrong?: undefined }
   | { value?: undefined; wrong: string };
 
 /**
- * The value of a JSON text, exactly as written. Wrong are a text that is no JSON, or nested deeper than 100 levels (`invalid` says
- * so), a number that a double would change, and a key that an object has twice.
+ * Reads a JSON text exactly. Problems are a text that is not JSON or nests deeper than 100 levels (both reported as
+ * `invalid`), a number that a double would change, and a key that an object repeats.
  */
 export function readJson(text: string, invalid: string): Read {
   if (isDeep(text)) return { wrong: invalid };
@@ -29,17 +29,17 @@ export function readJson(text: string, invalid: string): Read {
   return key === undefined ? { value } : { wrong: givenTwice(key) };
 }
 
-/** What a model is told of a number that JavaScript would change. */
+/** The message to a model about a number that JavaScript would change. */
 export function inexact(literal: string): string {
   return `the number ${shortened(literal)} cannot be kept exactly: write it as a text, in quotes, or with at most 15 digits`;
 }
 
-/** What a model is told of a key or an argument that stands twice in one place. */
+/** The message to a model about a repeated key or argument. */
 export function givenTwice(key: string): string {
   return `"${shortened(key)}" is given twice`;
 }
 
-/** The beginning of what a model wrote, short enough to be told back. */
+/** The beginning of a model's text, short enough to quote. */
 export function shortened(text: string): string {
   return text.length > 60 ? `${text.slice(0, 60)}…` : text;
 }
@@ -53,7 +53,9 @@ export function jsonText(value: JsonValue): string {
     .join(", ")}}`;
 }
 
-/** The end of the object or list that begins at a place, spaces before it aside; -1 if none does, or it does not end. */
+/**
+ * Where the object or list at an offset ends, after optional spaces; -1 if none begins there, or if it does not end.
+ */
 export function jsonEnd(text: string, from: number): number {
   const start = spacesEnd(text, from);
   if (text[start] !== "{" && text[start] !== "[") return -1;
@@ -69,7 +71,7 @@ export function jsonEnd(text: string, from: number): number {
   return -1;
 }
 
-/** Objects and lists that follow each other, with spaces, commas or semicolons between; what is neither ends them. */
+/** A sequence of objects and lists, separated by spaces, commas or semicolons. Anything else ends it. */
 export function jsonTexts(text: string, from = 0): { texts: string[]; end: number } {
   const texts: string[] = [];
   for (let end = from; ; ) {
@@ -81,7 +83,7 @@ export function jsonTexts(text: string, from = 0): { texts: string[]; end: numbe
   }
 }
 
-/** The texts of the items of a JSON list; undefined if the text is no list. */
+/** The texts of the items of a JSON list; undefined if the text is not a list. */
 export function jsonItems(text: string): string[] | undefined {
   if (!text.startsWith("[")) return undefined;
   const items: string[] = [];
@@ -101,7 +103,7 @@ export function jsonItems(text: string): string[] | undefined {
   return items.length === 1 && items[0] === "" ? [] : items;
 }
 
-/** The first place from `at` on that has no space, nor one of `others`. */
+/** The first offset from `at` without a space or a character of `others`. */
 export function spacesEnd(text: string, at: number, others = ""): number {
   let end = at;
   while (end < text.length && (" \n\t\r".includes(text[end] ?? "-") || others.includes(text[end] ?? "-")))
@@ -115,7 +117,7 @@ function isDeep(text: string): boolean {
     const one = text[at];
     if (one === '"') {
       at = stringEnd(text, at + 1);
-      if (at < 0) return false; // JSON.parse says what it is
+      if (at < 0) return false; // JSON.parse reports the problem
     } else if (one === "{" || one === "[") {
       if (++depth > deepest) return true;
     } else if (one === "}" || one === "]") depth--;

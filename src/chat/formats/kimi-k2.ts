@@ -8,12 +8,12 @@ import { unreadable } from "./unreadable.ts";
 
 const begin = "<|tool_calls_section_begin|>";
 const end = "<|tool_calls_section_end|>";
-/** Some models write the marks of a section without the plural. */
+/** Some models write the marks of a section in the singular. */
 const singular = [begin, end].map((mark) => mark.replace("calls", "call"));
 const separator = "<|tool_call_argument_begin|>";
 const example = `${begin}<|tool_call_begin|>functions.NAME:0${separator}{…}<|tool_call_end|>${end}`;
 
-/** An id that holds the function's name and the call's number, and the arguments. */
+/** An id that consists of the function's name and the call's number, and the arguments. */
 export const kimiK2 = markedFormat({
   name: "kimi-k2",
   models: "Kimi K2",

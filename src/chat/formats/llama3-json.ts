@@ -12,7 +12,7 @@ import { unreadable } from "./unreadable.ts";
 const tag = "<|python_tag|>";
 const example = '{"name": "…", "parameters": {…}}';
 const notJson = "the tool call is not JSON";
-/** What models call the arguments of a call, right or wrong. */
+/** Names that models use for a call's arguments, right or wrong. */
 const keysOfArguments = [
   "parameters",
   "arguments",
@@ -24,7 +24,10 @@ const keysOfArguments = [
   "tool_input",
 ];
 
-/** JSON alone, `;` between several calls or a list of them, after a token or after what is said; or a built-in function's `name.call(…)`. */
+/**
+ * Bare JSON after a token or after an answer, with `;` between several calls or all in a list; or a built-in
+ * function's `name.call(…)`.
+ */
 export const llama3Json = markedFormat({
   name: "llama3-json",
   models: "Llama 3.1, 3.2 and 3.3",
@@ -39,7 +42,7 @@ export const llama3Json = markedFormat({
     calls.map(({ name, arguments: given }) => jsonText({ name, parameters: given })).join("; "),
 });
 
-/** What follows the token is a call, whatever it looks like. */
+/** Anything after the token is a call, whatever its form. */
 function readTagged(text: string, at: number): Part {
   const from = spacesEnd(text, at + tag.length);
   if (isJson(text, from)) {
@@ -50,7 +53,7 @@ function readTagged(text: string, at: number): Part {
   return calls.some((call) => "problem" in call) ? toEnd(text, from) : { from, end, next: end, closed: true };
 }
 
-/** An object that begins a line, or follows another, is a call if it is written as one. */
+/** An object that begins a line or follows another one is a call if it has the form of one. */
 function readObject(text: string, at: number, tools: readonly ToolDefinition[]): Part | undefined {
   const rest = (end: number): Part => ({ from: at, end, next: end, closed: true, isRest: true });
   const before = text.slice(Math.max(0, at - 100), at);
@@ -62,7 +65,10 @@ function readObject(text: string, at: number, tools: readonly ToolDefinition[]):
   return { from: at, end, next: callEnd(text, end), closed: true };
 }
 
-/** A list that begins a line holds calls if one of its objects is written as one; within a line it is said. */
+/**
+ * A list that begins a line contains calls if one of its objects has the form of one. Within a line it is part of
+ * the answer.
+ */
 function readList(text: string, at: number, tools: readonly ToolDefinition[]): Part | undefined {
   const rest = (end: number): Part => ({ from: at, end, next: end, closed: true, isRest: true });
   const first = matchAt(/\[\s*(?=\{\s*")/y, text, at);
@@ -84,7 +90,7 @@ function toEnd(text: string, from: number): Part {
   return { from, end: text.length, next: text.length, closed: true };
 }
 
-/** Where a call ends, what separates it from the next one included. */
+/** Where a call ends, including the separator before the next one. */
 function callEnd(text: string, end: number): number {
   const next = spacesEnd(text, end, ",;");
   return next === text.length || text[next] === "{" || text.startsWith(tag, next) ? next : end;
@@ -97,7 +103,7 @@ function builtInCalls(text: string): ReadCall[] {
   return calls.map((call) => ("name" in call ? { ...call, name: call.name.replace(/\.call$/, "") } : call));
 }
 
-/** Whether an object is written as a call is, or calls a tool in another way; others are answers. */
+/** Whether an object has the form of a call, or calls a tool in another form. Other objects are answers. */
 function isCall(text: string, tools: readonly ToolDefinition[]): boolean {
   let value: JsonValue;
   try {
@@ -115,7 +121,7 @@ function isCall(text: string, tools: readonly ToolDefinition[]): boolean {
   return isForm || Object.values(value).some((one) => isTool(one, tools));
 }
 
-/** The same for a text that is no JSON. */
+/** The same for a text that is not JSON. */
 function looksCalled(text: string, tools: readonly ToolDefinition[]): boolean {
   const [, name] =
     /^\{\s*(?:"type"\s*:\s*"function"\s*,\s*)?"(?:name|function)"\s*:\s*"([^"\\]*)"/.exec(text) ?? [];

@@ -11,22 +11,25 @@ interface MarkedDefinition {
   name: FormatName;
   models: string;
   example: string;
-  /** What calls stand between, or what that is where some tools may be called. */
+  /** The marks around calls, or a function that derives them from the callable tools. */
   marks: readonly Marks[] | ((tools: readonly ToolDefinition[]) => readonly Marks[]);
   thoughts?: readonly Marks[];
-  /** What stands around calls, and means nothing by itself. */
+  /** Texts around calls that have no meaning of their own. */
   dropped?: readonly string[];
-  /** What closes a block ends an action, and so may be missing. */
+  /** The closing mark ends an action and so may be missing. */
   isStopped?: boolean;
   stopTexts?: (tools: readonly ToolDefinition[]) => string[];
-  /** The opening mark that is missing where all that is said is a call without it. Default: what closing marks show. */
+  /**
+   * The opening mark that is missing where the whole answer is a call without it. Default: derived from the closing
+   * marks.
+   */
   missing?(said: string, tools: readonly ToolDefinition[]): string | undefined;
-  /** The calls between two marks. */
+  /** Reads the calls between two marks. */
   calls(text: string, tools: readonly ToolDefinition[], mark: number): ReadCall[];
   render(calls: readonly ToolCall[], tools: readonly ToolDefinition[]): string;
 }
 
-/** A format whose calls stand between marks. */
+/** A format whose calls are between marks. */
 export function markedFormat({ calls, marks, missing, ...definition }: MarkedDefinition): ModelFormat {
   const marksFor = (tools: readonly ToolDefinition[]) => (typeof marks === "function" ? marks(tools) : marks);
   const optionsFor = (tools: readonly ToolDefinition[]): MarkedOptions => ({
@@ -49,7 +52,7 @@ interface MarkedOptions extends Pick<MarkedDefinition, "thoughts" | "dropped" | 
   missing: (said: string) => string | undefined;
 }
 
-/** Reads what stands between marks as calls, and what does not end as one that is not closed. */
+/** Reads the text between marks as calls, and an open mark as a call that is not closed. */
 function readMarked(text: string, options: MarkedOptions): ReadAction {
   const { example } = options;
   const { reasoning, rest, blocks, calledInThought } = scan(text, options.marks, options);
@@ -66,7 +69,7 @@ function readMarked(text: string, options: MarkedOptions): ReadAction {
   return { reasoning, answer: rest, calls };
 }
 
-/** The opening mark that is missing before a closing one, which stands after what looks like the end of a call. */
+/** The opening mark that is missing before a closing one, if the text before that looks like the end of a call. */
 function unopenedMark(rest: string, marks: readonly Marks[]): string | undefined {
   const missing = marks.find(({ open, close = "" }) => {
     const before = rest.slice(0, close.startsWith("<") ? Math.max(0, rest.indexOf(close)) : 0);
@@ -82,7 +85,7 @@ function callsOf(
   return closed || isStopped ? calls(text, mark) : [unreadable(text, "the tool call is not closed", example)];
 }
 
-/** What stands between the marks stays if no call in it can be read; if only some can, the text of the others does. */
+/** The text between the marks stays if no call in it is readable. If only some are, the text of the others stays. */
 function besideCalls(text: string, options: MarkedOptions): string {
   const { reasoning, rest, blocks } = scan(text, options.marks, options);
   const said = withBlocks(rest, blocks, (block) => {
@@ -97,9 +100,9 @@ interface JsonDefinition {
   name: FormatName;
   models: string;
   marks: { open: string; close?: string };
-  /** What some models write in place of the marks. */
+  /** Alternatives that some models write instead of the marks. */
   others?: readonly Marks[];
-  /** How the calls of a list are written between the marks: one each, or all in one list. */
+  /** Whether several calls share one list between the marks, rather than each having its own marks. */
   list: boolean;
   thoughts?: readonly Marks[];
   dropped?: readonly string[];

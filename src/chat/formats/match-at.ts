@@ -1,4 +1,4 @@
-/** What a sticky expression matches at a place of a text, and where that ends. */
+/** A sticky expression's match at an offset, and where it ends. */
 export function matchAt(
   pattern: RegExp,
   text: string,

@@ -6,7 +6,7 @@ import { unreadable } from "./unreadable.ts";
 
 const example = '<tool_calls>\n{"name": "…", "arguments": {…}}\n</tool_calls>';
 
-/** A JSON object a line, all between two tags. */
+/** One JSON object per line, all between two tags. */
 export const minimaxM1 = markedFormat({
   name: "minimax-m1",
   models: "MiniMax M1",

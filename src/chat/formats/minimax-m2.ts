@@ -9,7 +9,7 @@ const tags = invokeTags("", [close]);
 const example =
   '<minimax:tool_call>\n<invoke name="NAME">\n<parameter name="ARGUMENT">VALUE</parameter>\n</invoke>\n</minimax:tool_call>';
 
-/** Invocations between tags; texts stand as they are, all else as JSON. */
+/** Invocations between tags. Texts are written unquoted, other values as JSON. */
 export const minimaxM2 = markedFormat({
   name: "minimax-m2",
   models: "MiniMax M2",

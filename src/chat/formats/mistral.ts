@@ -13,7 +13,7 @@ const open = "[TOOL_CALLS]";
 const listExample = `${open}[{"name": "…", "arguments": {…}}]`;
 const namedExample = `${open}NAME[ARGS]{…}`;
 
-/** A JSON list of calls; ids, where there are some, have nine letters and digits. */
+/** A JSON list of calls. Ids, if present, have nine letters and digits. */
 export const mistralJson = mistralFormat(
   "mistral-json",
   "Mistral 7B 0.3, Nemo, Large 2",
@@ -57,10 +57,10 @@ function mistralFormat(
   });
 }
 
-/** `name[ARGS]{…}`, with `[CALL_ID]` and an id between in some models; where special tokens are not shown, `name{…}`. */
+/** `name[ARGS]{…}`, with `[CALL_ID]` and an id in between in some models. Without special tokens, `name{…}`. */
 const head = /\s*([^\s[\]{}]+)\s*(?:\[CALL_ID\]([A-Za-z0-9]{9}))?(?:\[ARGS\])?/y;
 
-/** The JSON after the token, and the name before it: what follows is said. */
+/** The JSON after the token, and the name before it. The text after it belongs to the answer. */
 function readPart(text: string, at: number): Part | undefined {
   const from = at + open.length;
   if ([open, "[ARGS]"].some((mark) => text.startsWith(mark, from))) return undefined;
@@ -68,7 +68,7 @@ function readPart(text: string, at: number): Part | undefined {
   return end < 0 ? undefined : { from, end, next: end, closed: true };
 }
 
-/** Arguments after a name that stands where a call may, without the token before it. */
+/** Arguments after a name where a call may begin, without the token before it. */
 function readUnopened(text: string, at: number): Part | undefined {
   const from = spacesEnd(text, at + "[ARGS]".length);
   if (text[from] !== "{" || !/(?:^|[\n\]},])[ \t]*[\w.-]+$/.test(text.slice(Math.max(0, at - 100), at)))

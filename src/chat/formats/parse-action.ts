@@ -5,7 +5,7 @@ import { formats } from "./formats.ts";
 
 const byName: ReadonlyMap<string, ModelFormat> = new Map(formats.map((format) => [format.name, format]));
 
-/** The format of a name. */
+/** The format with a given name. */
 export function formatNamed(name: FormatName): ModelFormat {
   const format = byName.get(name);
   if (format === undefined) throw new Error(`There is no action format ${name}.`);
@@ -13,8 +13,8 @@ export function formatNamed(name: FormatName): ModelFormat {
 }
 
 /**
- * What is thought, said and called in the text of an action, as a run reads it whose `format` (default: hermes) that is
- * (docs/formats.md).
+ * The thought, answer and calls in an action's text, as a run with this `format` reads them (default: hermes). See
+ * docs/formats.md.
  */
 export function parseAction(
   text: string,

@@ -3,9 +3,9 @@ import type { JsonObject, JsonValue } from "../../contracts/json.ts";
 import type { ReadCall } from "../../contracts/parsed-action.ts";
 import { givenTwice, inexact, type Read } from "./json-text.ts";
 
-/** What can't be read as Python, and why. */
+/** Thrown for text that can't be read as Python, with the reason. */
 class Unreadable extends Error {}
-/** What is Python, but would lose something of what it says. */
+/** Thrown for text that is Python but would lose part of its meaning. */
 class Lossy extends Unreadable {}
 
 const deepest = 100;
@@ -29,8 +29,8 @@ const escapes: Record<string, string> = {
 };
 
 /**
- * Calls in Python's syntax from a place on, `[f(a=1), g()]` or one after the other: arguments by name, values that are
- * literals. What can't be read ends them with its problem.
+ * Reads calls in Python's syntax from an offset, as `[f(a=1), g()]` or one after the other. Arguments are named, and
+ * values are literals. The first unreadable call ends the sequence with its problem.
  */
 export function pythonCalls(text: string, from = 0): { calls: ReadCall[]; end: number } {
   const calls: ReadCall[] = [];
@@ -44,7 +44,7 @@ export function pythonCalls(text: string, from = 0): { calls: ReadCall[]; end: n
       more = reader.takes(",") || reader.takes(";");
       if (isList && reader.takes("]")) break;
       if (isList && !more) {
-        calls.pop(); // it is what the list breaks off after
+        calls.pop(); // the call before the list breaks off
         reader.fail('"," or "]" is missing');
       }
       more = isList || reader.isName();
@@ -56,7 +56,7 @@ export function pythonCalls(text: string, from = 0): { calls: ReadCall[]; end: n
   }
 }
 
-/** The value that a Python literal writes, or what would be lost of it; undefined if the text is none. */
+/** The value of a Python literal, or what would be lost of it; undefined if the text is not a literal. */
 export function pythonLiteral(text: string): Read | undefined {
   const reader = pythonReader(text, 0);
   try {
@@ -68,7 +68,7 @@ export function pythonLiteral(text: string): Read | undefined {
   }
 }
 
-/** Calls as Python writes them: `f(a=1, b="x")`. */
+/** A call in Python's syntax: `f(a=1, b="x")`. */
 export function pythonText(name: string, given: JsonObject): string {
   const written = Object.entries(given).map(([key, value]) => `${key}=${valueText(value)}`);
   return `${name}(${written.join(", ")})`;
@@ -187,7 +187,7 @@ function pythonReader(text: string, from: number) {
     return Object.fromEntries(entries);
   }
 
-  /** One text, or several that stand side by side. */
+  /** One text, or several adjacent ones. */
   function strings(): string {
     let whole = "";
     do {

@@ -13,7 +13,7 @@ const example = '[NAME(ARGUMENT=1, OTHER="text")]';
 const list = (calls: readonly ToolCall[]) =>
   `[${calls.map(({ name, arguments: given }) => pythonText(name, given)).join(", ")}]`;
 
-/** A Python list of calls on a line of its own, between tokens in Llama 4. */
+/** A Python list of calls on its own line, between tokens in Llama 4. */
 export const pythonic = markedFormat({
   name: "pythonic",
   models: "Llama 3.2 (1B, 3B) and 4, ToolACE",
@@ -33,7 +33,7 @@ export const lfm2 = betweenMarks(
   list,
 );
 
-/** Calls in a fence, one a line. */
+/** Calls in a fence, one per line. */
 export const gemma3 = betweenMarks(
   "gemma-3",
   "Gemma 3",
@@ -56,8 +56,9 @@ function readList(text: string, at: number, tools: readonly ToolDefinition[]): P
 }
 
 /**
- * Whether a list calls functions: a link or a list comprehension in an answer begins as it does. Where other words share its line, or
- * it can't be read, it must name tools; where none are known, arguments by name in its first call show it.
+ * Whether a list contains calls: a link or a list comprehension in an answer begins the same way. If other words
+ * share its line, or it is unreadable, it must name tools. If no tools are known, it needs named arguments in its
+ * first call.
  */
 function isMeant(
   calls: readonly ReadCall[],
@@ -74,7 +75,7 @@ function isMeant(
   );
 }
 
-/** Whether a text is calls of tools alone, in no list. */
+/** Whether a text consists only of calls of tools, without a list. */
 function isUnlisted(text: string, tools: readonly ToolDefinition[]): boolean {
   const { calls, end } = pythonCalls(text);
   const areTools = calls.every((call) => "name" in call && tools.some(({ name }) => name === call.name));
@@ -108,7 +109,7 @@ function betweenMarks(
   });
 }
 
-/** The end of calls that can be read, and of a `print(…)` around them. */
+/** Where readable calls end, including a `print(…)` around them. */
 function callsEnd(text: string, from: number): number {
   const print = matchAt(/\s*print\s*\(/y, text, from);
   const { calls, end } = pythonCalls(text, print?.end ?? from);
@@ -118,7 +119,7 @@ function callsEnd(text: string, from: number): number {
   return text[closing] === ")" ? closing + 1 : -1;
 }
 
-/** Calls, and what is wrong with the one that can't be read. */
+/** Reads calls, and explains what is wrong with the unreadable one. */
 function explained(text: string, how = example): { calls: ReadCall[]; end: number } {
   const { calls, end } = pythonCalls(text);
   const told = calls.map((call) =>

@@ -17,7 +17,7 @@ const tags: Tags = {
   closes: ["<function=", close],
 };
 
-/** XML with names in the tags; texts stand as they are, all else as JSON. */
+/** XML with names in the tags. Texts are written unquoted, other values as JSON. */
 export const qwen3Coder = markedFormat({
   name: "qwen3-coder",
   models: "Qwen3-Coder, Qwen 3.5, Nemotron 3 Nano, Step 3.5",
@@ -36,7 +36,7 @@ export const qwen3Coder = markedFormat({
       .join("\n"),
 });
 
-/** A value stands on lines of its own. */
+/** Removes the line ends around a value, which is written on lines of its own. */
 function withoutLineEnds(value: string): string {
   const [first = ""] = /^\r?\n/.exec(value) ?? [];
   const last = first === "\r\n" ? /\r\n$/ : /\n$/;

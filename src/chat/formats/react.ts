@@ -9,10 +9,13 @@ import { unreadable } from "./unreadable.ts";
 
 const example = "Action: NAME\nAction Input: {…}";
 const observation = "\nObservation:";
-/** A mark of a thought in an input is a part of that. */
+/** A thought's mark inside an input is part of the input. */
 const inputs: readonly Marks[] = [{ open: "Action Input:", read: readInput, bare: true }];
 
-/** Lines that say what follows: a thought, an action and its input, or the final answer. What a model makes up as an observation is not read. */
+/**
+ * Lines with labels: a thought, an action and its input, or the final answer. Observations that a model makes up are
+ * ignored.
+ */
 export const react = modelFormat({
   name: "react",
   models: "any model instructed to write ReAct's lines",
@@ -59,7 +62,7 @@ function readInput(text: string, at: number): Part | undefined {
   return end < 0 ? undefined : { from, end, next: end, closed: true, isRest: true };
 }
 
-/** Parts of a text by the labels at the beginnings of its lines; what comes first may have none. */
+/** Splits a text at the labels that begin its lines. The first part may have no label. */
 function partsOf(text: string): { label: string; body: string }[] {
   const labels = [...text.matchAll(/^(Thought|Action Input|Action|Final Answer):/gm)];
   const first = labels[0]?.index ?? text.length;
@@ -72,7 +75,7 @@ function partsOf(text: string): { label: string; body: string }[] {
   ];
 }
 
-/** An input that is no object is the text of a function that takes one. */
+/** An input that is not an object becomes the argument of a function with a single text argument. */
 function callTo(name: string, input: string, tools: readonly ToolDefinition[]): ReadCall {
   if (!/^[^\s(){}]+$/.test(name)) return unreadable(name, "the action is no function's name", example);
   const body = withoutFence(input);

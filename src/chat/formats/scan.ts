@@ -1,58 +1,66 @@
 import { spacesEnd } from "./json-text.ts";
 
-/** What begins and ends a part of a text. */
+/** The marks at the beginning and end of a part of a text. */
 export interface Marks {
   open: string;
   /** Absent: the part ends where the next one begins, or with the text. */
   close?: string;
   /**
-   * Reads the part that an opening mark at `at` begins by its own structure, so that marks in its texts mean nothing. Undefined
-   * if it is not whole: it then ends with the next closing mark, wherever that stands.
+   * Reads the part after an opening mark at `at` by its own structure, so that marks inside its texts have no
+   * meaning. Undefined if it is not complete: it then ends with the next closing mark, wherever that is.
    */
   read?(text: string, at: number): Part | undefined;
-  /** What a part begins with: within a line the opening mark is text where something else follows it and nothing closes it. */
+  /**
+   * The start of a part. Within a line the opening mark is text if something else follows it and nothing closes it.
+   */
   starts?: string;
-  /** It is text where `read` reads no part, and does not end another part that is not closed. */
+  /** The mark is text if `read` finds no part after it, and it does not end another part that is not closed. */
   bare?: true;
-  /** Of a thought: it may begin anywhere, since no text holds the mark by chance. Others begin where nothing was said before. */
+  /**
+   * For thoughts: it may begin anywhere, because no text contains the mark by chance. Others only begin before the
+   * answer.
+   */
   anywhere?: true;
 }
 
-/** A part of a text, `from` up to `end`; what follows it begins at `next`. */
+/** A part of a text from `from` to `end`. The text after it begins at `next`. */
 export interface Part {
   from: number;
   end: number;
   next: number;
   closed: boolean;
-  /** It is no block, but stays in the rest, its marks included. */
+  /** It is not a block, but stays in the rest with its marks. */
   isRest?: true;
 }
 
 /** A part of a text between marks. */
 export interface Block {
-  /** Which of the marks. */
+  /** The index of its marks. */
   mark: number;
   text: string;
   closed: boolean;
-  /** The whole of it, marks included. */
+  /** The whole part, including its marks. */
   written: string;
-  /** Where it stood in the rest. */
+  /** Its offset in the rest. */
   at: number;
 }
 
-/** A text taken apart. */
+/** The parts of a text. */
 export interface Scanned {
   reasoning: string;
-  /** What is neither thought nor between marks. */
+  /** The text outside of thoughts and marks. */
   rest: string;
   blocks: Block[];
-  /** A thought was not ended, and something in it begins as a block does. */
+  /** A thought is not closed, and it contains the beginning of a block. */
   calledInThought: boolean;
 }
 
 export const think: readonly Marks[] = [{ open: "<think>", close: "</think>" }];
 
-/** Marks around something whose end `bodyEnd` finds from its start, or -1; without `close` it may end with the text, or before `open`. */
+/**
+ * Marks around a body. `bodyEnd` finds where it ends, or returns -1. Without `close`, it may end with the text or
+ * before `open`.
+ */
 export function enclosing(
   marks: { open: string; close?: string; starts?: string },
   bodyEnd: (text: string, from: number) => number,
@@ -74,8 +82,9 @@ export function enclosing(
 }
 
 /**
- * Takes a text apart, from its start to its end, once: thoughts, blocks, the rest. What ends a thought that was not begun ends
- * one that the prompt began: all before it is thought. A thought that begins after something was said is a part of that.
+ * Splits a text into thoughts, blocks and the rest in one pass. The end of a thought without a beginning ends a
+ * thought that the prompt began: everything before it is thought. A thought that begins after the start of the
+ * answer is part of the answer.
  */
 export function scan(
   text: string,
@@ -136,7 +145,7 @@ export function scan(
       }
       const thoughtEnd =
         hasThought || part.closed ? undefined : earliest(thoughts, (one) => find(one.close ?? "", from));
-      if (thoughtEnd !== undefined && thoughtEnd.at < part.end) continue; // it stands in a thought that the prompt began
+      if (thoughtEnd !== undefined && thoughtEnd.at < part.end) continue; // inside a thought that the prompt began
       if (part.isRest) say(text.slice(next.at, part.next));
       else
         found.blocks.push({
@@ -170,7 +179,7 @@ export function scan(
   }
 }
 
-/** The rest of a text, with blocks in their places, each as `shown` has it. Default: as it was written. */
+/** Puts blocks back into the rest of a text, each as `shown` returns it. Default: as it was written. */
 export function withBlocks(
   rest: string,
   blocks: readonly Block[],
@@ -185,7 +194,7 @@ export function withBlocks(
   return whole + rest.slice(from);
 }
 
-/** Whether an opening mark that nothing closes is only spoken of. */
+/** Whether an opening mark that nothing closes is only mentioned in the text. */
 function isMentioned(text: string, at: number, { open, starts }: Marks): boolean {
   const line =
     text
@@ -196,7 +205,10 @@ function isMentioned(text: string, at: number, { open, starts }: Marks): boolean
   return starts !== undefined && line.trim() !== "" && first !== undefined && !starts.includes(first);
 }
 
-/** The one that stands first, of several at one place the one that `weight` says more of; undefined if none does. */
+/**
+ * The first mark in the text; among several at one offset, the one with the highest `weight`. Undefined if there is
+ * none.
+ */
 function earliest<Of>(
   all: readonly Of[],
   place: (one: Of) => number,
@@ -211,7 +223,7 @@ function earliest<Of>(
   return first;
 }
 
-/** Where a mark stands next, asked from ever later places: each is looked for once. */
+/** Finds the next offset of a mark, for offsets that only grow. It searches for each occurrence once. */
 export function finder(text: string): (mark: string, from: number) => number {
   const places = new Map<string, number>();
   return (mark, from) => {
@@ -223,7 +235,7 @@ export function finder(text: string): (mark: string, from: number) => number {
   };
 }
 
-/** Reads parts by their structure; no more once what it read is twice as long as the text. */
+/** Reads parts by their structure. It stops once it has read twice the length of the text. */
 function partReader(text: string, marks: readonly Marks[]): (at: number, index: number) => Part | undefined {
   let left = 2 * text.length + 1;
   return (at, index) => {

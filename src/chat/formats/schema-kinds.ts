@@ -1,16 +1,16 @@
 import { isObject, type JsonObject, type JsonValue } from "../../contracts/json.ts";
 
-/** The kinds of JSON values, as JSON Schema's `type` names them; an integer is a number as well. */
+/** The kinds of JSON values, named as in JSON Schema's `type`. An integer is a number too. */
 export const kinds = ["null", "boolean", "integer", "number", "string", "array", "object"] as const;
 export type Kind = (typeof kinds)[number];
 
-/** A schema, and the one whose definitions its references name. */
+/** A schema, and the root with the definitions that its references name. */
 export interface Schema {
   root: JsonObject;
   schema: JsonValue;
 }
 
-/** What other languages call kinds, and some schemas with them. */
+/** Names for kinds in other languages, which some schemas use. */
 const aliases: Record<string, Kind | undefined> = {
   str: "string",
   text: "string",
@@ -24,7 +24,7 @@ const aliases: Record<string, Kind | undefined> = {
 };
 
 const deciding = ["$ref", "type", "const", "enum", "anyOf", "oneOf", "allOf"];
-/** How many schemas within a schema are looked at: it may refer to itself. */
+/** How many schemas within a schema are visited, because it may refer to itself. */
 const most = 1000;
 
 export function kindOf(value: JsonValue): Kind {
@@ -35,15 +35,16 @@ export function kindOf(value: JsonValue): Kind {
   return Array.isArray(value) ? "array" : "object";
 }
 
-/** Whether a schema says nothing of what a value may be. */
+/** Whether a schema allows any value. */
 export function isOpen({ schema, root }: Schema): boolean {
   const found = resolved(schema, root);
   return !isObject(found) || !deciding.some((key) => found[key] !== undefined);
 }
 
 /**
- * Whether a schema's types, constants and alternatives allow a value, or any value of a kind: `type`, `nullable`, `const`, `enum`,
- * `anyOf`, `oneOf`, `allOf`, and `$ref` to a definition of the same schema. What it says beside that is not looked at.
+ * Whether a schema's types, constants and alternatives allow a value, or any value of a kind. It reads `type`,
+ * `nullable`, `const`, `enum`, `anyOf`, `oneOf`, `allOf`, and `$ref` to a definition in the same schema, and ignores
+ * other keywords.
  */
 export function allows({ schema, root }: Schema, of: { value: JsonValue } | { kind: Kind }): boolean {
   const kind = "kind" in of ? of.kind : kindOf(of.value);
@@ -68,7 +69,7 @@ export function allows({ schema, root }: Schema, of: { value: JsonValue } | { ki
   }
 }
 
-/** Whether a schema's `type` names a kind, in capitals or not. Names that no kind has say nothing. */
+/** Whether a schema's `type` includes a kind, ignoring case. Unknown names don't count. */
 function isNamed(kind: Kind, type: JsonValue | undefined): boolean {
   const named = [type].flat().flatMap((one) => {
     const name = typeof one === "string" ? one.toLowerCase() : "";
@@ -78,7 +79,7 @@ function isNamed(kind: Kind, type: JsonValue | undefined): boolean {
   return named.length === 0 || named.includes(kind) || (kind === "integer" && named.includes("number"));
 }
 
-/** A schema, or the definition that it refers to and says no more of. */
+/** A schema, or the definition that it refers to. */
 export function resolved(schema: JsonValue | undefined, root: JsonObject): JsonValue | undefined {
   let found = schema;
   for (let steps = 0; steps < most && isObject(found) && typeof found.$ref === "string"; steps++)
@@ -86,7 +87,7 @@ export function resolved(schema: JsonValue | undefined, root: JsonObject): JsonV
   return found;
 }
 
-/** The schema of an argument among a function's parameters, by its name; undefined if none says anything of it. */
+/** The schema of an argument in a function's parameters; undefined if they don't describe it. */
 export function propertySchema(parameters: JsonObject, name: string): Schema | undefined {
   let steps = 0;
   const found = property(parameters);
@@ -105,7 +106,10 @@ export function propertySchema(parameters: JsonObject, name: string): Schema | u
   }
 }
 
-/** What an object's schema itself says of a property: by its name, by patterns that match it, or of all others. */
+/**
+ * An object schema's own description of a property: by its name, by matching patterns, or by the rule for all
+ * others.
+ */
 function own(of: JsonObject, name: string): JsonValue | undefined {
   const { properties, patternProperties, additionalProperties } = of;
   const named = isObject(properties) && Object.hasOwn(properties, name) ? properties[name] : undefined;
@@ -121,15 +125,15 @@ function own(of: JsonObject, name: string): JsonValue | undefined {
   return possible.length === 0 ? others : { anyOf: [...possible, ...(others === undefined ? [] : [others])] };
 }
 
-/** One of several schemas: undefined if some of them say nothing. */
+/** A schema that any of these satisfies; undefined if one of them is missing. */
 function either(schemas: readonly (JsonValue | undefined)[]): JsonValue | undefined {
   const said = schemas.filter((one) => one !== undefined);
   return said.length === 0 || said.length < schemas.length ? undefined : { anyOf: said };
 }
 
 /**
- * Whether a pattern matches an argument's name; undefined if that may take long to find out: workflow code has no expressions whose
- * time is bounded. Without repeated groups, and with few repetitions, a short name is matched at once.
+ * Whether a pattern matches an argument's name; undefined if matching could be slow, because workflow code has no
+ * expressions with bounded time. A short name is fast if the pattern has no repeated groups and few repetitions.
  */
 function matchesName(pattern: string, name: string): boolean | undefined {
   const isPlain =
@@ -141,11 +145,11 @@ function matchesName(pattern: string, name: string): boolean | undefined {
   try {
     return new RegExp(pattern, "u").test(name);
   } catch {
-    return undefined; // no expression of JavaScript's: it may match
+    return undefined; // not a JavaScript expression: it may match
   }
 }
 
-/** The value to which a reference within a schema points, `#/$defs/Name`; undefined if nothing is there. */
+/** The value that a reference within a schema points to, such as `#/$defs/Name`; undefined if there is none. */
 function pointed(reference: string, root: JsonObject): JsonValue | undefined {
   if (reference === "#") return root;
   if (!reference.startsWith("#/")) return undefined;

@@ -6,34 +6,37 @@ import { finder, type Marks, type Part } from "./scan.ts";
 import { typedArguments, type WrittenArgument } from "./typed-value.ts";
 import { unreadable } from "./unreadable.ts";
 
-/** How tags write calls, and arguments whose texts stand as they are. */
+/** A notation of calls as tags, with arguments whose texts are unquoted. */
 export interface Tags {
-  /** Opens a call; its group is the function's name. Sticky. */
+  /** Matches the opening of a call. Its group is the function's name. Sticky. */
   call: RegExp;
-  /** How that begins; calls follow each other where it is there. */
+  /** How the opening begins. If present, calls may follow each other. */
   callOpen?: string;
   /** Closes a call. */
   callClose?: { tag: string; optional: boolean };
-  /** Opens an argument; its groups are its name and, where the format says so, whether it is a text: "true" or "false". Sticky. */
+  /**
+   * Matches the opening of an argument. Its groups are the name and, if the format declares it, whether it is text:
+   * "true" or "false". Sticky.
+   */
   argument: RegExp;
   /** How that begins. */
   argumentOpen: string;
   /** Closes an argument. */
   argumentClose: string;
-  /** The text between them, as a value is written there. */
+  /** Extracts the value from the text between the tags. */
   unwrapped?(written: string): string;
-  /** What may follow the last call. */
+  /** Texts that may follow the last call. */
   closes: readonly string[];
 }
 
-/** A call as tags write it, or what is wrong with it. */
+/** A call written as tags, or what is wrong with it. */
 type Tagged = { name: string; given: WrittenArgument[]; wrong?: undefined } | { wrong: string };
 type TaggedText = Tagged & { text: string };
 
 /**
- * The calls at a place of a text, one after the other, and where they end. An argument's text ends with the closing tag that
- * another argument, the call's end, or nothing follows: any other closing tag is text. Reading goes on with the next call after
- * one that can't be read.
+ * Reads a sequence of calls from an offset, and returns where they end. An argument's text ends with the closing tag
+ * before another argument, the call's end, or the end of the text. Any other closing tag is text. After an
+ * unreadable call, reading continues with the next one.
  */
 export function readTagged(text: string, from: number, tags: Tags): { calls: TaggedText[]; end: number } {
   const calls: TaggedText[] = [];
@@ -58,7 +61,7 @@ export function readTagged(text: string, from: number, tags: Tags): { calls: Tag
   }
 }
 
-/** The calls that stand between marks, their arguments typed by the tools' schemas. */
+/** The calls between marks, with their arguments typed by the tools' schemas. */
 export function taggedCalls(
   block: string,
   { tags, example, tools }: { tags: Tags; example: string; tools: readonly ToolDefinition[] },
@@ -78,7 +81,7 @@ export function taggedCalls(
   return [...read, unreadable(left, wrong, example)];
 }
 
-/** The end of calls that are whole and have `closes` after them; -1 if they are not. */
+/** Finds the end of complete calls that one of `closes` follows; -1 if they are not complete. */
 export function taggedEnd(tags: Tags): (text: string, from: number) => number {
   return (text, from) => {
     const { calls, end } = readTagged(text, from, tags);
@@ -87,8 +90,8 @@ export function taggedEnd(tags: Tags): (text: string, from: number) => number {
 }
 
 /**
- * Reads calls that begin without the mark which should stand before them. Within a line they must be whole, and `close` must
- * follow; at the beginning of one what can't be read is a call with a problem.
+ * Reads calls whose opening mark is missing. Within a line they must be complete, and `close` must follow. At the
+ * beginning of a line, an unreadable one is a call with a problem.
  */
 export function unopened(open: string, close: string, tags: Tags): Marks {
   const read = (text: string, at: number): Part | undefined => {
@@ -135,7 +138,7 @@ function readOne(text: string, start: number, tags: Tags): { call: Tagged | unde
     ? fails("the tool call is not closed")
     : { call: { name, given }, end: at };
 
-  /** Arguments that stand within an argument's text have closing tags of their own. */
+  /** An argument inside an argument's text has its own closing tag. */
   function textEnd(from: number): number | string {
     let depth = 1;
     for (let place = from; ; ) {
@@ -159,7 +162,7 @@ function readOne(text: string, start: number, tags: Tags): { call: Tagged | unde
     }
   }
 
-  /** Whether what stands after a closing tag may follow an argument. */
+  /** Whether the text after a closing tag may follow an argument. */
   function isFollowed(from: number): boolean {
     const after = spacesEnd(text, from);
     return [argumentOpen, callClose?.tag ?? "", ...closes].some(

@@ -8,8 +8,8 @@ import { asText, textCall, textFunctions } from "./text-functions.ts";
 const example = '<tool>{"name": "…", "arguments": {…}}</tool>';
 
 /**
- * A function that takes one text has a tag of its name, `<search>…</search>`, or of a language, `<python>…</python>`; others
- * are called in `<tool>`, as JSON. An action ends with a call's tag.
+ * A function with a single text argument has a tag with its name, `<search>…</search>`, or with a language,
+ * `<python>…</python>`. Others are called in `<tool>`, as JSON. A call's closing tag ends the action.
  */
 export const tags = markedFormat({
   name: "xml-tags",
@@ -46,7 +46,7 @@ function textNames(tools: readonly ToolDefinition[]): string[] {
   return [...textFunctions(tools).map(({ spelled }) => spelled), "tool"];
 }
 
-/** A text ends with the first closing tag, and spaces at its ends are none of it. */
+/** Whether a text can be written in a tag: the first closing tag ends it, and outer spaces are dropped. */
 function canStand({ spelled, text }: { spelled: string; text: string }): boolean {
   return text === text.trim() && !text.includes(`</${spelled}>`);
 }

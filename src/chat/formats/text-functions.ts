@@ -2,20 +2,20 @@ import { isObject, type JsonObject, type JsonValue } from "../../contracts/json.
 import type { ToolCall, ToolDefinition } from "../../contracts/message.ts";
 import { allows, isOpen, kinds, propertySchema, resolved } from "./schema-kinds.ts";
 
-/** How a function that takes one text may be called where a model writes that text alone. */
+/** A function that a model can call by writing a single text. */
 export interface TextFunction {
-  /** Its name, or that of one of its languages. */
+  /** Its name, or the name of one of its languages. */
   spelled: string;
   function: string;
-  /** The argument that is the text. */
+  /** The name of the argument that the text becomes. */
   text: string;
   others: JsonObject;
 }
 
-/** How a language may be called where a model writes code. */
+/** Other names of languages that models use for code. */
 const spellings: Record<string, string> = { py: "python", js: "javascript", bash: "shell", sh: "shell" };
 
-/** What the tools' functions that take one text may be called by: their names, and the languages that they choose from. */
+/** The names that call the tools' functions with a single text argument: their own, and those of their languages. */
 export function textFunctions(tools: readonly ToolDefinition[]): TextFunction[] {
   return tools.flatMap(({ name, parameters }) => {
     const required = Array.isArray(parameters.required) ? parameters.required : [];
@@ -48,12 +48,12 @@ function languagesOf(parameters: JsonObject): string[] {
   return isObject(language) && Array.isArray(language.enum) ? language.enum.map(String) : [];
 }
 
-/** The call that a text is. */
+/** The call that a text represents. */
 export function textCall({ function: name, text, others }: TextFunction, written: string): ToolCall {
   return { name, arguments: { [text]: written, ...others } };
 }
 
-/** How a call may be written as a text alone; undefined where it says more than that. */
+/** Writes a call as a single text; undefined if it has more content than that. */
 export function asText(
   call: ToolCall,
   functions: readonly TextFunction[],

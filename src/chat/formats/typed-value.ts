@@ -5,19 +5,19 @@ import { pythonLiteral } from "./python-text.ts";
 import { allows, isOpen, propertySchema, type Schema } from "./schema-kinds.ts";
 
 const notJson = "no JSON";
-/** Python's words for values of JSON. */
+/** Python's words for JSON values. */
 const words: Record<string, JsonValue | undefined> = { True: true, False: false, None: null };
-/** Such words in small letters: where no text is allowed, capitals don't count. */
+/** These words in lower case. If the schema does not allow text, case is ignored. */
 const smallWords: Record<string, JsonValue> = { true: true, false: false, null: null, none: null };
 
-/** An argument as a text. `kind`: what the format itself says that it is. */
+/** An argument as text. `kind` is the type that the format itself declares. */
 export interface WrittenArgument {
   key: string;
   text: string;
   kind?: "text" | "json" | undefined;
 }
 
-/** Arguments whose texts are typed by their function's schema, or what is wrong with one. */
+/** Types arguments by their function's schema, or explains what is wrong with one. */
 export function typedArguments(
   tools: readonly ToolDefinition[],
   name: string,
@@ -36,8 +36,9 @@ export function typedArguments(
 }
 
 /**
- * What an argument's text stands for, where a format writes texts and numbers alike: what its tool's schema says. Where that allows a
- * text, only JSON that loses nothing of what was written is anything else. Where it does not, Python's literals count as well.
+ * The value of an argument's text, for formats that write text and numbers alike, according to its tool's schema. If
+ * the schema allows text, the text becomes another value only if it is JSON that keeps everything written. If it
+ * does not, Python's literals count too.
  */
 function typedValue(text: string, schema: Schema | undefined, isJson: boolean): Read {
   const written = text.trim();
@@ -63,12 +64,12 @@ function wordRead(word: string): Read | undefined {
   return value === undefined ? undefined : { value };
 }
 
-/** An integer without the zeros and the plus before it. */
+/** An integer without leading zeros and plus sign. */
 function withoutZeros(written: string): string {
   return written.replace(/^([+-]?)0+(?=\d+$)/, "$1");
 }
 
-/** The value of a JSON text, unless it is a text or writes a number in another way than JSON.stringify. */
+/** The value of a JSON text, unless it is a string or has a number that JSON.stringify would write differently. */
 function losslessValue(json: Read, written: string): JsonValue | undefined {
   if (json.wrong !== undefined || typeof json.value === "string") return undefined;
   const isContainer = typeof json.value === "object" && json.value !== null;

@@ -1,6 +1,6 @@
 import type { ReadCall } from "../../contracts/parsed-action.ts";
 
-/** A call that can't be read: what was written, what is wrong with it, and how it should have been. */
+/** An unreadable call: its text, what is wrong with it, and the correct form. */
 export function unreadable(text: string, wrong: string, example: string): ReadCall {
   return { text, problem: `error: ${wrong}. Write ${example}` };
 }

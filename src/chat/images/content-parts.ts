@@ -1,8 +1,9 @@
 import { isObject, type JsonObject, type JsonValue } from "../../contracts/json.ts";
 
 /**
- * A row whose prompt has OpenAI's content parts, in verl's form: texts with `<image>` where an image stands, and the column `images`. A part `{ type: "image" }`
- * without an image is the next of that column. What is no such row, or has parts of another kind, is left as it is.
+ * Converts a row whose prompt has OpenAI's content parts to verl's form: texts with `<image>` in place of each
+ * image, and the column `images`. A part `{ type: "image" }` without an image takes the next one of that column.
+ * Other rows, and rows with other kinds of parts, stay unchanged.
  */
 export function withoutParts(row: unknown): unknown {
   if (!isObject(row) || !Array.isArray(row.prompt)) return row;
@@ -23,7 +24,7 @@ export function withoutParts(row: unknown): unknown {
   return own.length < found.length || row.images !== undefined ? row : { ...row, prompt, images: own };
 }
 
-/** A part's text; an image's placeholder, and the image to `found`. Undefined of another part. */
+/** A part's text, or an image's placeholder, with the image added to `found`. Undefined for other parts. */
 function textOf(part: JsonValue, found: (JsonValue | undefined)[]): string | undefined {
   if (!isObject(part)) return undefined;
   const { type, text } = part;

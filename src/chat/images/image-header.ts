@@ -1,16 +1,19 @@
 import { createRequire } from "node:module";
 
-/** Loaded when first needed: each plugin's thread would load its twenty-odd modules, and most answer no image. */
+/**
+ * Loads the package on first use. It has over twenty modules, which every plugin thread would load, and few need
+ * them.
+ */
 const loadImageSize = (): typeof import("image-size") => createRequire(import.meta.url)("image-size");
 
-/** What an image's header says of it. Sizes in pixels. */
+/** The facts in an image's header. Sizes are in pixels. */
 export interface ImageHeader {
   mediaType?: string;
   width?: number;
   height?: number;
 }
 
-/** Media types of images whose header says for sure what they are, by the names that `image-size` has for them. */
+/** Media types, by `image-size`'s names, of images whose header identifies them reliably. */
 const knownTypes: Record<string, string> = {
   avif: "image/avif",
   bmp: "image/bmp",
@@ -22,7 +25,7 @@ const knownTypes: Record<string, string> = {
   webp: "image/webp",
 };
 
-/** What an image's header says; nothing where it says nothing that can be relied on. */
+/** Reads an image's header; empty if it contains nothing reliable. */
 export function imageHeader(data: Uint8Array): ImageHeader {
   try {
     const { type = "", width, height } = loadImageSize().imageSize(data);
@@ -31,6 +34,6 @@ export function imageHeader(data: Uint8Array): ImageHeader {
     const isSize = [width, height].every((pixels) => Number.isInteger(pixels) && pixels > 0);
     return isSize ? { mediaType, width, height } : { mediaType };
   } catch {
-    return {}; // it is cut, or none of the kinds that are known
+    return {}; // truncated, or of an unknown type
   }
 }

@@ -4,12 +4,13 @@ import { readFile, realpath, stat } from "node:fs/promises";
 import { resolve, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 
-/** Where an image or a video of a task is: in a file below the folder, or in the task itself. */
+/** A task's image or video: in a file inside the folder, or in the task itself. */
 type Source = { path: string; sha256?: string } | { data: Uint8Array };
 
 /**
- * The bytes of an image as a task's row names it: a path below `folder`, a `data:` URL in base64, `{ bytes }` in base64, `{ path }`, `{ url }` or `{ sha256 }`; `most` bytes
- * at most. Throws an error that says why they can't be had.
+ * Reads an image that a task's row names: a path inside `folder`, a `data:` URL in base64, `{ bytes }` in base64, `{
+ * path }`, `{ url }` or `{ sha256 }`, of at most `most` bytes. Throws an error that explains why it is not
+ * available.
  */
 export async function readImage(
   given: unknown,
@@ -30,7 +31,7 @@ export async function readImage(
   throw new Error(`${source.path} has another content than its digest says`);
 }
 
-/** The path of the file of a video that a task's row names, below `folder`. Throws an error that says why there is none. */
+/** The path of a video that a task's row names, inside `folder`. Throws an error that explains why there is none. */
 export async function videoFile(given: unknown, folder: string | undefined): Promise<string> {
   const source = sourceOf(given);
   if ("path" in source) return fileBelow(folder, source.path);
@@ -42,7 +43,7 @@ function sourceOf(given: unknown): Source {
   const { bytes, path, url, image, video, sha256 } = objectOf(given);
   if (typeof bytes === "string") return { data: Buffer.from(bytes, "base64") };
   if (typeof sha256 === "string" && /^[0-9a-f]{64}$/.test(sha256))
-    return { path: `${sha256.slice(0, 2)}/${sha256}.bin`, sha256 }; // as a run's store has it
+    return { path: `${sha256.slice(0, 2)}/${sha256}.bin`, sha256 }; // the layout of a run's store
   for (const one of [path, url, image, video]) if (typeof one === "string") return textSource(one);
   throw new Error("it must be a path, a data: URL, { bytes } in base64, { path }, { url } or { sha256 }");
 }
@@ -55,7 +56,7 @@ function textSource(text: string): Source {
   throw new Error(`${text.slice(0, 100)} is not fetched: only files and data: URLs in base64 are read`);
 }
 
-/** A file of the folder: neither a path nor a symbolic link leads out of it. */
+/** The path of a file inside the folder. Neither a path nor a symbolic link may lead out of it. */
 async function fileBelow(folder: string | undefined, path: string): Promise<string> {
   if (folder === undefined) throw new Error(`nothing says the folder below which ${path} lies`);
   const root = await realpath(folder);

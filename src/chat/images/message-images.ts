@@ -8,20 +8,20 @@ import { imageHeader } from "./image-header.ts";
 import { readImage } from "./image-source.ts";
 import { type ShownPrompt, shownPrompt } from "./shown-images.ts";
 
-/** Kinds of images that models are sent. */
+/** Image types that models accept. */
 const sendable = ["image/png", "image/jpeg", "image/webp", "image/gif"];
 
-/** Bytes that an image of a prompt may have. */
+/** The most bytes that an image of a prompt may have. */
 const most = 20 * 2 ** 20;
 
-/** An image of a prompt, read. */
+/** An image of a prompt with its content. */
 interface ReadImage extends Omit<MessageImage, "sha256" | "at"> {
   data: Uint8Array;
 }
 
 /**
- * The images of a prompt, whose paths lie below `folder`. Throws an error that says which can't be used, and why: it is not there, has
- * more than 20 MiB, or is none of PNG, JPEG, WebP and GIF by its header.
+ * Reads the images of a prompt. Their paths are inside `folder`. Throws an error that explains which image is
+ * unusable and why: it is missing, has more than 20 MiB, or its header is not that of a PNG, JPEG, WebP or GIF.
  */
 export function readShown({ images }: ShownPrompt, folder: string | undefined): Promise<ReadImage[]> {
   return Promise.all(
@@ -35,7 +35,7 @@ export function readShown({ images }: ShownPrompt, folder: string | undefined): 
   );
 }
 
-/** An image as a row or a request has it. Throws an error that says why it can't be used. */
+/** Reads an image that a row or a request contains. Throws an error that explains why it is unusable. */
 export async function readableImage(given: unknown, folder: string | undefined): Promise<ReadImage> {
   const data = await readImage(given, folder, most);
   const { mediaType, ...size } = imageHeader(data);
@@ -44,7 +44,10 @@ export async function readableImage(given: unknown, folder: string | undefined):
   return { data, mediaType, ...size };
 }
 
-/** The messages of a task's prompt with the images that they show, which are kept by their content. Throws as `readShown` does. */
+/**
+ * The messages of a task's prompt with their images, which are stored by content. Throws the same errors as
+ * `readShown`.
+ */
 export async function promptMessages(
   task: Task,
   folder: string | undefined,
@@ -65,8 +68,8 @@ export async function promptMessages(
 }
 
 /**
- * The messages of tools with the images that their calls were answered with: of each call that has some, the first message that says what it was
- * answered.
+ * Adds the images in answers of tools to the tools' messages: those of a call go to the first message with its
+ * answer.
  */
 export function withImagesOf(messages: readonly Message[], calls: readonly RecordedCall[]): Message[] {
   const open = calls.filter(({ media = [] }) => media.length > 0);
@@ -81,7 +84,7 @@ export function withImagesOf(messages: readonly Message[], calls: readonly Recor
   });
 }
 
-/** A turn's observations may be cut at its limit. */
+/** Whether a message contains a call's observation, which a turn's limit may have cut. */
 function isOf({ content }: Message, observation: string): boolean {
   const [said = ""] = content.split(/\n\[\d+ characters cut\]$/);
   return said !== "" && observation.startsWith(said);

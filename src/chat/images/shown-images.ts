@@ -1,20 +1,20 @@
 import type { Task } from "../../contracts/generated/task.ts";
 import type { Message } from "../../contracts/message.ts";
 
-/** Where a prompt shows the next image of its row's column `images`, as verl's data has it. */
+/** The placeholder for the next image of a row's column `images`, as in verl's data. */
 const placeholder = "<image>";
 
-/** A prompt whose images are told apart from its text. */
+/** A prompt with its images separated from its text. */
 export interface ShownPrompt {
-  /** Its messages without placeholders, each with where its images stand in its content, in characters. */
+  /** The messages without placeholders. `places` are the offsets of the images in the content, in characters. */
   messages: { message: Message; places: number[] }[];
-  /** The images, in their order, as the row names them. */
+  /** The images in order, as the row names them. */
   images: unknown[];
 }
 
 /**
- * The images that a task's prompt shows; undefined if it shows none, as one without images does, or one whose images are its tools' alone.
- * Throws an error that says so if it shows more than the row has, or fewer.
+ * The images that a task's prompt shows; undefined if it shows none, because the row has none or only its tools use
+ * them. Throws an error if the prompt shows more or fewer images than the row has.
  */
 export function shownPrompt({
   prompt,

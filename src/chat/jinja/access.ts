@@ -27,7 +27,7 @@ type Method<Self> = (self: Self, args: Args) => Value;
 const listMethods: Readonly<Record<string, Method<Value[]>>> = {
   ...sequenceMethods((list: Value[]) => list),
   copy: (list) => [...list],
-  // Python's sandbox refuses the next two; published templates that other servers render use them
+  // Python's sandbox refuses the next two, but published templates that other servers render use them.
   append: (list, args) => {
     const [value = null] = bind("append", args, ["object"], 1, false);
     list.push(value);
@@ -69,7 +69,7 @@ const rangeMethods: Readonly<Record<string, Method<Range>>> = sequenceMethods((r
   range.items(),
 );
 
-/** Attributes that Python has and that can't be used here, by type. */
+/** Attributes by type that exist in Python but not here. */
 const missing: Readonly<Record<string, readonly string[]>> = {
   str: missingStringMethods,
   int: [
@@ -122,7 +122,10 @@ function view(type: DictView["type"], dict: Dict, args: Args): DictView {
   return new DictView(type, dict);
 }
 
-/** Reads attributes and items as Jinja does: `object.name` prefers attributes, `object[key]` items. What isn't there is undefined. */
+/**
+ * Reads attributes and items like Jinja: `object.name` prefers attributes, `object[key]` items. A missing one is
+ * undefined.
+ */
 export function accessFor(budget: Budget): Tools {
   const tools: Tools = {
     budget,
@@ -202,7 +205,7 @@ function itemOf(object: Value, key: Value): Value | undefined {
   return items[at < 0 ? at + items.length : at];
 }
 
-/** What can be indexed and sliced, as an array. */
+/** An array of a value that can be indexed and sliced. */
 function sequenceOf(value: Value): readonly Value[] | undefined {
   if (Array.isArray(value)) return value;
   if (typeof value === "string") return characters(value);
@@ -210,7 +213,7 @@ function sequenceOf(value: Value): readonly Value[] | undefined {
   return value instanceof Range ? value.items() : undefined;
 }
 
-/** Python's `object[start:stop:step]`; undefined for what can't be sliced. Throws JinjaError. */
+/** Python's `object[start:stop:step]`; undefined for a value that can't be sliced. Throws JinjaError. */
 export function sliced(
   object: Value,
   [start, stop, step]: readonly (Value | undefined)[],

@@ -6,10 +6,10 @@ import { percentFormat } from "./percent-format.ts";
 import { escapedHtml, lengthOf } from "./text.ts";
 import { Markup, needDefined, Tuple, typeOf, type Value } from "./values.ts";
 
-/** Ints of more bits are not computed. */
+/** The size limit of computed ints, in bits. */
 const mostBits = 100_000n;
 
-/** Python's arithmetic, on texts and lists too. Throws JinjaError for types that Python refuses. */
+/** Python's arithmetic, including texts and lists. Throws JinjaError for types that Python refuses. */
 export function arithmetic(budget: Budget, operator: ArithmeticOperator, left: Value, right: Value): Value {
   if (operator === "%" && typeof left === "string") return percentFormat(budget, left, right);
   needDefined(left);
@@ -39,7 +39,7 @@ export function arithmetic(budget: Budget, operator: ArithmeticOperator, left: V
   );
 }
 
-/** A text as it is added to one that is marked as escaped; undefined for what is no text. */
+/** The form in which a text is added to one that is marked as escaped; undefined if the value is not a text. */
 function markupText(value: Value): string | undefined {
   if (value instanceof Markup) return value.text;
   return typeof value === "string" ? escapedHtml(value) : undefined;

@@ -2,8 +2,8 @@ import { JinjaError } from "./errors.ts";
 import { type Args, typeOf, type Value } from "./values.ts";
 
 /**
- * The arguments of a call by the parameters' names, in their order; undefined where one isn't given. The first `required`
- * must be. Names after "/" can be given by name only where `byName` says so. Throws JinjaError.
+ * Matches a call's arguments to parameters, in the parameters' order. A missing one is undefined, but the first
+ * `required` ones must be present. Names after "/" can only be given by name if `byName` is set. Throws JinjaError.
  */
 export function bind(
   called: string,
@@ -35,7 +35,7 @@ export function textOf(value: Value | undefined, called: string): string {
   throw new JinjaError(`${called}() wants a str, not ${typeOf(value ?? null)}`);
 }
 
-/** An argument that must be an int, or `standard` where none is given. Throws JinjaError. */
+/** An argument that must be an int; `standard` if it is missing. Throws JinjaError. */
 export function intOf(value: Value | undefined, called: string, standard?: number): number {
   if (value === undefined && standard !== undefined) return standard;
   if (typeof value === "boolean") return Number(value);

@@ -3,7 +3,7 @@ import { formatted } from "./format-spec.ts";
 import type { Args, Value } from "./values.ts";
 import { repr, str } from "./written.ts";
 
-/** How attributes and items of values are read. */
+/** Reads attributes and items of values. */
 export interface Access {
   attribute(object: Value, name: string): Value;
   item(object: Value, key: Value): Value;

@@ -1,25 +1,27 @@
 import { JinjaError } from "./errors.ts";
 
-/** A template may take this many steps: a second or two. */
+/** The most steps that a template may take, which last a second or two. */
 const mostSteps = 5_000_000;
-/** No text is longer, in UTF-16 units, and no list has more items. */
+/** The most UTF-16 units of a text, and the most items of a list. */
 const mostItems = 10_000_000;
-/** Calls of macros and recursive loops may be this deep. */
+/** The maximum depth of calls of macros and recursive loops. */
 const mostDepth = 150;
 
 let running: Budget | undefined;
 
-/** Counts steps of the template that is being rendered, if one is. Throws JinjaError when they are too many. */
+/** Counts steps of the template being rendered, if there is one. Throws JinjaError beyond the limit. */
 export function spend(count: number): void {
   running?.step(count);
 }
 
-/** What a template may spend before it is stopped, so that none runs without end. */
+/** Limits on a template's work, so that every template ends. */
 export class Budget {
   #steps = 0;
   #depth = 0;
 
-  /** Runs `action`, whose steps this budget counts: templates are rendered one after the other, each in one go. */
+  /**
+   * Runs `action` and counts its steps in this budget. Templates render one after the other, without interruption.
+   */
   during<Result>(action: () => Result): Result {
     running = this;
     try {
@@ -29,37 +31,37 @@ export class Budget {
     }
   }
 
-  /** Counts steps. Throws JinjaError when they are too many. */
+  /** Counts steps. Throws JinjaError beyond the limit. */
   step(count = 1): void {
     this.#steps += count;
     if (this.#steps > mostSteps)
       throw new JinjaError(`it takes more than ${mostSteps} steps, perhaps without end`);
   }
 
-  /** Throws JinjaError where a text or a list is longer than any may be. */
+  /** Throws JinjaError if a text or a list is too long. */
   check(length: number): void {
     if (length > mostItems) throw new JinjaError(`it makes a text or a list of more than ${mostItems} items`);
   }
 
-  /** Counts `count` characters or items that are about to be made. Throws JinjaError when they are too many. */
+  /** Counts `count` characters or items before they are created. Throws JinjaError beyond the limit. */
   reserve(count: number): void {
     this.check(count);
     this.step(count / 16);
   }
 
-  /** The text, counted. */
+  /** Counts a text and returns it. */
   text(text: string): string {
     this.reserve(text.length);
     return text;
   }
 
-  /** The list, counted. */
+  /** Counts a list and returns it. */
   list<Item>(items: Item[]): Item[] {
     this.reserve(items.length);
     return items;
   }
 
-  /** Runs `action` one level deeper. Throws JinjaError where that is too deep. */
+  /** Runs `action` one level deeper. Throws JinjaError beyond the limit. */
   deeper<Result>(action: () => Result): Result {
     if (this.#depth >= mostDepth)
       throw new JinjaError(`macros or loops call each other more than ${mostDepth} levels deep`);

@@ -15,13 +15,13 @@ import {
   type Value,
 } from "./values.ts";
 
-/** A number as an int or a float, True and False included; undefined for what is none. */
+/** A number as an int or a float, including True and False; undefined for other values. */
 export function numeric(value: Value): bigint | number | undefined {
   if (typeof value === "boolean") return value ? 1n : 0n;
   return typeof value === "bigint" || typeof value === "number" ? value : undefined;
 }
 
-/** Whether two values are equal as Python's == finds. */
+/** Whether two values are equal by Python's `==`. */
 export function areEqual(one: Value, other: Value): boolean {
   spend(typeof one === "string" ? 1 + one.length / 64 : 1);
   if (one === other) return !Number.isNaN(one);
@@ -57,18 +57,18 @@ function allEqual(one: readonly Value[], other: readonly Value[]): boolean {
   return one.length === other.length && one.every((item, at) => isSameOrEqual(item, other[at] ?? null));
 }
 
-/** Inside collections Python takes a value for equal to itself, NaN included. */
+/** Inside collections, Python considers a value equal to itself, even NaN. */
 const isSameOrEqual = (one: Value, other: Value) => Object.is(one, other) || areEqual(one, other);
 
 const includes = (items: readonly Value[], wanted: Value) =>
   items.some((item) => isSameOrEqual(item, wanted));
 
-/** Whether `one < other`. Throws JinjaError where Python can't order them. */
+/** Whether `one < other`. Throws JinjaError if Python can't order them. */
 export function isLess(one: Value, other: Value): boolean {
   return ordered(one, other, "<");
 }
 
-/** Python's <, <=, > and >=. Throws JinjaError for values that have no order. */
+/** Python's <, <=, > and >=. Throws JinjaError for values without an order. */
 export function ordered(one: Value, other: Value, operator: "<" | "<=" | ">" | ">="): boolean {
   spend(1);
   needDefined(one);
@@ -103,7 +103,7 @@ function byDifference(difference: number, operator: "<" | "<=" | ">" | ">="): bo
   return difference < 0 === operator.startsWith("<");
 }
 
-/** Python's `in`. Throws JinjaError where there is nothing to be in. */
+/** Python's `in`. Throws JinjaError if `container` is not a container. */
 export function contains(container: Value, wanted: Value): boolean {
   if (typeof container === "string") {
     spend(container.length / 64);
@@ -119,7 +119,7 @@ export function contains(container: Value, wanted: Value): boolean {
   return false;
 }
 
-/** The values in the order of their keys; equal ones stay in theirs, reversed or not. Throws JinjaError. */
+/** Sorts values by their keys. Equal ones keep their order, even reversed. Throws JinjaError. */
 export function sortedBy(
   values: readonly Value[],
   keyOf: (value: Value) => Value,

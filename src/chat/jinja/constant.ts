@@ -1,9 +1,9 @@
 import type { Arguments, Expression } from "./nodes.ts";
 
-/** Filters that look at more than their value. */
+/** Filters that depend on more than their value. */
 const dependent = ["map", "select", "reject", "selectattr", "rejectattr"];
 
-/** Whether Jinja computes an expression before the template runs: it reads no variable and calls nothing. */
+/** Whether Jinja computes an expression before the template runs: it reads no variables and calls nothing. */
 export function isConstant(expression: Expression): boolean {
   switch (expression.kind) {
     case "constant":

@@ -62,7 +62,7 @@ export class Evaluator implements Run {
         const object = this.value(expression.object, scope);
         const bounds = expression.bounds.map((bound) => bound && this.value(bound, scope));
         const made = sliced(object, bounds);
-        // what Jinja computes before the template runs is undefined, where it would fail later
+        // Jinja computes this before the template runs and gets undefined, where it would fail later.
         if (made === undefined && isConstant(expression))
           return new Undefined("what can't be sliced is undefined");
         if (made === undefined) throw new JinjaError(`'${typeOf(object)}' object can't be sliced`);
@@ -106,7 +106,7 @@ export class Evaluator implements Run {
     }
   }
 
-  /** Calls what a call names; `caller` is the body of a call block. */
+  /** Makes a call. `caller` is the body of a call block. */
   call({ callee, args }: Invocation, scope: Scope, caller?: Invocable): Value {
     const called = this.value(callee, scope);
     const given = this.args(args, scope);

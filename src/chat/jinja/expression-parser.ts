@@ -21,11 +21,11 @@ const constants: Record<string, boolean | null> = {
 };
 const none: Arguments = { positional: [], named: [] };
 
-/** Parses expressions by Jinja's grammar: its precedences, not Python's. */
+/** Parses expressions by Jinja's grammar, whose precedences differ from Python's. */
 export class ExpressionParser {
   private readonly tokens: readonly Token[];
   private at = 0;
-  /** What is wrong with filters and tests. In branches Jinja says so only when it gets there. */
+  /** Problems with filters and tests. Inside branches, Jinja only reports them when it gets there. */
   private readonly wrong: JinjaError[] = [];
   private reading: Set<string>[] = [];
 
@@ -91,7 +91,7 @@ export class ExpressionParser {
     return new JinjaError(`expected ${wanted}, found ${found}`);
   }
 
-  /** Parses a branch: its filters and tests are only looked for when it runs. */
+  /** Parses a branch. Its filters and tests are only resolved when it runs. */
   protected inBranch<Result>(parse: () => Result): Result {
     const before = this.wrong.length;
     const result = parse();
@@ -99,13 +99,13 @@ export class ExpressionParser {
     return result;
   }
 
-  /** Throws what is wrong with filters and tests. */
+  /** Throws the first problem with filters and tests. */
   protected checkNames(): void {
     const [first] = this.wrong;
     if (first !== undefined) throw first;
   }
 
-  /** Parses, and says which of `caller`, `kwargs` and `varargs` that reads. */
+  /** Parses, and returns which of `caller`, `kwargs` and `varargs` the result reads. */
   protected readingNames<Result>(parse: () => Result): { result: Result; reads: ReadonlySet<string> } {
     const reads = new Set<string>();
     this.reading.push(reads);
@@ -343,7 +343,7 @@ export class ExpressionParser {
     };
   }
 
-  /** What stands between brackets: a key, or the bounds of a slice, of which there are two at least. */
+  /** The content of brackets: a key, or at least two bounds of a slice. */
   private bounds(): (Expression | undefined)[] {
     const isEnd = () => this.isOperator("]") || this.isOperator(",");
     const first = this.isOperator(":") ? undefined : this.expression();
@@ -399,7 +399,7 @@ export class ExpressionParser {
     }
   }
 
-  /** Filters that follow each other. */
+  /** A sequence of filters. */
   protected filters(): Filter[] {
     const all: Filter[] = [];
     while (this.skipOperator("|")) all.push(this.filter());

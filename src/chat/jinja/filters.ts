@@ -226,7 +226,7 @@ const text =
     return action(str(value));
   };
 
-/** Jinja's filters that can be exact here, `tojson` as transformers has it. */
+/** Jinja's filters that can be exact here. `tojson` follows transformers. */
 export const filters: Readonly<Record<string, FilterFunction>> = {
   ...listFilters,
   abs: absolute,
@@ -293,7 +293,7 @@ export const missingFilters = [
   "xmlattr",
 ];
 
-/** What is wrong with a filter that `filters` lacks. */
+/** The problem with a filter that is not in `filters`. */
 export function unknownFilter(name: string): JinjaError {
   return missingFilters.includes(name)
     ? new UnsupportedJinjaError(`the filter '${name}' is not supported`)

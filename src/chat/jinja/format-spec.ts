@@ -5,7 +5,7 @@ import { floatText, str } from "./written.ts";
 
 const form = /^(?:(.)?([<>=^]))?([-+ ]?)(z?)(#?)(0?)(\d*)([,_]?)(?:\.(\d+))?([a-zA-Z%]?)$/su;
 
-/** A value by a format of Python's `format()`, such as ">10" or ",.2f". Throws JinjaError. */
+/** Formats a value by a format of Python's `format()`, such as ">10" or ",.2f". Throws JinjaError. */
 export function formatted(value: Value, spec: string): string {
   const written = form.exec(spec);
   if (written === null) throw new JinjaError(`invalid format specifier '${spec}'`);
@@ -68,7 +68,7 @@ function ofInt(value: bigint, type: string, precision: string | undefined): stri
   throw new JinjaError(`unknown format code '${type}' for int`);
 }
 
-/** A float with `precision` digits, as the format codes e, f, g and % write it. */
+/** Formats a float with `precision` digits by the format codes e, f, g and %. */
 export function ofFloat(value: number, type: string, precision: string | undefined): string {
   const upper = type === type.toUpperCase() && type !== "";
   if (!Number.isFinite(value)) {
@@ -96,7 +96,7 @@ export function ofFloat(value: number, type: string, precision: string | undefin
   throw new JinjaError(`unknown format code '${type}' for float`);
 }
 
-/** `toFixed` is exact below 1e21 and writes powers above. */
+/** Fixed notation at any size: `toFixed` is exact below 1e21 and writes exponents above. */
 export function fixed(value: number, places: number): string {
   if (Math.abs(value) >= 1e21) return BigInt(value) + (places > 0 ? `.${"0".repeat(places)}` : "");
   return Object.is(value, -0) || (value < 0 && Number(value.toFixed(places)) === 0)
@@ -104,7 +104,7 @@ export function fixed(value: number, places: number): string {
     : evenFixed(value, places);
 }
 
-/** `toFixed` rounds exact ties away from zero, Python to even. */
+/** Rounds exact ties to even, like Python. `toFixed` rounds them away from zero. */
 function evenFixed(value: number, places: number): string {
   const up = value.toFixed(places);
   const isTie = Number.isFinite(value) && places <= 20 && tied(value, places);
@@ -115,7 +115,7 @@ function evenFixed(value: number, places: number): string {
   return value < 0 ? `-${text}` : text;
 }
 
-/** Whether a float lies exactly between two decimals of so many places. */
+/** Whether a float is exactly between two decimals with this number of places. */
 function tied(value: number, places: number): boolean {
   const exact = value.toFixed(Math.min(100, places + 60)).replace(/0+$/, "");
   return exact.split(".")[1]?.length === places + 1 && exact.endsWith("5");
@@ -127,7 +127,7 @@ function scientific(value: number, places: number): string {
   return `${sign}${mantissa}e${power[0]}${power.slice(1).padStart(2, "0")}`;
 }
 
-/** The shorter of both ways to write a float. `asFloat` is Python's own: with a digit after the point at least. */
+/** The shorter of both notations for a float. `asFloat` is Python's own, with at least one digit after the point. */
 function general(value: number, places: number, asFloat = false): string {
   const digits = Math.max(1, places);
   const exponent = Number(value.toExponential(digits - 1).split("e")[1]);

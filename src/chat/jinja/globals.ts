@@ -3,7 +3,7 @@ import { JinjaError, UnsupportedJinjaError } from "./errors.ts";
 import { type Args, Dict, Invocable, iterate, listOf, Namespace, Range, type Value } from "./values.ts";
 import { str } from "./written.ts";
 
-/** No range is longer in Jinja's sandbox. */
+/** The longest range in Jinja's sandbox. */
 const longestRange = 100_000;
 
 function range(args: Args): Range {
@@ -18,7 +18,7 @@ function range(args: Args): Range {
   return made;
 }
 
-/** Python's `dict(…)`: of another, of pairs, or of named arguments. */
+/** Python's `dict(…)`, from another dict, pairs, or named arguments. */
 function dict(called: string, args: Args): Dict {
   const { positional, named } = args;
   const [source] = bind(called, { positional, named: new Map() }, ["iterable"], 0, false);
@@ -46,7 +46,7 @@ function namespace(args: Args): Namespace {
   return new Namespace(members);
 }
 
-/** transformers refuses members of namespaces that begin with an underline. Throws JinjaError. */
+/** transformers refuses members of namespaces that begin with an underscore. Throws JinjaError. */
 export function checkMember(name: string): void {
   if (name.startsWith("_"))
     throw new JinjaError(`a namespace cannot store '${name}', which begins with an underscore`);
@@ -57,7 +57,7 @@ function cycler({ positional }: Args): Value {
   return new Cycler(positional);
 }
 
-/** What `cycler(…)` gives. */
+/** The object that `cycler(…)` returns. */
 class Cycler extends Invocable {
   override readonly type = "Cycler";
   readonly #items: readonly Value[];
@@ -93,7 +93,7 @@ function joiner(args: Args): Invocable {
   });
 }
 
-/** The functions that templates have by themselves; transformers adds `raise_exception` and `strftime_now`. */
+/** The global functions of templates. transformers adds `raise_exception` and `strftime_now`. */
 export function globalsWith(now: (form: string) => string): ReadonlyMap<string, Value> {
   return new Map<string, Value>([
     ["range", new Invocable(range)],

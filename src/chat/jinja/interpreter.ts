@@ -28,7 +28,7 @@ class Interpreter {
     return this.budget.during(() => this.captured(() => this.run(statements, scope)));
   }
 
-  /** What `action` writes. */
+  /** The text that `action` writes. */
   private captured(action: () => unknown): string {
     const { output } = this;
     this.output = "";

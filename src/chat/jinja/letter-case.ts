@@ -1,11 +1,11 @@
 import { characters } from "./text.ts";
 
-/** Characters whose title case is not their upper case, each followed by its title case. */
+/** Characters whose title case differs from their upper case, each followed by its title case. */
 const titled = new Map(
   "ǄǅǅǅǆǅǇǈǈǈǉǈǊǋǋǋǌǋǱǲǲǲǳǲ".match(/../gu)?.map((pair) => [pair[0] ?? "", pair[1] ?? ""]),
 );
 
-/** A character's title case by Unicode: "ß" becomes "Ss", "ǆ" becomes "ǅ". */
+/** A character's Unicode title case: "ß" becomes "Ss", "ǆ" becomes "ǅ". */
 function titleOf(character: string): string {
   const known = titled.get(character);
   if (known !== undefined) return known;
@@ -15,7 +15,7 @@ function titleOf(character: string): string {
   return first + rest.join("").toLowerCase();
 }
 
-/** Greek letters with an iota below keep it as title case. */
+/** Greek letters with iota subscript keep it in title case. */
 function withIotaBelow(character: string): string {
   const code = character.charCodeAt(0);
   if (code <= 0x1faf) return String.fromCharCode(code | 8);
@@ -27,7 +27,7 @@ export function capitalized(text: string): string {
   return changed(text, (character, at) => (at === 0 ? titleOf(character) : lowerAt(text, at, character)));
 }
 
-/** The lower case of a character at a place of a text: a sigma that ends a word has its own. */
+/** The lower case of the character at an offset in a text. A sigma at the end of a word has its own form. */
 function lowerAt(text: string, at: number, character: string): string {
   if (character !== "Σ") return character.toLowerCase();
   const ends = /\p{Cased}\p{Case_Ignorable}*$/u.test(text.slice(0, at));
@@ -35,7 +35,7 @@ function lowerAt(text: string, at: number, character: string): string {
   return ends && !goesOn ? "ς" : "σ";
 }
 
-/** Changes each character by its place. */
+/** Maps each character with its offset. */
 function changed(text: string, change: (character: string, at: number) => string): string {
   let result = "";
   let at = 0;
@@ -50,7 +50,7 @@ function changed(text: string, change: (character: string, at: number) => string
 const isCased = (character: string) =>
   /[\p{Lu}\p{Ll}\p{Lt}]/u.test(character) || /\p{Cased}/u.test(character);
 
-/** Python's `str.title`: a letter after another that has case is lower, others begin a word. */
+/** Python's `str.title`: a letter after a cased one becomes lower case, and other letters begin a word. */
 export function titleCased(text: string): string {
   let afterCased = false;
   return changed(text, (character, at) => {
@@ -68,7 +68,7 @@ export function swapCased(text: string): string {
   });
 }
 
-/** Python's `islower` and `isupper`: no character of the other case, and one of this. */
+/** Python's `islower` and `isupper`: the text has at least one character of this case, and none of the other. */
 export function isAll(text: string, wanted: "lower" | "upper"): boolean {
   const [own, other] =
     wanted === "lower"

@@ -2,13 +2,13 @@ import { JinjaError } from "./errors.ts";
 import { isIdentifier, space, trimEnd } from "./text.ts";
 import { unescaped } from "./unescape.ts";
 
-/** A token of a template: text between tags, the marks of tags, and what stands in them. */
+/** A template's token: text between tags, a tag's mark, or a token inside a tag. */
 export type Token =
   | { type: "data" | "name" | "string" | "operator"; text: string }
   | { type: "number"; value: bigint | number }
   | { type: "variable_begin" | "variable_end" | "block_begin" | "block_end" | "end" };
 
-/** Python reads no int of more digits. */
+/** The most digits of an int that Python reads. */
 const mostDigits = 4300;
 const word = "[\\p{L}\\p{N}\\p{M}_]+";
 const number =
@@ -28,8 +28,9 @@ const variableEnd = new RegExp(`-\\}\\}${space}*|\\}\\}`, "uy");
 const closing: Record<string, string> = { "{": "}", "(": ")", "[": "]" };
 
 /**
- * Splits a template into tokens as Jinja does with `trim_blocks` and `lstrip_blocks`: a line break after a block goes, and
- * so does white space between the beginning of a line and a block. All line breaks are \n; a last one goes. Throws JinjaError.
+ * Splits a template into tokens like Jinja with `trim_blocks` and `lstrip_blocks`. It drops the line break after a
+ * block, and white space between the beginning of a line and a block. All line breaks become \n, and a last one is
+ * dropped. Throws JinjaError.
  */
 export function tokenize(template: string): Token[] {
   const source = template.replaceAll(/\r\n?/g, "\n").replace(/\n$/, "");
@@ -74,7 +75,7 @@ function next(expression: RegExp, source: string, from: number, reason: string):
   return found;
 }
 
-/** The text before a tag, without the white space that the tag removes. */
+/** The text before a tag, without white space that the tag removes. */
 function textBefore(source: string, from: number, to: number, sign: string, isVariable: boolean): string {
   const data = source.slice(from, to);
   if (sign === "-") return trimEnd(data);
@@ -84,7 +85,7 @@ function textBefore(source: string, from: number, to: number, sign: string, isVa
   return startsLine && trimEnd(data.slice(line)) === "" ? data.slice(0, line) : data;
 }
 
-/** Adds the tokens of a tag, its end included. Returns where it ends. */
+/** Adds the tokens of a tag and its end. Returns where the tag ends. */
 function tokenizeTag(source: string, from: number, isVariable: boolean, tokens: Token[]): number {
   const end = isVariable ? variableEnd : blockEnd;
   const open: string[] = [];

@@ -23,7 +23,7 @@ import {
 
 const lowered = (value: Value) => (typeof value === "string" ? value.toLowerCase() : value);
 
-/** Reads what values are sorted and compared by: an attribute, in lower case unless case counts. */
+/** Returns a reader of the key for sorting and comparing: an attribute, in lower case unless case matters. */
 function keyReader(run: Run, attribute: Value, caseSensitive: Value): (value: Value) => Value {
   const read = run.attributeReader(attribute);
   return isTrue(caseSensitive) ? read : (value) => lowered(read(value));
@@ -36,7 +36,7 @@ function keysReader(run: Run, attribute: Value, caseSensitive: Value): (value: V
   return (value) => readers.map((read) => read(value));
 }
 
-/** Runs a generator of Python's, and counts its steps. */
+/** Runs a Python generator and counts its steps. */
 function lazily(run: Run, values: Iterable<Value>): Lazy {
   return new Lazy(counted(run, values));
 }
@@ -125,7 +125,7 @@ const last: FilterFunction = (value, args) => {
   return orElse(reversible(value).at(-1), () => new Undefined("No last item, sequence was empty."));
 };
 
-/** The items of what Python's `reversed` takes. */
+/** The items of a value that Python's `reversed` accepts. */
 function reversible(value: Value): readonly Value[] {
   const items = value instanceof Lazy ? undefined : storedItems(value);
   if (items === undefined) throw new JinjaError(`'${typeOf(value)}' object is not reversible`);
@@ -207,7 +207,7 @@ const groupby: FilterFunction = (value, args, run) => {
   );
 };
 
-/** A pair that `groupby` gives: a tuple whose parts have names. */
+/** A pair from `groupby`: a tuple with named parts. */
 class Group extends Tuple {
   override attribute(name: string): Value | undefined {
     if (name === "grouper") return this.items[0];
@@ -268,7 +268,7 @@ function* slices(values: Value, count: number, fill: Value): Generator<Value> {
   }
 }
 
-/** Jinja's filters of lists and dicts. */
+/** Jinja's filters for lists and dicts. */
 export const listFilters: Readonly<Record<string, FilterFunction>> = {
   batch,
   dictsort,

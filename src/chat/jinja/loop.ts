@@ -3,7 +3,7 @@ import { areEqual } from "./compare.ts";
 import { JinjaError } from "./errors.ts";
 import { type Args, Invocable, itemsOf, Lazy, sizeOf, Undefined, type Value } from "./values.ts";
 
-/** The variable `loop`: where a loop stands. Items of generators come as they are asked for. */
+/** The variable `loop`, which describes a loop's progress. It reads items of generators one at a time. */
 export class Loop extends Invocable {
   override readonly type = "LoopContext";
   #index0 = -1;
@@ -15,7 +15,10 @@ export class Loop extends Invocable {
   #changed: Value[] | undefined;
   readonly #depth0: number;
 
-  /** `length` is undefined where all items must be read to know it; `again` renders the loop's body for other items. */
+  /**
+   * `length` is undefined if only reading all items would reveal it. `again` renders the loop's body for other
+   * items.
+   */
   constructor(
     items: Iterator<Value>,
     length: number | undefined,
@@ -28,7 +31,7 @@ export class Loop extends Invocable {
     this.#depth0 = depth0;
   }
 
-  /** Goes on to the next item; undefined after the last. */
+  /** Advances to the next item; undefined after the last. */
   next(): Value | undefined {
     const next = this.#peek();
     this.#after = undefined;
@@ -106,7 +109,7 @@ function notRecursive(): never {
   throw new JinjaError("the loop must have the 'recursive' marker to be called recursively");
 }
 
-/** A loop's items, and how many they are where that is known at once. */
+/** A loop's items, and their number if it is known in advance. */
 export function loopItems(value: Value): { items: Iterator<Value>; length: number | undefined } {
   const items = itemsOf(value);
   if (items === undefined) throw new JinjaError("a loop over what is not iterable");

@@ -3,7 +3,10 @@ import type { Expression, MacroBody } from "./nodes.ts";
 import type { Scope } from "./scope.ts";
 import { type Args, Dict, orElse, Tuple, Undefined, type Value } from "./values.ts";
 
-/** Puts a macro's arguments into its scope, defaults where none is given. Throws JinjaError for those that it doesn't take. */
+/**
+ * Sets a macro's parameters in its scope, and uses defaults for missing arguments. Throws JinjaError for unknown
+ * ones.
+ */
 export function callMacro(
   called: string,
   { parameters, reads }: MacroBody,

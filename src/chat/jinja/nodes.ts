@@ -1,6 +1,6 @@
 /**
- * An expression of a template. With `signLast` a power's negative base loses its sign before and gives it to the result: the
- * Python that Jinja writes for -2 ** x means that where -2 is computed before x is known.
+ * An expression of a template. `signLast` gives the sign of a power's negative base to the result instead: in the
+ * Python code that Jinja generates, -2 ** x means that if -2 is computed before x is known.
  */
 export type Expression =
   | { kind: "constant"; value: null | boolean | bigint | number | string }
@@ -29,7 +29,7 @@ export type Expression =
 export type ArithmeticOperator = "+" | "-" | "*" | "/" | "//" | "%" | "**";
 export type ComparisonOperator = "==" | "!=" | "<" | "<=" | ">" | ">=" | "in" | "not in";
 
-/** Arguments of a call; `spread` and `spreadNamed` are those after * and **. */
+/** Arguments of a call. `spread` and `spreadNamed` follow * and **. */
 export interface Arguments {
   positional: Expression[];
   named: [string, Expression][];
@@ -37,13 +37,13 @@ export interface Arguments {
   spreadNamed?: Expression;
 }
 
-/** A filter, or several that follow each other, without what they filter. */
+/** One filter or a sequence of filters, without their operand. */
 export interface Filter {
   name: string;
   args: Arguments;
 }
 
-/** What is set: a name, a member of a namespace, or several of them. */
+/** The target of an assignment: a name, a member of a namespace, or several of them. */
 export type Target =
   | { kind: "name"; name: string }
   | { kind: "member"; namespace: string; name: string }
@@ -55,7 +55,7 @@ export interface Parameter {
   default?: Expression;
 }
 
-/** What a macro and the body of a call block have in common. */
+/** The common part of a macro and the body of a call block. */
 export interface MacroBody {
   parameters: Parameter[];
   body: Statement[];
@@ -73,7 +73,7 @@ export interface ForStatement {
   otherwise: Statement[];
 }
 
-/** A statement of a template; text and expressions between tags are outputs. */
+/** A statement of a template. Text and expressions between tags are outputs. */
 export type Statement =
   | { kind: "text"; text: string }
   | { kind: "output"; value: Expression }

@@ -2,7 +2,7 @@ import { JinjaError, UnsupportedJinjaError } from "./errors.ts";
 import { fixed } from "./format-spec.ts";
 import { stripped } from "./text.ts";
 
-/** An int as Python's `int(text, base)` reads it; undefined if it is none. */
+/** Reads an int like Python's `int(text, base)`; undefined if the text is not an int. */
 export function parseInt10(text: string, base: number): bigint | undefined {
   if (base !== 0 && (base < 2 || base > 36)) return undefined;
   const [, sign, prefix, body = ""] =
@@ -22,7 +22,7 @@ export function parseInt10(text: string, base: number): bigint | undefined {
   return sign === "-" ? -value : value;
 }
 
-/** A float as Python's `float(text)` reads it; undefined if it is none. */
+/** Reads a float like Python's `float(text)`; undefined if the text is not a float. */
 export function parseFloat64(text: string): number | undefined {
   const written = asciiDigits(stripped(text, null, "both"));
   const word = /^([-+]?)(inf|infinity|nan)$/i.exec(written);
@@ -35,7 +35,7 @@ export function parseFloat64(text: string): number | undefined {
   return form.test(written) ? Number(written.replaceAll("_", "")) : undefined;
 }
 
-/** Digits of other scripts, as Python reads them, as those of ASCII. */
+/** Converts digits of other scripts, which Python reads too, to ASCII. */
 function asciiDigits(text: string): string {
   if (/(?![0-9])\p{Nd}/u.test(text))
     throw new UnsupportedJinjaError("numbers in digits of other scripts are not supported");
@@ -67,7 +67,7 @@ export function roundedInt(value: bigint, places: number): bigint {
   return isUp ? floor + unit : floor;
 }
 
-/** A float as an int, cut at the point. Throws JinjaError for infinity and NaN. */
+/** Truncates a float to an int. Throws JinjaError for infinity and NaN. */
 export function truncated(value: number): bigint {
   if (!Number.isFinite(value)) throw new JinjaError("cannot convert float infinity or NaN to integer");
   return BigInt(Math.trunc(value));

@@ -4,14 +4,17 @@ import { ExpressionParser } from "./expression-parser.ts";
 import { tokenize } from "./lexer.ts";
 import type { Expression, Filter, MacroBody, Parameter, Statement, Target } from "./nodes.ts";
 
-/** A template's statements. Throws JinjaError where it is none, and UnsupportedJinjaError for parts that can't be exact. */
+/**
+ * Parses a template's statements. Throws JinjaError if it is invalid, and UnsupportedJinjaError for parts that can't
+ * be exact here.
+ */
 export function parseTemplate(source: string): Statement[] {
   return new TemplateParser(tokenize(source)).parse();
 }
 
 const elsewhere = ["block", "extends", "include", "import", "from", "autoescape"];
 
-/** Parses statements by Jinja's grammar, with its loop controls and transformers' `generation`. */
+/** Parses statements by Jinja's grammar, including loop controls and transformers's `generation`. */
 class TemplateParser extends ExpressionParser {
   parse(): Statement[] {
     const { body } = this.statements([]);
@@ -19,7 +22,7 @@ class TemplateParser extends ExpressionParser {
     return body;
   }
 
-  /** Statements up to a block that begins with one of `ends`, and which that is. */
+  /** Statements up to a block that begins with one of `ends`, and that name. */
   private statements(ends: readonly string[]): { body: Statement[]; end: string } {
     const body: Statement[] = [];
     for (;;) {
@@ -42,7 +45,7 @@ class TemplateParser extends ExpressionParser {
     }
   }
 
-  /** The body of a block, up to the end of its last block's name. */
+  /** The body of a block, up to the name of its last block. */
   private body(...ends: string[]): { body: Statement[]; end: string } {
     this.skipOperator(":");
     this.expectType("block_end");

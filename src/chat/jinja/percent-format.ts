@@ -49,7 +49,7 @@ export function percentFormat(budget: Budget, text: string, values: Value): stri
   return budget.text(result);
 }
 
-/** Whether Python's `%` takes a value for a mapping, of which parts may stay unused. */
+/** Whether Python's `%` treats a value as a mapping, whose entries may stay unused. */
 function isMapping(value: Value): boolean {
   return Array.isArray(value) || [Dict, Range, Undefined].some((type) => value instanceof type);
 }

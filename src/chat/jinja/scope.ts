@@ -1,6 +1,6 @@
 import type { Value } from "./values.ts";
 
-/** Names and their values, within others. What a scope sets is its own. */
+/** Names and their values, nested in an outer scope. Assignments stay in the inner scope. */
 export class Scope {
   readonly #values = new Map<string, Value>();
   readonly #outer: Scope | undefined;

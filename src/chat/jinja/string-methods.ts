@@ -18,7 +18,7 @@ import {
 import { type Args, iterate, Tuple, typeOf, type Value } from "./values.ts";
 import { isPrintable } from "./written.ts";
 
-/** What methods need besides their object and arguments. */
+/** Context that methods need in addition to their object and arguments. */
 export interface Tools extends Access {
   budget: Budget;
 }
@@ -33,7 +33,7 @@ const plain =
     return action(text);
   };
 
-/** Whether a text has characters and all of them match. */
+/** Whether a text is not empty and all its characters match. */
 const everyCharacter = (name: string, one: RegExp) =>
   plain(name, (text) => text !== "" && characters(text).every((character) => one.test(character)));
 
@@ -55,7 +55,7 @@ function split(name: string, fromRight: boolean): Method {
   };
 }
 
-/** The part of a text that the arguments `start` and `end` name, and where it begins. */
+/** The part of a text between the arguments `start` and `end`, and its offset. */
 function part(text: string, start: Value | undefined, end: Value | undefined, called: string) {
   const all = characters(text);
   const place = (value: Value | undefined, standard: number) => {
@@ -115,7 +115,7 @@ function partition(name: string, last: boolean): Method {
   };
 }
 
-/** The methods of texts in Python that can be exact here. */
+/** Python's text methods that can be exact here. */
 export const stringMethods: Readonly<Record<string, Method>> = {
   capitalize: plain("capitalize", capitalized),
   center: pad("center", (missing, width) => Math.floor(missing / 2) + (missing & width & 1)),
@@ -218,7 +218,7 @@ export const stringMethods: Readonly<Record<string, Method>> = {
   },
 };
 
-/** Methods of texts that exist in Python but can't be used here. */
+/** Text methods that exist in Python but not here. */
 export const missingStringMethods = [
   "casefold",
   "encode",
@@ -228,7 +228,7 @@ export const missingStringMethods = [
   "translate",
 ];
 
-/** Replaces, and counts what it makes before it does. */
+/** Replaces texts, and counts the result's length in advance. */
 export function replacedWithin(
   budget: Budget,
   text: string,
@@ -244,7 +244,7 @@ export function replacedWithin(
   return replaced(text, old, fresh, count);
 }
 
-/** Joins, and counts what it makes before it does. */
+/** Joins texts, and counts the result's length in advance. */
 export function joined(parts: readonly string[], separator: string, budget: Budget): string {
   let size = separator.length * parts.length;
   for (const one of parts) size += one.length;

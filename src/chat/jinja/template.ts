@@ -6,14 +6,17 @@ import { parseTemplate } from "./parser.ts";
 import { Scope } from "./scope.ts";
 import { Dict, type Value } from "./values.ts";
 
-/** A Jinja template as transformers renders chat templates: Python's semantics, a sandbox, and a bound on what it may do. */
+/**
+ * A Jinja template as transformers renders chat templates: with Python's semantics, in a sandbox, and with limits on
+ * its work.
+ */
 export interface Template {
   statements: Statement[];
-  /** Renders with variables that are JSON. Throws JinjaError where Python would fail, or where this can't do as Python does. */
+  /** Renders with JSON variables. Throws JinjaError if Python would fail, or if the result can't be exact here. */
   render(variables: Readonly<Record<string, unknown>>): string;
 }
 
-/** Reads a template; `now` is what its `strftime_now` gives. Throws JinjaError. */
+/** Parses a template. `now` implements its `strftime_now`. Throws JinjaError. */
 export function compileTemplate(source: string, now: (form: string) => string): Template {
   const statements = bounded(() => parseTemplate(source));
   const render = (variables: Readonly<Record<string, unknown>>) => {
@@ -26,7 +29,7 @@ export function compileTemplate(source: string, now: (form: string) => string): 
   return { statements, render };
 }
 
-/** Nesting that is too deep for JavaScript's stack fails as an error of the template. */
+/** Turns an overflow of JavaScript's stack into an error of the template. */
 function bounded<Result>(action: () => Result): Result {
   try {
     return action();
@@ -37,7 +40,7 @@ function bounded<Result>(action: () => Result): Result {
   }
 }
 
-/** JSON as a template sees it: whole numbers are ints, others floats; what is undefined is left out. */
+/** Converts JSON to a template's values: whole numbers are ints, others floats. Undefined entries are left out. */
 function fromJson(value: unknown): Value {
   if (value === null || typeof value === "boolean" || typeof value === "string") return value;
   if (typeof value === "number")

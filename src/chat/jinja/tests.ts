@@ -18,7 +18,7 @@ import {
 } from "./values.ts";
 import { str } from "./written.ts";
 
-/** A test: what stands after `is`. */
+/** A test, which follows `is`. */
 export type TestFunction = (value: Value, args: Args, run: Run) => boolean;
 
 const plain =
@@ -49,10 +49,10 @@ const [less, lessOrEqual, greater, greaterOrEqual] = [
 const equal = against(areEqual);
 const unequal = against((value, other) => !areEqual(value, other));
 
-/** Whether two values are the same object in Python; small values that are equal are. */
+/** Whether two values are the same object in Python. Equal small values are. */
 const isSame = (value: Value, other: Value) => value === other;
 
-/** Whether a value, which must be one that can be a key, is one of the names. */
+/** Whether a value is one of the names. The value must be hashable. */
 function isKey(value: Value, names: readonly string[]): boolean {
   const hash = hashed(value);
   return names.some((name) => hashed(name) === hash);

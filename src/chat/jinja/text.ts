@@ -1,6 +1,6 @@
 import { spend } from "./budget.ts";
 
-/** White space as Python knows it, as a class of a regular expression. */
+/** Python's white space, as a class of a regular expression. */
 export const space =
   "[\\t-\\r\\x1c-\\x20\\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000]";
 
@@ -18,7 +18,7 @@ export function trimEnd(text: string): string {
 
 export const isSpace = (text: string): boolean => isSpaceText.test(text);
 
-/** Whether Python takes a text for a name. */
+/** Whether a text is a Python identifier. */
 export const isIdentifier = (text: string): boolean => /^[\p{XID_Start}_]\p{XID_Continue}*$/u.test(text);
 
 const half = /[\ud800-\udfff]/;
@@ -29,13 +29,13 @@ export function characters(text: string): string[] {
   return half.test(text) ? [...text] : text.split("");
 }
 
-/** How many characters (code points) a text has. */
+/** The number of characters (code points) in a text. */
 export function lengthOf(text: string): number {
   spend(text.length / 64);
   return half.test(text) ? characters(text).length : text.length;
 }
 
-/** The text without the characters of `removed` (white space if null) at its ends. */
+/** A text without the characters of `removed` (null for white space) at its ends. */
 export function stripped(text: string, removed: string | null, sides: "both" | "left" | "right"): string {
   if (removed === null) {
     const rest = sides === "right" ? text : trimStart(text);
@@ -50,7 +50,7 @@ export function stripped(text: string, removed: string | null, sides: "both" | "
   return all.slice(start, end).join("");
 }
 
-/** The parts of a text between white space. With `most` splits the rest stays whole, as Python's `split` and `rsplit` leave it. */
+/** Splits a text at white space, at most `most` times, like Python's `split` and `rsplit`. */
 export function splitAtSpace(text: string, most = -1, fromRight = false): string[] {
   const words = [...text.matchAll(new RegExp(`${space.replace("[", "[^")}+`, "gu"))];
   if (most < 0 || words.length <= most) return words.map(([word]) => word);
@@ -64,7 +64,7 @@ export function splitAtSpace(text: string, most = -1, fromRight = false): string
   return [...all.slice(0, most), text.slice(words[most]?.index)];
 }
 
-/** The parts of a text between `separator`s, at most `most` of which are found. */
+/** Splits a text at `separator`, at most `most` times. */
 export function splitAt(text: string, separator: string, most = -1, fromRight = false): string[] {
   const parts = text.split(separator);
   if (most < 0 || parts.length <= most + 1) return parts;
@@ -78,7 +78,7 @@ export function splitAt(text: string, separator: string, most = -1, fromRight = 
 
 const lineEnd = "\\r\\n|[\\n\\r\\v\\f\\x1c-\\x1e\\x85\\u2028\\u2029]";
 
-/** The lines of a text as Python's `splitlines` finds them. */
+/** Splits a text into lines like Python's `splitlines`. */
 export function splitLines(text: string, keepEnds = false): string[] {
   const lines: string[] = [];
   let start = 0;
@@ -90,7 +90,10 @@ export function splitLines(text: string, keepEnds = false): string[] {
   return lines;
 }
 
-/** Replaces the first `count` occurrences; all if it is negative. An empty text is found before each character and at the end. */
+/**
+ * Replaces the first `count` occurrences; all if it is negative. An empty text occurs before each character and at
+ * the end.
+ */
 export function replaced(text: string, old: string, fresh: string, count: number): string {
   if (count === 0) return text;
   if (old !== "") {
@@ -102,7 +105,7 @@ export function replaced(text: string, old: string, fresh: string, count: number
   return parts.join("") + (most > all.length ? fresh : "");
 }
 
-/** Orders texts by their characters' code points; JavaScript compares halves of characters. */
+/** Compares texts by code points. JavaScript compares UTF-16 units. */
 export function compareTexts(one: string, other: string): number {
   spend(Math.min(one.length, other.length) / 64);
   if (one === other) return 0;
@@ -125,6 +128,6 @@ const escapes: Record<string, string> = {
   '"': "&#34;",
 };
 
-/** The text as HTML shows it. */
+/** Escapes a text for HTML. */
 export const escapedHtml = (text: string): string =>
   text.replaceAll(/[&<>'"]/g, (mark) => escapes[mark] ?? mark);

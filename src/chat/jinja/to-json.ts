@@ -4,16 +4,16 @@ import { JinjaError } from "./errors.ts";
 import { Dict, Markup, Tuple, typeOf, type Value } from "./values.ts";
 import { floatText, repr } from "./written.ts";
 
-/** How Python's `json.dumps` writes: transformers gives these to the filter `tojson`. */
+/** The style of Python's `json.dumps`. transformers passes these options to the filter `tojson`. */
 export interface JsonStyle {
   ensureAscii: boolean;
-  /** What a level is indented by; undefined for one line. */
+  /** The indentation per level; undefined for a single line. */
   indent: string | undefined;
   separators: readonly [string, string];
   sortKeys: boolean;
 }
 
-/** A value as JSON, as Python writes it. Throws JinjaError for what JSON has no form for. */
+/** A value as JSON in Python's style. Throws JinjaError for values that JSON can't represent. */
 export function toJson(budget: Budget, value: Value, style: JsonStyle, depth = 0): string {
   budget.step();
   if (typeof value === "string") return jsonText(value, style.ensureAscii);

@@ -16,7 +16,7 @@ const simple: Record<string, string> = {
 const digits: Record<string, number> = { x: 2, u: 4, U: 8 };
 const escapes = /\\(x[\da-fA-F]{0,2}|u[\da-fA-F]{0,4}|U[\da-fA-F]{0,8}|[0-7]{1,3}|.)/gsu;
 
-/** What a text literal stands for, by Python's `unicode-escape`; unknown escapes stay as they are. Throws JinjaError. */
+/** The value of a text literal by Python's `unicode-escape`. Unknown escapes stay unchanged. Throws JinjaError. */
 export function unescaped(literal: string): string {
   if (!literal.includes("\\")) return literal;
   return literal.replaceAll(escapes, (whole, escaped: string) => {

@@ -2,7 +2,7 @@ import { spend } from "./budget.ts";
 import { JinjaError } from "./errors.ts";
 import { characters, lengthOf } from "./text.ts";
 
-/** A value of a template: null is None, a bigint an int, a number a float, an array a list. */
+/** A value of a template: null represents None, a bigint an int, a number a float, and an array a list. */
 export type Value = null | boolean | bigint | number | string | Value[] | Thing;
 
 /** Arguments of a call. */
@@ -11,11 +11,11 @@ export interface Args {
   named: Map<string, Value>;
 }
 
-/** A value that JavaScript has no type for. */
+/** A value that has no type in JavaScript. */
 export abstract class Thing {
   /** The type's name in Python. */
   abstract readonly type: string;
-  /** How Python prints it; undefined where that is an address. */
+  /** Python's text for it; undefined if that contains an address. */
   printed(): string | undefined {
     return undefined;
   }
@@ -25,7 +25,7 @@ export abstract class Thing {
   }
 }
 
-/** What a name stands for that nobody set. Printed it is nothing, and most else fails with its message. */
+/** The value of a name that was never set. It prints as "", and most other uses throw its message. */
 export class Undefined extends Thing {
   readonly type = "Undefined";
   readonly message: string;
@@ -38,7 +38,7 @@ export class Undefined extends Thing {
   }
 }
 
-/** A text that is marked as escaped. It can be printed; what would escape other texts is refused. */
+/** A text that is marked as escaped. It can be printed. Operations that would escape other texts are refused. */
 export class Markup extends Thing {
   readonly type = "Markup";
   readonly text: string;
@@ -57,7 +57,7 @@ export class Tuple extends Thing {
   }
 }
 
-/** A dict: keys that are equal, such as 1, 1.0 and True, are one. */
+/** A dict. Equal keys, such as 1, 1.0 and True, are the same. */
 export class Dict extends Thing {
   readonly type = "dict";
   readonly #entries = new Map<string, [Value, Value]>();
@@ -89,7 +89,7 @@ export class Dict extends Thing {
   }
 }
 
-/** The keys, values or items of a dict, as it has them when they are read. */
+/** A live view of a dict's keys, values or items. */
 export class DictView extends Thing {
   readonly type: "dict_keys" | "dict_values" | "dict_items";
   readonly dict: Dict;
@@ -135,7 +135,7 @@ export class Range extends Thing {
   }
 }
 
-/** A generator: its values come when they are asked for, and once. */
+/** A generator, which produces its values on demand and only once. */
 export class Lazy extends Thing {
   readonly type = "generator";
   readonly values: Iterator<Value>;
@@ -145,7 +145,7 @@ export class Lazy extends Thing {
   }
 }
 
-/** `namespace(…)`: what loops and macros may set members of. */
+/** `namespace(…)`, whose members loops and macros can set. */
 export class Namespace extends Thing {
   readonly type = "Namespace";
   readonly members: Map<string, Value>;
@@ -158,7 +158,7 @@ export class Namespace extends Thing {
   }
 }
 
-/** What can be called: a macro, a method, a function. */
+/** A callable value: a macro, a method or a function. */
 export class Invocable extends Thing {
   readonly type: string = "function";
   readonly call: (args: Args) => Value;
@@ -182,7 +182,7 @@ const unhashable = ["dict", "dict_keys", "dict_items"];
 const identities = new WeakMap<Thing, number>();
 let lastIdentity = 0;
 
-/** A key such that equal values have the same one. Throws JinjaError for lists and dicts. */
+/** A key that is the same for equal values. Throws JinjaError for lists and dicts. */
 export function hashed(value: Value): string {
   spend(typeof value === "string" ? 1 + value.length / 64 : 1);
   if (typeof value === "string") return `s${value}`;
@@ -216,7 +216,7 @@ export function typeOf(value: Value): string {
   return Array.isArray(value) ? "list" : value.type;
 }
 
-/** Whether a value counts as true. */
+/** Whether a value is true by Python's rules. */
 export function isTrue(value: Value): boolean {
   if (Array.isArray(value)) return value.length > 0;
   if (!(value instanceof Thing)) return Boolean(value) || Number.isNaN(value);
@@ -225,7 +225,7 @@ export function isTrue(value: Value): boolean {
   return size === undefined || size > 0;
 }
 
-/** How many items a value holds; undefined for one that has no length. */
+/** The number of items in a value; undefined if it has no length. */
 export function sizeOf(value: Value): number | undefined {
   if (typeof value === "string") return lengthOf(value);
   if (value instanceof Markup) return lengthOf(value.text);
@@ -237,12 +237,12 @@ export function sizeOf(value: Value): number | undefined {
   return value instanceof Undefined ? 0 : undefined;
 }
 
-/** A value's items: characters of a text, keys of a dict. Undefined where Python can't iterate. */
+/** A value's items: characters of a text, keys of a dict. Undefined if Python can't iterate it. */
 export function itemsOf(value: Value): Iterator<Value> | undefined {
   return value instanceof Lazy ? value.values : storedItems(value)?.values();
 }
 
-/** The items of a value that has them all at once. */
+/** The items of a value that already stores all of them. */
 export function storedItems(value: Value): readonly Value[] | undefined {
   if (Array.isArray(value)) return value;
   if (typeof value === "string") return characters(value);
@@ -252,14 +252,14 @@ export function storedItems(value: Value): readonly Value[] | undefined {
   return value instanceof Undefined ? [] : undefined;
 }
 
-/** `itemsOf` where there must be some. Throws JinjaError. */
+/** `itemsOf` for a value that must be iterable. Throws JinjaError. */
 export function iterate(value: Value): Iterator<Value> {
   const items = itemsOf(value);
   if (items === undefined) throw new JinjaError(`'${typeOf(value)}' object is not iterable`);
   return items;
 }
 
-/** All items of a value as an array of its own. Throws JinjaError. */
+/** All items of a value as a new array. Throws JinjaError. */
 export function listOf(value: Value): Value[] {
   if (value instanceof Lazy) return Array.from({ [Symbol.iterator]: () => value.values });
   const items = storedItems(value);
@@ -268,12 +268,12 @@ export function listOf(value: Value): Value[] {
   return [...items];
 }
 
-/** A value, or another where there is none. `??` would take None for none. */
+/** A value, or another one if it is undefined. `??` would also replace None. */
 export function orElse(value: Value | undefined, other: () => Value): Value {
   return value === undefined ? other() : value;
 }
 
-/** Throws what an undefined value says of itself when it is used. */
+/** Throws an undefined value's message when it is used. */
 export function needDefined(value: Value): void {
   if (value instanceof Undefined) throw new JinjaError(value.message);
 }

@@ -12,14 +12,16 @@ import {
   type Value,
 } from "./values.ts";
 
-/** A value as Python's `str` writes it. Throws UnsupportedJinjaError where that would be an address. */
+/** Python's `str` of a value. Throws UnsupportedJinjaError if that would contain an address. */
 export function str(value: Value): string {
   if (typeof value === "string") return value;
   if (value instanceof Markup) return value.text;
   return value instanceof Undefined ? "" : repr(value);
 }
 
-/** A value as Python's `repr` writes it: texts in quotes. Throws UnsupportedJinjaError where that would be an address. */
+/**
+ * Python's `repr` of a value, with texts in quotes. Throws UnsupportedJinjaError if that would contain an address.
+ */
 export function repr(value: Value): string {
   spend(typeof value === "string" ? 1 + value.length / 16 : 1);
   if (value === null) return "None";
@@ -46,18 +48,18 @@ function dictText(entries: Iterable<readonly [Value, Value]>): string {
   return `{${[...entries].map(([key, value]) => `${repr(key)}: ${repr(value)}`).join(", ")}}`;
 }
 
-/** Python writes no more digits than this. */
+/** The most digits that Python writes. */
 const mostDigits = 4300;
 
 function digitsOf(value: bigint): string {
   const digits = String(value);
-  spend(digits.length / 8); // the time that it takes grows with the square
+  spend(digits.length / 8); // its time grows with the square
   if (digits.length > mostDigits)
     throw new JinjaError(`an int of more than ${mostDigits} digits can't be written`);
   return digits;
 }
 
-/** A float as Python's `repr` writes it: 1.0, 1e+16, 1e-05. */
+/** Python's `repr` of a float: 1.0, 1e+16, 1e-05. */
 export function floatText(value: number): string {
   if (Number.isNaN(value)) return "nan";
   if (!Number.isFinite(value)) return value < 0 ? "-inf" : "inf";
@@ -77,7 +79,7 @@ export function floatText(value: number): string {
 const named: Record<string, string> = { "\n": "\\n", "\r": "\\r", "\t": "\\t", "\\": "\\\\" };
 const unprintable = /[\\'"]|[\p{C}\p{Zl}\p{Zp}]|(?! )\p{Zs}/gu;
 
-/** Whether Python counts a character as printable. */
+/** Whether Python considers a character printable. */
 export const isPrintable = (text: string): boolean => !/[\p{C}\p{Zl}\p{Zp}]|(?! )\p{Zs}/u.test(text);
 
 function quoted(text: string): string {

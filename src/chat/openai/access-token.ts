@@ -3,23 +3,23 @@ import type { IncomingMessage } from "node:http";
 import { HttpProblem } from "./http-problem.ts";
 import { targetOf } from "./request-target.ts";
 
-/** A token that nobody guesses. */
+/** A random token that can't be guessed. */
 export function newToken(): string {
   return randomBytes(24).toString("base64url");
 }
 
-/** Whether two secrets are the same, in a time that says nothing of where they differ. */
+/** Whether two secrets are equal, in a time that does not reveal where they differ. */
 export function isSameSecret(given: string, expected: string): boolean {
   const digest = (text: string) => createHash("sha256").update(text).digest();
   return timingSafeEqual(digest(given), digest(expected));
 }
 
-/** The key of `Authorization: Bearer KEY`. */
+/** The key in `Authorization: Bearer KEY`. */
 export function bearerOf({ headers }: IncomingMessage): string | undefined {
   return /^Bearer\s+(.*)$/i.exec(headers.authorization ?? "")?.[1]?.trim();
 }
 
-/** Refuses a request that has the token neither in its address nor in a header. Throws HttpProblem. */
+/** Rejects a request without the token in its address or a header. Throws HttpProblem. */
 export function checkToken(request: IncomingMessage, token: string, cookie?: string): void {
   const given = [targetOf(request).searchParams.get("token"), bearerOf(request), cookie];
   if (given.some((one) => typeof one === "string" && isSameSecret(one, token))) return;

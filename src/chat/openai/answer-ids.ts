@@ -1,16 +1,16 @@
 import type { ModelAnswer } from "./model-request.ts";
 
-/** Ids of what an answer is sent as; each begins with what it is. */
+/** The ids of an answer's parts. Each begins with the kind of its part. */
 export interface AnswerIds {
   chat: string;
   response: string;
   reasoning: string;
   message: string;
-  /** Of each call, in order. */
+  /** One per call, in order. */
   calls: string[];
 }
 
-/** The ids of an answer: the same whenever and however it is sent. */
+/** The ids of an answer, which are the same whenever and however it is sent. */
 export function answerIds({ id, calls }: Pick<ModelAnswer, "id" | "calls">): AnswerIds {
   return {
     chat: `chatcmpl-${id}`,
@@ -21,7 +21,7 @@ export function answerIds({ id, calls }: Pick<ModelAnswer, "id" | "calls">): Ans
   };
 }
 
-/** What an item is, by its id; undefined if no answer has one such. */
+/** The kind of an item by its id; undefined if the id has none of these forms. */
 export function itemKind(id: string): "reasoning" | "message" | "call" | undefined {
   const [prefix] = id.split("_", 1);
   switch (prefix) {

@@ -4,20 +4,20 @@ import type { ActionText } from "../formats/action-format.ts";
 import type { EndpointCall, ModelAnswer } from "./model-request.ts";
 
 interface WrittenAction {
-  /** The action as the model wrote it. */
+  /** The action's text as the model wrote it. */
   written: string;
-  /** How its format tells it as text. */
+  /** How its format presents it as text. */
   format: ActionText;
   tools: readonly ToolDefinition[];
-  /** Whether the client takes calls. If not, whatever was written as a call is text. */
+  /** Whether the client takes calls. If not, anything written as a call is text. */
   takesCalls: boolean;
-  /** The id of a call that can be made, by its number among those. */
+  /** The id of a valid call by its index among the valid ones. */
   callId(index: number): string;
 }
 
 /**
- * What a client is answered of an action: what it says, what it thought, its calls. A call that can't be read, and one that the client does not
- * take, is part of what it says, character for character.
+ * A client's answer from an action: its text, its thought and its calls. Unreadable calls, and calls that the client
+ * does not take, are part of the text, character for character.
  */
 export function answerOfAction(
   action: ParsedAction,
@@ -40,7 +40,7 @@ export function answerOfAction(
   };
 }
 
-/** The answer, and after it the calls that can't be read. */
+/** The answer followed by the unreadable calls. */
 function joinedText({ answer, calls }: ParsedAction): string {
   const unreadable = calls.flatMap((call) => (call.problem === undefined ? [] : [call.text]));
   return [answer, ...unreadable].filter((text) => text !== "").join("\n");

@@ -3,17 +3,17 @@ import type { ModelAnswer } from "./model-request.ts";
 /** A request that waits for its answer. */
 export interface AskedRequest {
   answer: Promise<ModelAnswer>;
-  /** The client has the answer: the same request, once more, wants another one. */
+  /** Notes that the client has the answer. The same request asks for another one from then on. */
   delivered(): void;
-  /** The client went away without it: the same request, once more, is the same one. */
+  /** Notes that the client disconnected without the answer. The same request then continues this one. */
   left(): void;
 }
 
-/** What the clients of a session asked, by requests' keys. */
+/** The requests of a session's clients, by key. */
 export interface AskedRequests {
   /**
-   * The answer of a request: of one whose client went away, of which this is the repetition, or of a new one. `begin` is told which
-   * occurrence of its key it is, from 1.
+   * The answer to a request. It continues one whose client disconnected, or begins a new one. `begin` receives the
+   * number of this occurrence of the key, from 1.
    */
   ask(key: string, begin: (occurrence: number) => Promise<ModelAnswer>): AskedRequest;
 }
@@ -25,18 +25,19 @@ interface Asked {
 }
 
 interface Key {
-  /** Asked, and not delivered. */
+  /** Requests without a delivered answer. */
   open: Set<Asked>;
-  /** Occurrences that are delivered. */
+  /** Occurrences whose answers were delivered. */
   done: Set<number>;
 }
 
-/** How many keys of requests that have their answers are remembered. */
+/** How many keys of answered requests are remembered. */
 const remembered = 10_000;
 
 /**
- * Tells repetitions from new requests. Clients repeat a request byte for byte after their connection broke, without saying so; two
- * sub-agents may ask the same at once, and an agent may ask again what was answered.
+ * Distinguishes repetitions from new requests. After a broken connection, clients silently repeat a request byte for
+ * byte. But two sub-agents may also send the same request at once, and an agent may repeat a request that was
+ * answered.
  */
 export function askedRequests(): AskedRequests {
   const keys = new Map<string, Key>();
@@ -44,7 +45,7 @@ export function askedRequests(): AskedRequests {
   function keyOf(name: string): Key {
     const key = keys.get(name) ?? { open: new Set(), done: new Set() };
     keys.delete(name);
-    keys.set(name, key); // the one that was asked last stands last
+    keys.set(name, key); // moves the latest one to the end
     for (const [oldest, { open }] of keys) {
       if (keys.size <= remembered) break;
       if (open.size === 0) keys.delete(oldest);
@@ -63,7 +64,7 @@ export function askedRequests(): AskedRequests {
         asked = { occurrence, answer: begin(occurrence), isAwaited: true };
         const begun = asked;
         open.add(begun);
-        begun.answer.catch(() => open.delete(begun)); // it may be asked again, as the same occurrence
+        begun.answer.catch(() => open.delete(begun)); // it may be repeated as the same occurrence
       }
       const own = asked;
       own.isAwaited = true;

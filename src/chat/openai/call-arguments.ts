@@ -4,7 +4,10 @@ import { isObject, type JsonObject } from "../../contracts/json.ts";
 import { invalid } from "./endpoint-problem.ts";
 import { type Field, kindOf, textIn } from "./fields.ts";
 
-/** The arguments of a call in a request's history: the JSON text of an object. Throws EndpointProblem if they are anything else. */
+/**
+ * A call's arguments in a request's history: the JSON text of an object. Throws EndpointProblem if they are anything
+ * else.
+ */
 export function callArgumentsIn(field: Field): string {
   const text = textIn(field);
   let value: unknown;
@@ -20,7 +23,7 @@ export function callArgumentsIn(field: Field): string {
   return text;
 }
 
-/** The arguments of a call whose text `callArgumentsIn` has checked. Throws SyntaxError for another one. */
+/** A call's arguments from a text that `callArgumentsIn` has checked. Throws SyntaxError for invalid text. */
 export function callArguments(text: string): JsonObject {
   const value: unknown = JSON.parse(text);
   if (isObject(value)) return value;

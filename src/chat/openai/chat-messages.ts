@@ -4,8 +4,8 @@ import { callArguments } from "./call-arguments.ts";
 import type { EndpointCall, EndpointMessage } from "./model-request.ts";
 
 /**
- * Messages as chat templates read them. A tool's answer has the name of the call that it answers, which is one of theirs or one of
- * those made `before`.
+ * Converts messages for chat templates. A tool's answer gets the name of the call that it answers, one of these
+ * messages' calls or of those made `before`.
  */
 export function chatMessages(
   messages: readonly EndpointMessage[],

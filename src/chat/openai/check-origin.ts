@@ -3,8 +3,8 @@ import { HttpProblem } from "./http-problem.ts";
 import { targetOf } from "./request-target.ts";
 
 /**
- * Refuses the requests that pages of other sites have a browser make: they are known by their origin, by what the browser says of
- * their site, and by a name that resolves to this machine. Throws HttpProblem.
+ * Rejects requests that other sites' pages make through a browser. It recognizes them by their origin, by the
+ * browser's fetch metadata, and by a host name that resolves to this machine. Throws HttpProblem.
  */
 export function checkOrigin(request: IncomingMessage, bound: string): void {
   const { origin, "sec-fetch-site": site } = request.headers;
@@ -15,7 +15,7 @@ export function checkOrigin(request: IncomingMessage, bound: string): void {
   checkHost(request, bound);
 }
 
-/** Refuses requests for another host's name, which may have been made to resolve to this machine. Throws HttpProblem. */
+/** Rejects requests for other host names, which someone may have pointed to this machine. Throws HttpProblem. */
 export function checkHost(request: IncomingMessage, bound: string): void {
   const { host } = request.headers;
   const names = [targetOf(request).href, ...(host === undefined ? [] : [`http://${host}`])];
@@ -32,7 +32,7 @@ function hostOf(url: string): string {
   }
 }
 
-/** Whether a host is this machine's own address, which no other machine reaches. */
+/** Whether a host is a loopback address, which no other machine reaches. */
 export function isLoopback(host: string): boolean {
   return host === "localhost" || host === "::1" || /^127(\.\d+){3}$/.test(host);
 }

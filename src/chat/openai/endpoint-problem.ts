@@ -1,17 +1,17 @@
 import { HttpProblem } from "./http-problem.ts";
 
-/** What OpenAI's clients read of an error. */
+/** The error object that OpenAI's clients read. */
 export interface ProblemBody {
   error: { message: string; type: string; param: string | null; code: string | null };
 }
 
 interface Details {
-  /** The field that is wrong: `messages[2].content`. */
+  /** The faulty field: `messages[2].content`. */
   param?: string | undefined;
   code?: string | undefined;
 }
 
-/** An error in OpenAI's form. Clients ask again after 409, 429 and 5xx, and give up after the others. */
+/** An error in OpenAI's form. Clients retry after 409, 429 and 5xx, and give up after other statuses. */
 export class EndpointProblem extends HttpProblem {
   override name = "EndpointProblem";
   readonly param: string | null;
@@ -24,12 +24,12 @@ export class EndpointProblem extends HttpProblem {
   }
 }
 
-/** A field that can't be what it is. */
+/** An error about a field with an invalid value. */
 export function invalid(param: string, wrong: string, code?: string): EndpointProblem {
   return new EndpointProblem(400, `${param} ${wrong}.`, { param, code });
 }
 
-/** An error as it is sent. */
+/** The body of an error. */
 export function problemBody(problem: HttpProblem): ProblemBody {
   const { status, message } = problem;
   const { param, code } = problem instanceof EndpointProblem ? problem : { param: null, code: null };

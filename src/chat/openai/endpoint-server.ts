@@ -20,45 +20,56 @@ import { requestKey } from "./request-key.ts";
 import { targetOf } from "./request-target.ts";
 import { sendJson, sendProblem } from "./send-json.ts";
 
-/** Which request it is that is answered. */
+/** Identifies the request being answered. */
 export interface AnswerContext {
-  /** The same of requests that ask the same. */
+  /** Equal for equal requests. */
   key: string;
-  /** Which of the session's requests of this key it is, from 1. A repetition of one whose client went away is no other. */
+  /**
+   * Which of the session's requests with this key it is, from 1. Repeating a request after a disconnect keeps its
+   * number.
+   */
   occurrence: number;
-  /** Aborted when the endpoint is closed. A client that goes away aborts nothing: it may ask again. */
+  /** Aborts when the endpoint closes. A client's disconnect aborts nothing, because it may repeat its request. */
   signal: AbortSignal;
 }
 
 export interface EndpointOptions {
-  /** Answers a request. Throws EndpointProblem for what the client is told; anything else is logged, and the client told status 500. */
+  /**
+   * Answers a request. Throws EndpointProblem for errors that the client receives. Other errors are logged, and the
+   * client receives status 500.
+   */
   answer(session: string, request: ModelRequest, context: AnswerContext): Promise<ModelAnswer>;
-  /** The session of an API key; undefined of one that has none. */
+  /** The session of an API key; undefined if it has none. */
   authenticate(key: string | undefined): string | undefined;
-  /** Further paths to POST to, each with what answers it; absent: none. */
+  /** Handlers of further POST paths; absent: none. */
   others?: Readonly<Record<string, (session: string, body: JsonObject) => Promise<object>>>;
-  /** `answer` looks at the images of messages; default: they are refused. */
+  /** Whether `answer` handles images in messages; default: they are rejected. */
   takesImages?: boolean;
-  /** Names that `GET /models` lists. Requests may name any. */
+  /** Names that `GET /models` lists. Requests may use any name. */
   models: readonly string[];
   log: (text: string) => void;
   /** Default: 127.0.0.1. */
   host?: string;
-  /** Default: 0, any that is free. */
+  /** Default: 0, any free port. */
   port?: number;
-  /** Requests under way at once; others are told to come again. Default: 1024. */
+  /** The most concurrent requests. Further ones are asked to retry later. Default: 1024. */
   limit?: number;
-  /** A request that is still not answered is told that it is worked on: after so long, then so often, ms. Default: 240,000 and 15,000. */
+  /**
+   * When to send the first sign of life for an unanswered request, and the interval of the next ones, in ms.
+   * Default: 240,000 and 15,000.
+   */
   signs?: { after: number; every: number };
 }
 
-/** A server that speaks OpenAI's protocols. */
+/** A server that implements OpenAI's protocols. */
 export interface Endpoint {
-  /** What clients are given as their base URL: it ends in /v1, and works without it. */
+  /** The base URL for clients. It ends in /v1, and works without it. */
   url: string;
-  /** Forgets which requests a session asked: its agent is started anew, and counts from the first, or is done. */
+  /**
+   * Forgets a session's requests, because its agent restarts and counts from the first one again, or has finished.
+   */
   forget(session: string): void;
-  /** Refuses what comes, gives up what is under way, and ends. */
+  /** Rejects new requests, abandons those in progress, and stops. */
   close(): Promise<void>;
 }
 
@@ -67,10 +78,10 @@ const readers: Record<string, (body: unknown) => ModelRequest> = {
   "/responses": readResponsesRequest,
 };
 
-/** How long a request may take to come, ms: a body that dribbles in holds its place no longer. */
+/** How long a request may take to arrive, in ms, so that a slow body does not occupy its place any longer. */
 const patience = 60_000;
 
-/** How long what was given up may take to be told so, ms. */
+/** How long abandoned requests may take to receive their error, in ms. */
 const grace = 2000;
 
 /** Starts a server for `POST /chat/completions`, `POST /responses` and `GET /models`. Throws PORT_UNUSABLE. */
@@ -86,7 +97,7 @@ export async function startEndpoint({
   limit = 1024,
   signs = { after: 240_000, every: 15_000 },
 }: EndpointOptions): Promise<Endpoint> {
-  const { createServer } = await import("node:http"); // for its `import` Node loads all of fetch: most processes never need it
+  const { createServer } = await import("node:http"); // a static import would load all of fetch
   const sessions = new Map<string, AskedRequests>();
   const closing = new AbortController();
   const underWay = new Set<Promise<void>>();
@@ -149,7 +160,7 @@ export async function startEndpoint({
     key: string,
     response: ServerResponse,
   ): Promise<void> {
-    if (response.destroyed) return; // its client went away: it asks again, or never does
+    if (response.destroyed) return; // its client disconnected: it may repeat the request
     const known = sessions.get(session) ?? askedRequests();
     sessions.set(session, known);
     const { signal } = closing;
@@ -204,7 +215,7 @@ export async function startEndpoint({
   };
 }
 
-/** The path of a request without the /v1 that base URLs end in. */
+/** The path of a request without the /v1 at the end of base URLs. */
 function pathOf(request: IncomingMessage): string {
   const { pathname } = targetOf(request);
   return pathname.replace(/^\/v1(?=\/|$)/, "").replace(/\/$/, "") || "/";

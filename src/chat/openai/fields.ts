@@ -1,7 +1,7 @@
 import { isObject, type JsonObject } from "../../contracts/json.ts";
 import { EndpointProblem, invalid } from "./endpoint-problem.ts";
 
-/** A field of a body and where it stands; null is as good as absent, since clients write it where they mean nothing. */
+/** A field of a body with its place. Null counts as absent, because clients write it without meaning. */
 export interface Field {
   at: string;
   value: unknown;
@@ -13,7 +13,7 @@ export function bodyOf(body: unknown): JsonObject {
   throw new EndpointProblem(400, `The body is ${kindOf(body)}: send a JSON object.`);
 }
 
-/** A field of an object that stands at `at` ("" for the body). */
+/** A field of the object at `at` ("" for the body). */
 export function fieldOf(from: JsonObject, name: string, at = ""): Field {
   return {
     at: at === "" ? name : `${at}.${name}`,
@@ -30,7 +30,7 @@ export function objectIn({ at, value }: Field): JsonObject {
   throw invalid(at, `is ${kindOf(value)}: send an object`);
 }
 
-/** The entries of a list, each with where it stands. */
+/** The entries of a list, each with its place. */
 export function listIn({ at, value }: Field): Field[] {
   if (Array.isArray(value)) return value.map((one, index) => ({ at: `${at}[${index}]`, value: one }));
   throw invalid(at, `is ${kindOf(value)}: send a list`);
@@ -41,7 +41,7 @@ export function textIn({ at, value }: Field): string {
   throw invalid(at, `is ${kindOf(value)}: send a text`);
 }
 
-/** A text that is not empty. */
+/** A text that must not be empty. */
 export function nameIn(field: Field): string {
   const text = textIn(field);
   if (text === "") throw invalid(field.at, "is empty: send a text of one character or more");
@@ -54,14 +54,14 @@ export function flagIn(field: Field): boolean {
   throw invalid(field.at, `is ${kindOf(field.value)}: send true or false`);
 }
 
-/** One of a few words. */
+/** A text that must be one of a few words. */
 export function wordIn<Word extends string>({ at, value }: Field, words: readonly Word[]): Word {
   const word = words.find((one) => one === value);
   if (word !== undefined) return word;
   throw invalid(at, `is ${kindOf(value)}: send ${words.map((one) => `"${one}"`).join(" or ")}`);
 }
 
-/** What a value is, as messages say it. */
+/** A value's kind, worded for messages. */
 export function kindOf(value: unknown): string {
   if (value === undefined) return "missing";
   if (value === null) return "null";

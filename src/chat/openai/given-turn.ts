@@ -1,14 +1,14 @@
 import type { ToolDefinition } from "../../contracts/message.ts";
 import type { EndpointMessage, ModelAnswer } from "./model-request.ts";
 
-/** A turn of a session that was recorded: what came before it, and what was answered. */
+/** A recorded turn of a session: the messages before it, and its answer. */
 export interface GivenTurn {
   number: number;
-  /** The turn that it goes on after; null of the first of a row. */
+  /** The turn before it; null for the first turn of a row. */
   parent: number | null;
-  /** What was appended before it: of the first of a row the whole prompt. */
+  /** The messages added before it. For the first turn of a row, the whole prompt. */
   messages: readonly EndpointMessage[];
-  /** Of the first of a row: the tools of its prompt, which all of the row have. */
+  /** For the first turn of a row: the tools of its prompt, which the whole row shares. */
   tools?: readonly ToolDefinition[] | undefined;
   answer: Pick<ModelAnswer, "id" | "text" | "reasoning" | "calls">;
 }

@@ -1,4 +1,4 @@
-/** A request that is answered with an error: its status, and what is wrong with it. */
+/** An error response to a request: its status and message. */
 export class HttpProblem extends Error {
   override name = "HttpProblem";
   readonly status: number;

@@ -4,7 +4,7 @@ import { isIP } from "node:net";
 import { EverturnError } from "../../base/errors/everturn-error.ts";
 import { messageOf } from "../../base/errors/message-of.ts";
 
-/** Has a server listen, and says where. Port 0: any that is free. Throws PORT_UNUSABLE. */
+/** Starts listening and returns the URL. Port 0 means any free one. Throws PORT_UNUSABLE. */
 export async function listen(server: Server, host: string, port: number): Promise<string> {
   server.on("clientError", (_, socket) => {
     if (socket.writable) socket.end("HTTP/1.1 400 Bad Request\r\nconnection: close\r\n\r\n");

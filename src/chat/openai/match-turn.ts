@@ -3,23 +3,23 @@ import type { GivenTurn } from "./given-turn.ts";
 import type { EndpointMessage, ModelRequest } from "./model-request.ts";
 import { wholeMessages } from "./whole-messages.ts";
 
-/** Where a request goes on. */
+/** The place in a session that a request continues from. */
 export interface Continuation {
-  /** The turn that the request goes on after; null: it begins a row. */
+  /** The turn that the request continues; null if it begins a row. */
   continues: number | null;
-  /** Nothing was asked after that turn before. Where something was, two rows begin alike. */
+  /** Whether no earlier request continued that turn. If one did, two rows share their beginning. */
   extendsLeaf: boolean;
-  /** What comes after that turn: tools' answers, say. Of a new row all of them. */
+  /** The messages after that turn, such as answers of tools. For a new row, all of them. */
   messages: EndpointMessage[];
-  /** The whole conversation, with the content of items of which only the id was sent. */
+  /** The whole conversation, including the content of items that were sent by id only. */
   whole: EndpointMessage[];
 }
 
 /**
- * Which of a session's turns a request goes on after: the last of the longest chain of which every message is in the request. A returned
- * turn is known by any id that it was given, or else by its exact text. Requests with other tools, with another's assistant message after the
- * chain, or with nothing after it begin a row. Throws EndpointProblem where the request refers to an answer or an item that was not
- * given.
+ * Finds the turn that a request continues: the last one of the longest chain whose messages are all in the request.
+ * It recognizes a returned turn by any id that it was given, or else by its exact text. A request begins a row if it
+ * has other tools, has someone else's assistant message after the chain, or has nothing after it. Throws
+ * EndpointProblem if it refers to an unknown answer or item.
  */
 export function matchTurn(
   turns: readonly GivenTurn[],
@@ -57,7 +57,7 @@ function childrenOf(turns: readonly GivenTurn[]): Map<number | null, GivenTurn[]
   return children;
 }
 
-/** Where the messages after a turn begin, if what stands from `start` on is that turn's messages and its answer. */
+/** Where the messages after a turn begin, if its messages and answer are at `start`. */
 function endOf(
   { messages, answer }: GivenTurn,
   whole: readonly EndpointMessage[],
@@ -72,7 +72,7 @@ function endOf(
   return end;
 }
 
-/** A message that was sent before. What clients add to it later (names) or drop from it (reasoning) makes no other of it. */
+/** Whether a message is one that was sent before. Clients may add names to it or drop its reasoning. */
 function isSame(one: EndpointMessage, other: EndpointMessage | undefined): boolean {
   return (
     other !== undefined &&

@@ -1,73 +1,73 @@
 import type { JsonObject } from "../../contracts/json.ts";
 import type { Message, MessageImage, ToolDefinition } from "../../contracts/message.ts";
 
-/** A call as OpenAI's protocols carry it: its arguments as JSON text, which a client may have written anew. */
+/** A call in OpenAI's protocols. Its arguments are JSON text, which a client may have rewritten. */
 export interface EndpointCall {
-  /** Made by the endpoint, unique in a session. */
+  /** Created by the endpoint, and unique in a session. */
   id: string;
   name: string;
   arguments: string;
 }
 
-/** An image as a request has it. */
+/** An image in a request. */
 export interface SentImage {
-  /** Where it stands in the body. */
+  /** Its place in the body. */
   field: string;
   /** The type of its part. */
   type: string;
   url: string;
-  /** Where it stands in the message's content, in characters. */
+  /** Its offset in the message's content, in characters. */
   at: number;
 }
 
-/** A message of a request, whichever protocol it came by. `developer` is system. */
+/** A message of a request in either protocol. `developer` becomes system. */
 export interface EndpointMessage {
   role: Message["role"];
-  /** Its texts, each part on lines of its own; "" where it is null. */
+  /** Its texts, each part on lines of its own; "" for null. */
   content: string;
-  /** Its images, not looked at yet; refused where the model reads text alone. */
+  /** Its images before they are read. Models that only read text reject them. */
   sentImages?: SentImage[] | undefined;
-  /** Its images, kept by their content. */
+  /** Its images, stored by content. */
   images?: MessageImage[] | undefined;
-  /** Of a tool's message. */
+  /** For a tool's message. */
   name?: string | undefined;
-  /** Of a tool's message: the call that it answers. */
+  /** For a tool's message: the call that it answers. */
   callId?: string | undefined;
-  /** Of an assistant's message. */
+  /** For an assistant's message. */
   calls?: EndpointCall[] | undefined;
   reasoning?: string | undefined;
-  /** Ids of the items of responses that an assistant's message is made of. */
+  /** Ids of the items of responses that form an assistant's message. */
   itemIds?: string[] | undefined;
-  /** Those of them of which nothing but the id was sent (`item_reference`). */
+  /** Those of them that were sent by id only (`item_reference`). */
   referredIds?: string[] | undefined;
-  /** It is the `instructions` of responses, which `previous_response_id` does not carry over. */
+  /** Marks the `instructions` of responses, which `previous_response_id` does not carry over. */
   isInstructions?: true | undefined;
 }
 
-/** Which tools the client wants called. A policy is not forced to it. */
+/** Which tools the client wants called. It does not force the policy. */
 export type ToolChoice = "auto" | "none" | "required" | { name: string };
 
-/** The form that the client wants of an answer's text. A policy is not forced to it. */
+/** The form of the answer's text that the client wants. It does not force the policy. */
 export type ResponseFormat =
   | { type: "text" | "json_object" }
   | { type: "json_schema"; name: string; schema: JsonObject };
 
-/** What a client asks of a model, whichever protocol it came by. */
+/** A client's request to a model in either protocol. */
 export interface ModelRequest {
   path: "chat" | "responses";
   stream: boolean;
-  /** Of a stream of chat completions: a last chunk says the usage. */
+  /** For a stream of chat completions: whether a last chunk reports the usage. */
   includeUsage: boolean;
   model: string;
   messages: EndpointMessage[];
   tools: ToolDefinition[];
   toolChoice: ToolChoice;
   responseFormat?: ResponseFormat | undefined;
-  /** Of responses: the answer after which `messages` come. */
+  /** For responses: the answer that `messages` continue. */
   previousResponseId?: string | undefined;
 }
 
-/** What the model answers. Of its `id` those of responses and their items are made (answer-ids.ts). */
+/** The model's answer. The ids of responses and their items derive from its `id` (answer-ids.ts). */
 export interface ModelAnswer {
   /** Letters and digits, unique among all answers of a session. */
   id: string;

@@ -1,4 +1,6 @@
-/** JSON Schema's keywords whose numbers are only compared. Schemas of 64-bit integers hold 9223372036854775807. */
+/**
+ * JSON Schema's keywords whose numbers are only compared. Schemas of 64-bit integers contain 9223372036854775807.
+ */
 const bounds = new Set([
   "maximum",
   "minimum",
@@ -11,14 +13,14 @@ const bounds = new Set([
   "maxProperties",
   "minProperties",
 ]);
-/** Keywords whose value is no schema: what it says is a value of an argument. */
+/** Keywords whose value is not a schema, but an argument's value. */
 const values = new Set(["const", "enum", "default", "example", "examples"]);
 /** Keywords whose keys are names. */
 const named = new Set(["properties", "patternProperties", "$defs", "definitions", "dependentSchemas"]);
 
 /**
- * Whether a number of a request, to which these keys lead, reaches no tool, so that the nearest double will do: a setting of the request's
- * own, such as `seed`, which is read over, or a bound in the schema of a tool or of the answer.
+ * Whether the number of a request at these keys never reaches a tool, so that the nearest double is good enough: an
+ * ignored setting of the request, such as `seed`, or a bound in the schema of a tool or of the answer.
  */
 export function isOnlyCompared(path: readonly string[]): boolean {
   const [field = "", ...keys] = path;

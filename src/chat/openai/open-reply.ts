@@ -7,16 +7,22 @@ import { eventText, type ServerEvent } from "./server-event.ts";
 import { chatBody, chatEvents } from "./write-chat.ts";
 import { responsesBody, responsesEvents } from "./write-responses.ts";
 
-/** A request that is being answered. */
+/** A request being answered. */
 export interface OpenReply {
   send(answer: ModelAnswer): void;
-  /** A client that was given headers already takes what ends cleanly for an answer: it is told of the error, and the connection broken. */
+  /**
+   * Sends an error. A client that already has headers takes a clean end for an answer, so it gets the error and then
+   * a broken connection.
+   */
   fail(problem: HttpProblem): void;
-  /** Gives no more signs of life. */
+  /** Stops the signs of life. */
   end(): void;
 }
 
-/** Answers as the request wants it, and gives signs of life until then: most clients give up after five minutes without a header. */
+/**
+ * Sends the answer in the form that the request wants, and signs of life until then: most clients give up after five
+ * minutes without a header.
+ */
 export function openReply(
   request: ModelRequest,
   response: ServerResponse,

@@ -19,8 +19,8 @@ import { contentIn, contentWithImages, optionalContent } from "./read-content.ts
 import { responseFormatIn, toolChoiceIn, toolsIn } from "./read-tools.ts";
 
 /**
- * The body of a request for chat completions. How it wants tokens drawn (temperature, max_tokens, stop, seed and their kin) is
- * read over: the run's or the server's sampling decides. Throws EndpointProblem.
+ * Reads the body of a request for chat completions. It ignores settings for drawing tokens (temperature, max_tokens,
+ * stop, seed and similar), because the run's or the server's sampling decides. Throws EndpointProblem.
  */
 export function readChatRequest(value: unknown): ModelRequest {
   const body = bodyOf(value);
@@ -40,7 +40,7 @@ export function readChatRequest(value: unknown): ModelRequest {
   };
 }
 
-/** What would be answered by something else than was asked for. */
+/** Rejects requests that would get something other than they ask for. */
 function refuse(body: JsonObject): void {
   for (const name of ["functions", "function_call"])
     if (!isAbsent(fieldOf(body, name)))
@@ -99,7 +99,10 @@ function messageIn(field: Field): EndpointMessage {
   }
 }
 
-/** Kept by some clients, under one of two names, and cut by others: what is no text is as good as absent. */
+/**
+ * The reasoning, which clients send under one of two names, shorten, or drop. A value that is not text counts as
+ * absent.
+ */
 function reasoningOf({ reasoning_content: content, reasoning }: JsonObject): string | undefined {
   return [content, reasoning].find((one) => typeof one === "string");
 }

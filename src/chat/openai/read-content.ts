@@ -4,7 +4,7 @@ import { type EndpointProblem, invalid } from "./endpoint-problem.ts";
 import { type Field, fieldOf, isAbsent, kindOf, listIn, objectIn, textIn } from "./fields.ts";
 import type { EndpointMessage, SentImage } from "./model-request.ts";
 
-/** Parts that are texts, and in which field each has it. */
+/** Types of parts that are text, with the field that contains it. */
 const texts: Readonly<Record<string, string>> = {
   text: "text",
   input_text: "text",
@@ -14,7 +14,10 @@ const texts: Readonly<Record<string, string>> = {
   refusal: "refusal",
 };
 
-/** A content as one text: a text, or the texts of its parts, each on lines of its own. Images and other media are refused, halves of characters become U+FFFD. */
+/**
+ * A content as one text: its own, or the texts of its parts, each on lines of its own. It rejects images and other
+ * media, and replaces unpaired surrogates by U+FFFD.
+ */
 export function contentIn(field: Field): string {
   if (typeof field.value === "string") return field.value.toWellFormed();
   if (!Array.isArray(field.value))
@@ -23,7 +26,8 @@ export function contentIn(field: Field): string {
 }
 
 /**
- * A content that may have images: its texts as `contentIn` joins them, and its images with where they stand there. What they are is not looked at yet.
+ * A content that may have images: its texts, joined as `contentIn` does, and its images with their places. The
+ * images are not read yet.
  */
 export function contentWithImages(field: Field): Pick<EndpointMessage, "content" | "sentImages"> {
   if (!Array.isArray(field.value)) return { content: contentIn(field) };
@@ -42,7 +46,7 @@ export function contentWithImages(field: Field): Pick<EndpointMessage, "content"
   return defined({ content: texts.join("\n"), sentImages: sentImages.length === 0 ? undefined : sentImages });
 }
 
-/** Throws EndpointProblem if a message has an image: for models that read texts alone. */
+/** Throws EndpointProblem if a message has an image, for models that only read text. */
 export function refuseImages(messages: readonly EndpointMessage[]): void {
   const [image] = messages.flatMap(({ sentImages = [] }) => sentImages);
   if (image !== undefined) throw textAlone(image.field, image.type);
@@ -56,7 +60,7 @@ function textAlone(field: string, type: unknown): EndpointProblem {
   );
 }
 
-/** As `contentIn`, where null or nothing stands for "". */
+/** Like `contentIn`, but null or a missing field becomes "". */
 export function optionalContent(field: Field): string {
   return isAbsent(field) ? "" : contentIn(field);
 }

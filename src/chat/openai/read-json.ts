@@ -4,13 +4,13 @@ import { InexactNumberError, parseExactJson } from "../../base/json/exact-json.t
 import { deepest, NestedTooDeepError } from "../../base/json/nesting.ts";
 import { HttpProblem } from "./http-problem.ts";
 
-/** A body is not read any further. */
+/** The most bytes of a body that are read. */
 const longest = 32 * 1024 * 1024;
 
 /**
- * The body of a request, of 32 MiB at most, whose numbers all keep their value. It says that it is JSON, or the request has a key:
- * a browser sends neither for a page of another site without asking the server before. `mayRound`: whether the number to which
- * these keys lead may lose its value. Default: none may. Throws HttpProblem.
+ * Reads the body of a request, at most 32 MiB, whose numbers all keep their value. The request must declare JSON or
+ * have a key: for another site's page, a browser sends neither without asking the server first. `mayRound` decides
+ * by the keys that lead to a number whether it may lose its value. Default: none may. Throws HttpProblem.
  */
 export async function readJson(
   request: IncomingMessage,

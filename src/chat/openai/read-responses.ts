@@ -20,8 +20,8 @@ import { contentIn, contentWithImages, optionalContent } from "./read-content.ts
 import { responseFormatIn, toolChoiceIn, toolsIn } from "./read-tools.ts";
 
 /**
- * The body of a request for responses. How it wants tokens drawn is read over: the run's or the server's sampling decides.
- * Throws EndpointProblem.
+ * Reads the body of a request for responses. It ignores settings for drawing tokens, because the run's or the
+ * server's sampling decides. Throws EndpointProblem.
  */
 export function readResponsesRequest(value: unknown): ModelRequest {
   const body = bodyOf(value);
@@ -50,7 +50,7 @@ export function readResponsesRequest(value: unknown): ModelRequest {
   };
 }
 
-/** What would be answered by something else than was asked for. */
+/** Rejects requests that would get something other than they ask for. */
 function refuse(body: JsonObject): void {
   if (flagIn(fieldOf(body, "background")))
     throw invalid("background", "is not done: wait for the answer, or leave it out", "unsupported_parameter");
@@ -78,7 +78,7 @@ function inputIn(field: Field): EndpointMessage[] {
   return messages;
 }
 
-/** An assistant's turn is sent as items: what it thought, what it said, its calls, in this order. */
+/** Joins the items that an assistant's turn is sent as, in this order: its reasoning, its text, its calls. */
 function joinedTurn(turn: EndpointMessage, item: EndpointMessage): EndpointMessage | undefined {
   if (turn.role !== "assistant" || item.role !== "assistant") return undefined;
   const isCall = item.calls !== undefined || kindsOf(item.referredIds).includes("call");

@@ -50,7 +50,10 @@ function allowedMode(choice: JsonObject, at: string): Field {
   return isAbsent(nested) ? fieldOf(choice, "mode", at) : fieldOf(objectIn(nested), "mode", nested.at);
 }
 
-/** The form that the client wants of the answer's text; of `json_schema`, `nested` says whether its fields are in an object of that name. */
+/**
+ * The form of the answer's text that the client wants. `nested` is whether the fields of `json_schema` are in an
+ * object with that name.
+ */
 export function responseFormatIn(field: Field, nested: boolean): ResponseFormat | undefined {
   if (isAbsent(field)) return undefined;
   const format = objectIn(field);

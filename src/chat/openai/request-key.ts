@@ -1,12 +1,12 @@
 import { createHash } from "node:crypto";
 import { isObject, type JsonObject } from "../../contracts/json.ts";
 
-/** How an answer is carried, and not what it is. */
+/** Fields that determine how an answer is sent, not its content. */
 const carriage = ["stream", "stream_options"];
 
 /**
- * Names what is asked: SHA-256, in hexadecimal, of the path and the body in canonical JSON (keys in order), without `stream` and
- * `stream_options`, and without any header. The same request sent again has the same key.
+ * Identifies a request: the SHA-256, in hexadecimal, of the path and the body in canonical JSON (keys in order),
+ * without `stream`, `stream_options` and headers. The same request, sent again, has the same key.
  */
 export function requestKey(path: string, body: JsonObject): string {
   const asked = Object.fromEntries(Object.entries(body).filter(([name]) => !carriage.includes(name)));

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { HttpProblem } from "./http-problem.ts";
 
-/** What a request is for: /path?query, or a whole URL, as proxies write it. Throws HttpProblem where it is neither. */
+/** The target of a request: /path?query, or a whole URL, which proxies send. Throws HttpProblem if it is neither. */
 export function targetOf({ url = "/" }: IncomingMessage): URL {
   const whole = url.startsWith("/") ? `http://localhost${url}` : url;
   if (URL.canParse(whole)) return new URL(whole);

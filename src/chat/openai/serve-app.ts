@@ -8,7 +8,7 @@ export interface NodeEnv {
   Bindings: HttpBindings;
 }
 
-/** How long a request may take to arrive, ms: a body that arrives slowly holds its place no longer. */
+/** How long a request may take to arrive, in ms, so that a slow body does not occupy its place any longer. */
 const patience = 60_000;
 
 interface Options {

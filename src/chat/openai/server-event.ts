@@ -1,12 +1,12 @@
-/** An event of a stream of server-sent events. */
+/** An event in a stream of server-sent events. */
 export interface ServerEvent {
-  /** Its name; chat completions' have none. */
+  /** Its name. Events of chat completions have none. */
   event?: string;
   /** One line. */
   data: string;
 }
 
-/** An event as it is sent. */
+/** The text of an event on the wire. */
 export function eventText({ event, data }: ServerEvent): string {
   return `${event === undefined ? "" : `event: ${event}\n`}data: ${data}\n\n`;
 }

@@ -3,7 +3,10 @@ import { EndpointProblem } from "./endpoint-problem.ts";
 import type { GivenTurn } from "./given-turn.ts";
 import type { EndpointMessage, ModelRequest } from "./model-request.ts";
 
-/** The whole conversation that a request stands for: what came before `previousResponseId`, and items of which it says only the id. */
+/**
+ * The whole conversation of a request, including the messages before `previousResponseId` and items that it sends by
+ * id only.
+ */
 export function wholeMessages(
   turns: readonly GivenTurn[],
   { messages, previousResponseId }: Pick<ModelRequest, "messages" | "previousResponseId">,
@@ -22,7 +25,7 @@ export function wholeMessages(
   return first?.isInstructions ? [first, ...before, ...rest] : [...before, ...told];
 }
 
-/** A turn and those that it goes on after, first the row's first. */
+/** A turn and its predecessors, beginning with the row's first. */
 function chainOf(turns: readonly GivenTurn[], last: GivenTurn): GivenTurn[] {
   const byNumber = new Map(turns.map((turn) => [turn.number, turn]));
   const chain: GivenTurn[] = [];
@@ -33,7 +36,7 @@ function chainOf(turns: readonly GivenTurn[], last: GivenTurn): GivenTurn[] {
   return chain;
 }
 
-/** A turn as a client returns it that changes nothing. */
+/** A turn as a client returns it if it changes nothing. */
 function returned({ answer }: GivenTurn): EndpointMessage {
   const ids = answerIds(answer);
   return {

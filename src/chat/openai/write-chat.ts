@@ -13,7 +13,9 @@ interface Message {
 
 type Asked = Pick<ModelRequest, "model" | "includeUsage">;
 
-/** The body of an answer to a request for chat completions. Its content is "" where nothing was said, and never null. */
+/**
+ * The body of the answer to a request for chat completions. Its content is "" rather than null if there is no text.
+ */
 export function chatBody(answer: ModelAnswer, { model }: Asked) {
   const { text, reasoning, calls, finishReason, usage, created } = answer;
   const message = defined<Message>({
@@ -33,7 +35,7 @@ export function chatBody(answer: ModelAnswer, { model }: Asked) {
   };
 }
 
-/** The same answer as a stream: what was thought, what was said, each call, why it ended, the usage if it was asked for. */
+/** The same answer as a stream: reasoning, text, each call, the finish reason, and the usage if requested. */
 export function chatEvents(answer: ModelAnswer, { model, includeUsage }: Asked): ServerEvent[] {
   const { text, reasoning, calls, finishReason, usage, created } = answer;
   const common = { id: answerIds(answer).chat, object: "chat.completion.chunk" as const, created, model };

@@ -7,7 +7,7 @@ type Asked = Pick<
   "model" | "messages" | "tools" | "toolChoice" | "responseFormat" | "previousResponseId"
 >;
 
-/** The body of an answer to a request for responses. */
+/** The body of the answer to a request for responses. */
 export function responsesBody(answer: ModelAnswer, asked: Asked) {
   return {
     ...begun(answer, asked),
@@ -17,7 +17,7 @@ export function responsesBody(answer: ModelAnswer, asked: Asked) {
   };
 }
 
-/** The same answer as a stream: the least sequence of events that every client reads. */
+/** The same answer as a stream: the shortest sequence of events that every client reads. */
 export function responsesEvents(answer: ModelAnswer, asked: Asked): ServerEvent[] {
   const events: ServerEvent[] = [];
   const send = (type: string, fields: object) => {
@@ -67,7 +67,7 @@ export function responsesEvents(answer: ModelAnswer, asked: Asked): ServerEvent[
   return events;
 }
 
-/** Items in the order in which they were written. A turn that says nothing and calls nothing has an empty message. */
+/** Items in the order in which they were written. A turn without text and calls has an empty message. */
 function outputOf(answer: ModelAnswer) {
   const { text, reasoning, calls } = answer;
   const ids = answerIds(answer);
@@ -105,7 +105,7 @@ function outputOf(answer: ModelAnswer) {
   return [...thought, ...said, ...called];
 }
 
-/** What is known before anything was answered; clients' types want every field. */
+/** The fields that are known before the answer. Clients' types require every field. */
 function begun(answer: ModelAnswer, asked: Asked) {
   const { model, tools, toolChoice, responseFormat = { type: "text" }, previousResponseId = null } = asked;
   const [first] = asked.messages;
