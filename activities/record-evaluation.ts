@@ -1,20 +1,24 @@
+import { defined } from "../src/base/records/defined.ts";
 import type { RunActivities } from "../src/contracts/activities.ts";
+import type { EvaluationRecord } from "../src/contracts/run.ts";
 import { numbersOf } from "../src/results/evaluations/numbers.ts";
 import { readOutcomes } from "../src/results/evaluations/outcomes.ts";
 import type { OpenRun } from "../src/run/folder/open-runs.ts";
 import { evaluationKey } from "../src/run/store/keys.ts";
+import { actionNumbers } from "../src/run/trajectory/action-numbers.ts";
 
 /**
- * Records an evaluation's result. The record of an earlier attempt is kept. An evaluation by `everturn
- * evaluate` gets its numbers by source and tag from its trajectories.
+ * Records an evaluation's result once, with the numbers that only its trajectories show: those of its actions and calls,
+ * and, for `everturn evaluate`, those by source and tag. A second attempt changes nothing.
  */
 export function recordEvaluation(
   openRun: (run: string) => Promise<OpenRun>,
 ): RunActivities["record-evaluation"] {
   return async ({ run, record }) => {
     const opened = await openRun(run);
-    const numbers = record.samples === undefined ? undefined : numbersOf(await readOutcomes(opened, record));
-    const whole = numbers === undefined ? record : { ...record, numbers };
+    const { tasks, actions } = await readOutcomes(opened, record);
+    const numbers = record.samples === undefined ? undefined : numbersOf(tasks);
+    const whole = defined<EvaluationRecord>({ ...record, ...actionNumbers(actions), numbers });
     await opened.store.record(evaluationKey(record.name), whole, { flush: true });
   };
 }

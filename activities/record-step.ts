@@ -1,3 +1,4 @@
+import { defined } from "../src/base/records/defined.ts";
 import { instruments } from "../src/base/telemetry/instruments.ts";
 import type { RunActivities } from "../src/contracts/activities.ts";
 import type { StepRecord } from "../src/contracts/generated/step-record.ts";
@@ -8,6 +9,7 @@ import { writeMetrics } from "../src/run/folder/metrics-view.ts";
 import type { OpenRun } from "../src/run/folder/open-runs.ts";
 import { meanMetrics } from "../src/run/projections/metrics.ts";
 import { recordedStepKey } from "../src/run/store/keys.ts";
+import { actionNumbers, countActions } from "../src/run/trajectory/action-numbers.ts";
 import { recordedOnce } from "../src/run/trajectory/journal.ts";
 import { readTrajectories } from "../src/run/trajectory/trajectory-files.ts";
 import { trajectoryOf } from "../src/run/trajectory/trajectory-of.ts";
@@ -35,13 +37,14 @@ export function recordStep(
   };
 }
 
-/** The record, with the means of the metrics of the finished trajectories. */
+/** The record, with the numbers that only the texts of the finished trajectories show. */
 async function measured(
   store: OpenRun["store"],
   record: StepRecord,
   finished: readonly string[],
 ): Promise<StepRecord> {
   const records = await readTrajectories(store, finished.map(trajectoryOf));
+  if (records.length === 0) return record;
   const metrics = meanMetrics(records.map((one) => one.metrics));
-  return metrics === undefined ? record : { ...record, metrics };
+  return defined({ ...record, ...actionNumbers(records.map(countActions)), metrics });
 }

@@ -41,7 +41,7 @@ export function reasonToReplace(
  * Numbers that differ within a group if the rewards that the trainer compares differ. With turn rewards: the
  * lowest and the highest.
  */
-function comparedRewards({ reward, turnRewards }: TrajectorySummary): number[] {
+export function comparedRewards({ reward, turnRewards }: TrajectorySummary): number[] {
   return turnRewards === undefined ? [reward] : [turnRewards.least, turnRewards.most];
 }
 

@@ -3,13 +3,13 @@ import type { EvaluationInput, EvaluationRecord } from "../src/contracts/run.ts"
 import type { RunSettings } from "../src/contracts/run-settings.ts";
 import type { TaskSet } from "../src/contracts/trajectory.ts";
 import { nothingFinished } from "./failure-share.ts";
+import { mean } from "./group-numbers.ts";
 import { admitted } from "./open-groups.ts";
 import { stageProgress } from "./progress.ts";
 import { openRollout } from "./rollout.ts";
 import { emptyRollout } from "./rollout-state.ts";
 import { schedule } from "./schedule.ts";
 import { shardStarter } from "./shard-starter.ts";
-import { mean } from "./step-record.ts";
 
 /**
  * Evaluates the held-out tasks and records the result. By default each task runs once and greedily. An

@@ -5,6 +5,7 @@ import type { EndedGroup } from "../src/contracts/rollout.ts";
 import type { StepInput } from "../src/contracts/run.ts";
 import { batchOf, reasonToReplace } from "./ended-groups.ts";
 import { failuresByReason } from "./failure-share.ts";
+import { groupNumbers, mean } from "./group-numbers.ts";
 
 /** The number of reasons that a record counts separately. Others are rare. */
 const reasonsKept = 8;
@@ -24,7 +25,6 @@ export function stepRecord(
   const results = groups.flatMap((group) => group.results);
   const finished = results.filter((result) => result.outcome !== "left-out");
   const leftOut = results.length - finished.length;
-  const calls = sum(finished.map((result) => result.toolCalls));
   const [start = 0, rolledOut = 0, trainedAt = 0, published = 0] = clock;
   const batch = batchOf(groups);
   const staleness = batch.map(({ result }) => input.policyVersion - result.policyVersion);
@@ -48,8 +48,7 @@ export function stepRecord(
         : replaced.filter((reason) => reason !== undefined).length,
     rewardMean: mean(finished.map((result) => result.reward)),
     successRate: mean(finished.map((result) => Number(result.success))),
-    toolCallRate: mean(finished.map((result) => Number(result.toolCalls > 0))),
-    validCallRate: calls === 0 ? 1 : sum(finished.map((result) => result.validCalls)) / calls,
+    ...groupNumbers(groups),
     ...trained.metrics,
     tokens: {
       prompt: sum(finished.map((result) => result.tokens.prompt)),
@@ -91,11 +90,6 @@ export function exampleStepRecord(
       total: (published - start) / 1000,
     },
   };
-}
-
-/** The mean. 0 for an empty list. */
-export function mean(values: number[]): number {
-  return values.length === 0 ? 0 : sum(values) / values.length;
 }
 
 function sum(values: number[]): number {

@@ -5,9 +5,10 @@ import type { StageProgress, StepInput, StepResult } from "../src/contracts/run.
 import { batchOf, hasFinished, leftOutOf, withoutUnreadable } from "./ended-groups.ts";
 import { failure } from "./failure.ts";
 import { reasonOfAll } from "./failure-share.ts";
+import { mean } from "./group-numbers.ts";
 import { stageProgress } from "./progress.ts";
 import { schedule } from "./schedule.ts";
-import { exampleStepRecord, mean, stepRecord } from "./step-record.ts";
+import { exampleStepRecord, stepRecord } from "./step-record.ts";
 
 /** Takes one step: updates the policy, publishes the new version and records the step. */
 export async function step(input: StepInput): Promise<StepResult> {

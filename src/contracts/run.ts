@@ -38,7 +38,13 @@ export interface EvaluationRecord {
   rewardMean?: number;
   tasks: number;
   leftOut: number;
+  /** Share of the trajectories that made a tool call that could be read. */
   toolCallRate: number;
+  /** Share of the tool calls that are valid, and of those that could not be read; absent in runs of 0.3. */
+  validCallRate?: number;
+  unreadableCallRate?: number;
+  /** Share of the actions that a limit cut; absent in runs of 0.3. */
+  cutActionShare?: number;
   meanActionTokens: number;
   seconds: number;
   /** Trajectories per task and their sampling, in evaluations by `everturn evaluate`. */

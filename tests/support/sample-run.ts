@@ -1,18 +1,20 @@
 import { cp, mkdtemp, readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { recordEvaluation } from "../../activities/record-evaluation.ts";
+import { recordStep } from "../../activities/record-step.ts";
 import { createUniformStream } from "../../src/base/random/uniform-stream.ts";
 import type { Task } from "../../src/contracts/generated/task.ts";
 import type { EvaluationRecord, RunFile } from "../../src/contracts/run.ts";
 import type { TrajectoryResult } from "../../src/contracts/trajectory.ts";
 import { createFraming } from "../../src/engine/tokens/framing.ts";
 import { loadTokenizer } from "../../src/engine/tokens/tokenizer.ts";
-import { writeMetrics } from "../../src/run/folder/metrics-view.ts";
 import { type OpenRun, openRunFolder } from "../../src/run/folder/open-runs.ts";
 import { runFolder } from "../../src/run/folder/run-folder.ts";
-import { evaluationKey, planRow, recordedStepKey, runFileKey } from "../../src/run/store/keys.ts";
+import { planRow, runFileKey } from "../../src/run/store/keys.ts";
 import { openRunStore } from "../../src/run/store/open-run-store.ts";
-import { mean, stepRecord } from "../../workflows/step-record.ts";
+import { mean } from "../../workflows/group-numbers.ts";
+import { stepRecord } from "../../workflows/step-record.ts";
 import { summarize } from "../../workflows/summarize.ts";
 import { type SampleOptions, samplePlan, tokenizerFolder, validationFile } from "./sample-plan.ts";
 import { type Course, writeTrajectory } from "./sample-trajectory.ts";
@@ -100,7 +102,7 @@ export async function writeSampleRun(
       toolCallRate: mean(results.map((result) => Number(result.toolCalls > 0))),
       meanActionTokens: mean(results.map((result) => result.tokens.action)),
     };
-    await run.store.record(evaluationKey(name), record);
+    await recordEvaluation(async () => run)({ run: id, record });
   }
 
   await evaluate(0, 0);
@@ -116,10 +118,11 @@ export async function writeSampleRun(
       );
     }
     const record = sampleStep(run, step, first + step, results, uniform(drawn++));
-    await run.store.record(recordedStepKey(step), record);
+    const finished = results.filter(({ outcome }) => outcome !== "left-out");
+    const trajectories = finished.map(({ trajectory }) => trajectory);
+    await recordStep(async () => run, { add: () => {} })({ run: id, record, finished: trajectories });
     if (step % settings.evaluationEvery === 0 || step === settings.steps) await evaluate(first + step, step);
   }
-  await writeMetrics(run, settings.steps);
   const next = `step-${String(settings.steps + 1).padStart(4, "0")}`;
   await write(next, settings.steps + 1, 5000, first + settings.steps, "under way");
   return { ...run, runs: root };

@@ -71,13 +71,41 @@ export interface StepRecord {
    */
   successRate?: number;
   /**
-   * Share of trajectories that called a tool.
+   * Share of trajectories that made a tool call that could be read.
    */
   toolCallRate?: number;
   /**
    * Share of valid tool calls; 1 if there were no calls.
    */
   validCallRate?: number;
+  /**
+   * Share of tool calls that could not be read; 0 if there were no calls.
+   */
+  unreadableCallRate?: number;
+  /**
+   * Share of actions that ended at rollout.maxActionTokens or at the end of the context.
+   */
+  cutActionShare?: number;
+  /**
+   * Share of groups whose trajectories all earned the same. They contribute no gradient to a group baseline. Groups with fewer than two finished trajectories do not count; absent if there are no others.
+   */
+  uniformGroupShare?: number;
+  /**
+   * Share of the same groups whose trajectories all earned 0.
+   */
+  zeroGroupShare?: number;
+  /**
+   * Share of the same groups whose trajectories all earned 1.
+   */
+  oneGroupShare?: number;
+  /**
+   * Mean over the same groups of the standard deviation of their rewards.
+   */
+  rewardSpreadWithin?: number;
+  /**
+   * Standard deviation of the mean rewards of the groups that have a finished trajectory.
+   */
+  rewardSpreadBetween?: number;
   /**
    * Mean over action tokens to the reference policy, in nats. Absent without a KL term.
    */

@@ -55,7 +55,7 @@ async function measured(
   return {
     id: `${run.id}/${record.name}`,
     record,
-    outcomes: await readOutcomes(run, record),
+    outcomes: (await readOutcomes(run, record)).tasks,
     plan: run.plan,
   };
 }

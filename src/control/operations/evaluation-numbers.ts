@@ -9,6 +9,6 @@ export async function evaluationNumbers(
   run: OpenRun,
   record: EvaluationRecord,
 ): Promise<{ numbers: EvaluationNumbers; outcomes: TaskOutcomes[] }> {
-  const outcomes = await readOutcomes(run, record);
+  const { tasks: outcomes } = await readOutcomes(run, record);
   return { numbers: record.numbers ?? numbersOf(outcomes), outcomes };
 }

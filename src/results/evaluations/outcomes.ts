@@ -6,6 +6,7 @@ import type { EvaluationRecord } from "../../contracts/run.ts";
 import { taskId } from "../../plan/tasks/run-tasks.ts";
 import type { OpenRun } from "../../run/folder/open-runs.ts";
 import { objectsAtOnce } from "../../run/store/at-once.ts";
+import { type ActionCounts, countActions } from "../../run/trajectory/action-numbers.ts";
 import { readTrajectoryRecord } from "../../run/trajectory/trajectory-files.ts";
 
 /** What became of a task in an evaluation. */
@@ -15,12 +16,21 @@ export interface TaskOutcomes {
   samples: Pick<Trajectory, "success" | "reward" | "answer">[];
 }
 
-/** What became of an evaluation's tasks, in their order. A trajectory whose record can't be read is not in it. */
+/** What became of an evaluation's trajectories. */
+export interface EvaluationOutcomes {
+  /** In the order of the tasks. */
+  tasks: TaskOutcomes[];
+  /** Of the trajectories that finished. */
+  actions: ActionCounts[];
+}
+
+/** Reads an evaluation's trajectories. Those whose record cannot be read are missing. */
 export async function readOutcomes(
   { store }: Pick<OpenRun, "store">,
   { name, tasks, samples = 1 }: Pick<EvaluationRecord, "name" | "tasks" | "samples">,
-): Promise<TaskOutcomes[]> {
+): Promise<EvaluationOutcomes> {
   const outcomes = new Map<string, TaskOutcomes>();
+  const actions: ActionCounts[] = [];
   const names = Array.from({ length: tasks * samples }, (_, index) => ({
     stage: name,
     task: taskId(Math.floor(index / samples)),
@@ -28,10 +38,11 @@ export async function readOutcomes(
   }));
   for await (const record of ahead(names, objectsAtOnce, (one) => readTrajectoryRecord(store, one))) {
     if (record === undefined) continue;
-    const { taskId: id, task, success, reward, answer } = record;
+    const { taskId: id, task, success, reward, answer, outcome } = record;
     const known = outcomes.get(id) ?? { id, task, samples: [] };
     known.samples.push(defined({ success, reward, answer }));
     outcomes.set(id, known);
+    if (outcome !== "left-out") actions.push(countActions(record));
   }
-  return [...outcomes.values()];
+  return { tasks: [...outcomes.values()], actions };
 }

@@ -86,7 +86,7 @@ async function rowsOf(
     if (!isRun(runs, id)) continue;
     const run = await openRunFolder(runs, id, () => {}); // told when it was trained
     for (const record of await evaluationsOf(run)) {
-      const { measures } = record.numbers ?? numbersOf(await readOutcomes(run, record));
+      const { measures } = record.numbers ?? numbersOf((await readOutcomes(run, record)).tasks);
       const { name: evaluation, policyVersion, tasks } = record;
       rows.push({ run: id, values, evaluation, policyVersion, tasks, measures });
     }

@@ -103,8 +103,6 @@ test("means are over what finished; a trajectory left out is only counted, with 
     leftOutReasons: { "calculator: the host is down": 1 },
     rewardMean: 0.75,
     successRate: 0.5,
-    toolCallRate: 0.5,
-    validCallRate: 0.5,
     turns: 1.5,
     tokens: { prompt: 22, action: 12, observation: 3 },
     actionLength: 6,
@@ -125,10 +123,6 @@ test("what the trainer could not read any more is counted as left out, with its 
   expect(record).not.toHaveProperty("unreadable");
 });
 
-test("without a tool call none was wrong", () => {
-  expect(stepRecord(input, [{ group: "b", results: [second] }], trained, clock).validCallRate).toBe(1);
-});
-
 test("groups that train nothing count in the means, but not among the trajectories trained on", () => {
   const groups: EndedGroup[] = [
     { group: "a", results: [first, second] },
@@ -139,4 +133,37 @@ test("groups that train nothing count in the means, but not among the trajectori
   const record = stepRecord({ ...input, settings: strict }, groups, trained, clock);
   expect(record).toMatchObject({ trajectories: 2, leftOut: 1, groupsLeftOut: 2, groupsLost: 1 });
   expect(record.rewardMean).toBe(0.7);
+});
+
+test("reward spreads and uniform groups are those of the trajectories that finished", () => {
+  const rewards = (...values: number[]) => values.map((reward) => result({ reward }));
+  const groups: EndedGroup[] = [
+    { group: "a", results: rewards(0, 1, 1, 0) },
+    { group: "b", results: [...rewards(0, 0, 0), failed] },
+    { group: "c", results: rewards(1, 1) },
+    { group: "d", results: rewards(0.5, 0.5) },
+    { group: "e", results: [...rewards(0), failed] },
+  ];
+  const record = stepRecord(input, groups, trained, clock);
+  expect(record).toMatchObject({ uniformGroupShare: 0.75, zeroGroupShare: 0.25, oneGroupShare: 0.25 });
+  expect(record.rewardSpreadWithin).toBeCloseTo(0.125, 12);
+  expect(record.rewardSpreadBetween).toBeCloseTo(Math.sqrt(0.14), 12);
+});
+
+test("a group is not uniform if its turns earned differently", () => {
+  const turnRewards = (least: number, most: number) => result({ reward: 1, turnRewards: { least, most } });
+  const groups = [{ group: "a", results: [turnRewards(0, 1), turnRewards(0, 1)] }];
+  const record = stepRecord(input, groups, trained, clock);
+  expect(record).toMatchObject({ uniformGroupShare: 0, rewardSpreadWithin: 0 });
+});
+
+test("groups of one have no spread of their own", () => {
+  const groups = [
+    { group: "a", results: [first] },
+    { group: "b", results: [second] },
+  ];
+  const record = stepRecord(input, groups, trained, clock);
+  expect(record).not.toHaveProperty("uniformGroupShare");
+  expect(record).not.toHaveProperty("rewardSpreadWithin");
+  expect(record.rewardSpreadBetween).toBe(0.25);
 });

@@ -18,7 +18,7 @@ export function stepLine(record: StepRecord, steps: number | undefined): string 
   return [
     `step ${record.step}${steps === undefined ? "" : `/${steps}`}`,
     ...stepNumbers(record),
-    ...(record.kl === undefined ? [] : [`kl ${record.kl.toFixed(3)}`]),
+    ...learningNumbers(record),
     ...(record.staleness === 0 ? [] : [`staleness ${record.staleness}`]),
     ...leftOut,
     duration(record.seconds.total),
@@ -38,7 +38,38 @@ export function stepNumbers(record: StepRecord): string[] {
     ...told("reward", record.rewardMean, (value) => value.toFixed(2)),
     ...told("success", record.successRate, share),
     ...told("tool calls", record.toolCallRate, share),
+    ...told("unreadable", unlessZero(record.unreadableCallRate), share),
+    ...told("cut", unlessZero(record.cutActionShare), share),
   ];
+}
+
+/** How much a step's rewards could teach, and how far its updates moved the policy. */
+function learningNumbers(record: StepRecord): string[] {
+  const { rewardSpreadWithin: within, rewardSpreadBetween: between, uniformGroupShare: uniform } = record;
+  const numbers = [
+    between === undefined
+      ? undefined
+      : `spread ${within === undefined ? "" : `${within.toFixed(2)} in groups, `}${between.toFixed(2)} between`,
+    uniform === undefined ? undefined : `uniform ${percent(uniform, 0)}${uniformAt(record)}`,
+    record.entropy === undefined ? undefined : `entropy ${record.entropy.toFixed(2)}`,
+    `gradient ${number(record.gradientNorm)}`,
+    record.clipFraction === undefined ? undefined : `clipped ${percent(record.clipFraction, 0)}`,
+    record.kl === undefined ? undefined : `kl ${record.kl.toFixed(3)}`,
+  ];
+  return numbers.filter((text) => text !== undefined);
+}
+
+/** The rewards of the uniform groups where they are 0 or 1, in brackets. */
+function uniformAt({ zeroGroupShare: zero = 0, oneGroupShare: one = 0 }: StepRecord): string {
+  const shares = [
+    zero === 0 ? "" : `${percent(zero, 0)} at 0`,
+    one === 0 ? "" : `${percent(one, 0)} at 1`,
+  ].filter((text) => text !== "");
+  return shares.length === 0 ? "" : ` (${shares.join(", ")})`;
+}
+
+function unlessZero(value: number | undefined): number | undefined {
+  return value === 0 ? undefined : value;
 }
 
 /** The commonest reason for which a step's trajectories were left out, in brackets; "" if the record has none. */

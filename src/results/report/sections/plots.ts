@@ -40,6 +40,10 @@ export function plots(data: ReportData): Html {
     ...line("calls that are valid", "orange", (record) => record.validCallRate),
     dashed: true,
   };
+  const unreadableCalls = {
+    ...line("calls that cannot be read", "violet", (record) => record.unreadableCallRate),
+    dashed: true,
+  };
   const share = { low: 0, high: 1, steps, format: shortPercent };
   const phases = [
     line("rollout", "blue", (record) => record.seconds.rollout),
@@ -75,9 +79,29 @@ export function plots(data: ReportData): Html {
             title: "Tool use",
             note: "Of each step's batch.",
             ...share,
-            series: [toolCalls, validCalls],
+            series: [toolCalls, validCalls, unreadableCalls].filter(({ values }) => values.length > 0),
           }),
         ]),
+    ...lines("Reward spread", "Standard deviation within groups (their mean) and of the groups' means.", [
+      line("within groups", "blue", (record) => record.rewardSpreadWithin),
+      line("between groups", "orange", (record) => record.rewardSpreadBetween),
+    ]),
+    ...lines(
+      "Uniform groups",
+      "Groups whose trajectories all earned the same: they contribute nothing to a group baseline.",
+      [
+        line("uniform", "blue", (record) => record.uniformGroupShare),
+        { ...line("all 0", "orange", (record) => record.zeroGroupShare), dashed: true },
+        { ...line("all 1", "aqua", (record) => record.oneGroupShare), dashed: true },
+      ],
+      shortPercent,
+    ),
+    ...single(
+      "Cut actions",
+      "Share of the actions that a limit of tokens cut.",
+      (record) => record.cutActionShare,
+      shortPercent,
+    ),
     ...single(
       "KL",
       "To the policy that reinforcement learning started from, nats a token.",

@@ -107,8 +107,8 @@ test("writes plain lines where there is no terminal: phases, evaluations, steps,
     warm start 210/400
     held-out accuracy 31.0 %  policy version 1, 300 tasks  8.0 s
     reinforcement learning, 40 steps
-    step 12/40  reward 0.72  success 72 %  tool calls 95 %  kl 0.012  4.1 s
-    step 13/40  reward 0.72  success 72 %  tool calls 95 %  kl 0.012  left out 2  4.1 s
+    step 12/40  reward 0.72  success 72 %  tool calls 95 %  entropy 0.20  gradient 1  clipped 5 %  kl 0.012  4.1 s
+    step 13/40  reward 0.72  success 72 %  tool calls 95 %  entropy 0.20  gradient 1  clipped 5 %  kl 0.012  left out 2  4.1 s
     held-out accuracy  0 % as built → 31.0 % after the warm start → 96.0 % after reinforcement learning
     work               40 steps, 2,560 trajectories, 5 min 12 s in all
     report             runs/calculator-1/report.html

@@ -27,7 +27,7 @@ export function registerRated(parent: Command): void {
 
 async function rated(named: string, { min, max, runs }: Options): Promise<void> {
   const { run, record } = await openEvaluation(named, runs);
-  const all = ratedTasks(await readOutcomes(run, record));
+  const all = ratedTasks((await readOutcomes(run, record)).tasks);
   const kept = all.filter(({ rate }) => rate >= min && rate <= max);
   if (kept.length === 0) {
     const reason = `none of its ${all.length} tasks was solved by ${percent(min)} to ${percent(max)} of its samples`;

@@ -1,0 +1,46 @@
+import { defined } from "../src/base/records/defined.ts";
+import type { StepRecord } from "../src/contracts/generated/step-record.ts";
+import type { EndedGroup } from "../src/contracts/rollout.ts";
+import { comparedRewards, hasFinished } from "./ended-groups.ts";
+
+type GroupNumbers = Pick<
+  StepRecord,
+  "uniformGroupShare" | "zeroGroupShare" | "oneGroupShare" | "rewardSpreadWithin" | "rewardSpreadBetween"
+>;
+
+/**
+ * How far rewards differ within and between groups, over the trajectories that finished. Groups that train nothing count
+ * too. The shares and the spread within groups are undefined unless a group has two finished trajectories.
+ */
+export function groupNumbers(groups: readonly EndedGroup[]): GroupNumbers {
+  const finished = groups
+    .map(({ results }) => results.filter(hasFinished))
+    .filter(({ length }) => length > 0);
+  const compared = finished.filter(({ length }) => length > 1);
+  const rewardsOf = finished.map((results) => results.map(({ reward }) => reward));
+  const uniform = compared
+    .map((results) => new Set(results.flatMap(comparedRewards)))
+    .filter(({ size }) => size === 1);
+  const share = (count: number) => (compared.length === 0 ? undefined : count / compared.length);
+  return defined({
+    uniformGroupShare: share(uniform.length),
+    zeroGroupShare: share(uniform.filter((rewards) => rewards.has(0)).length),
+    oneGroupShare: share(uniform.filter((rewards) => rewards.has(1)).length),
+    rewardSpreadWithin:
+      compared.length === 0
+        ? undefined
+        : mean(rewardsOf.filter(({ length }) => length > 1).map(standardDeviation)),
+    rewardSpreadBetween: rewardsOf.length === 0 ? undefined : standardDeviation(rewardsOf.map(mean)),
+  });
+}
+
+/** The mean; 0 of nothing. */
+export function mean(values: readonly number[]): number {
+  return values.length === 0 ? 0 : values.reduce((total, value) => total + value, 0) / values.length;
+}
+
+/** Of the values themselves, not of what they are a sample of: divided by their number. */
+function standardDeviation(values: readonly number[]): number {
+  const middle = mean(values);
+  return Math.sqrt(mean(values.map((value) => (value - middle) ** 2)));
+}
