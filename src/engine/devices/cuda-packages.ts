@@ -2,8 +2,8 @@ import { join } from "node:path";
 import { fetchedWheel, type Wheel } from "../../base/files/wheel.ts";
 
 /**
- * ONNX Runtime with CUDA 13, of the same version and commit as the npm package, which has none. Made for Python,
- * which its CUDA provider knows nothing of.
+ * ONNX Runtime with CUDA 13, of the same version and commit as the npm package, which does not include CUDA. The wheel
+ * is built for Python, but its CUDA provider does not depend on Python.
  */
 export const providerWheel: Wheel = {
   name: "onnxruntime-gpu",
@@ -13,12 +13,12 @@ export const providerWheel: Wheel = {
   python: "3.12",
 };
 
-/** Where a provider wheel's libraries are: one folder, in which ONNX Runtime looks for them. */
+/** Returns the folder with a provider wheel's libraries, in which ONNX Runtime looks for them. */
 export function providerFolder(wheelFolder: string): string {
   return join(wheelFolder, "onnxruntime", "capi");
 }
 
-/** A library that the CUDA provider needs, and the wheel of NVIDIA that has it. */
+/** A library that the CUDA provider needs, and NVIDIA's wheel that contains it. */
 export interface CudaLibrary {
   readonly file: string;
   readonly wheel: Wheel;
@@ -57,7 +57,10 @@ const neuralNetworks: Wheel = {
   platform: "manylinux_2_27_x86_64",
 };
 
-/** CUDA 13.0 (a driver of the 580 series or newer), each library after those it needs itself. */
+/**
+ * The libraries of CUDA 13.0, which needs a driver of the 580 series or newer. Each follows the libraries that it
+ * depends on.
+ */
 export const cudaLibraries: readonly CudaLibrary[] = [
   { file: "libcudart.so.13", wheel: runtime, folder: toolkit },
   { file: "libnvrtc.so.13", wheel: compiler, folder: toolkit },
@@ -67,7 +70,7 @@ export const cudaLibraries: readonly CudaLibrary[] = [
   { file: "libcudnn.so.9", wheel: neuralNetworks, folder: join("nvidia", "cudnn", "lib") },
 ];
 
-/** The path of a library that was fetched, else its bare name, for the system to find. */
+/** Returns the path of a fetched library, or its bare name, which the system resolves. */
 export function libraryPath({ file, wheel, folder }: CudaLibrary): string {
   const fetched = fetchedWheel(wheel);
   return fetched === undefined ? file : join(fetched, folder, file);

@@ -14,9 +14,9 @@ const fetchLibraries =
   "Run `npx everturn devices fetch cuda --with-libraries`, or install CUDA 13 and cuDNN 9.";
 
 /**
- * Fetches the CUDA provider of ONNX Runtime into the user's cache, and with `libraries` what it needs of CUDA and
- * cuDNN too (1 GB). Nothing is written beside the npm package. Throws DEVICE_UNAVAILABLE on machines that the
- * provider isn't built for, PACKAGE_FETCH_FAILED if a download fails.
+ * Fetches the CUDA provider of ONNX Runtime into the user's cache, and with `libraries` also the parts of CUDA and
+ * cuDNN that it needs (1 GB). Leaves the npm package unchanged. Throws DEVICE_UNAVAILABLE on machines that the provider
+ * isn't built for, PACKAGE_FETCH_FAILED if a download fails.
  */
 export async function fetchCuda(
   options: { libraries: boolean },
@@ -27,13 +27,13 @@ export async function fetchCuda(
   const wheels = [providerWheel, ...(options.libraries ? cudaLibraries.map(({ wheel }) => wheel) : [])];
   for (const wheel of new Set(wheels)) note(`${wheel.name} ${wheel.version}: ${await fetchWheel(wheel)}`);
   if (runtimeWithCuda() !== undefined) return;
-  // A provider is looked for beside the library that asks for it, so that library needs a copy there.
+  // ONNX Runtime looks for a provider in the folder of its own library, so a copy of the library goes there.
   const library = join(providerFolder(await fetchWheel(providerWheel)), runtimeLibrary);
   await copyFile(npmLibrary(), `${library}.${process.pid}`);
   await rename(`${library}.${process.pid}`, library);
 }
 
-/** ONNX Runtime's library in the npm package. */
+/** Returns the path of ONNX Runtime's library in the npm package. */
 export function npmLibrary(): string {
   const manifest = createRequire(import.meta.url).resolve("onnxruntime-node/package.json");
   const names: Partial<Record<NodeJS.Platform, string>> = {
@@ -44,14 +44,14 @@ export function npmLibrary(): string {
   return join(dirname(manifest), "bin", "napi-v6", process.platform, process.arch, name);
 }
 
-/** The copy of ONNX Runtime's library that finds the CUDA provider, if it was fetched. */
+/** Returns the copy of ONNX Runtime's library that finds the CUDA provider, if it was fetched. */
 export function runtimeWithCuda(): string | undefined {
   const wheel = fetchedWheel(providerWheel);
   const file = wheel === undefined ? undefined : join(providerFolder(wheel), runtimeLibrary);
   return file !== undefined && existsSync(file) ? file : undefined;
 }
 
-/** Loads what the CUDA provider needs; returns what is missing, if anything is. */
+/** Loads the libraries of the CUDA provider. Returns the obstacle if one is missing. */
 export function loadCuda(): Obstacle | undefined {
   const machine = wrongMachine();
   if (machine) return machine;

@@ -1,7 +1,7 @@
-/** Where a model runs: the processor, an NVIDIA card by CUDA, or any card by WebGPU (over Vulkan on Linux). */
+/** Where a model runs: the CPU, an NVIDIA card through CUDA, or any card through WebGPU (over Vulkan on Linux). */
 export type Device = "cpu" | "cuda" | "webgpu";
 
-/** A device with a memory of its own, where outputs can stay. */
+/** A device with its own memory, where outputs can stay. */
 export type Card = Exclude<Device, "cpu">;
 
 /** Every device, the default first. */

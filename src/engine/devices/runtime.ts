@@ -3,8 +3,8 @@ import { npmLibrary, runtimeWithCuda } from "./cuda.ts";
 import { loadLibrary } from "./native-library.ts";
 
 /**
- * ONNX Runtime. Where the CUDA provider was fetched, its library is loaded from beside the provider, which must
- * come before anything else loads it: import onnxruntime-node nowhere else. Throws NATIVE_FILES_MISSING.
+ * Loads ONNX Runtime. If the CUDA provider was fetched, first loads the library next to the provider. That must happen
+ * before anything else loads ONNX Runtime, so do not import onnxruntime-node elsewhere. Throws NATIVE_FILES_MISSING.
  */
 export async function loadRuntime(): Promise<typeof import("onnxruntime-node")> {
   const library = runtimeWithCuda();
@@ -12,12 +12,12 @@ export async function loadRuntime(): Promise<typeof import("onnxruntime-node")> 
   const runtime = await import("onnxruntime-node").catch((error) => {
     throw nativeFilesMissing(error) ?? error;
   });
-  // Some kernels warn each time that a model has them, which nothing can be done about. Who asked for more gets it.
+  // Some kernels log a warning for each model, which users can do nothing about. A more verbose level stays.
   if (runtime.env.logLevel === "warning") runtime.env.logLevel = "error";
   return runtime;
 }
 
-/** The library that onnxruntime-node is loaded with. */
+/** Returns the path of the library that onnxruntime-node loads. */
 export function runtimeLibrary(): string {
   return runtimeWithCuda() ?? npmLibrary();
 }

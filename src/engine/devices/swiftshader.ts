@@ -11,7 +11,7 @@ import { loadLibrary } from "./native-library.ts";
 const run = promisify(execFile);
 const decompress = promisify(brotliDecompress);
 
-/** A browser for servers, which brings a Vulkan that needs no card. */
+/** A headless browser for servers, which includes a Vulkan driver that needs no card. */
 const npmPackage = {
   name: "@sparticuz/chromium",
   version: "149.0.0",
@@ -19,9 +19,9 @@ const npmPackage = {
 };
 
 /**
- * Makes WebGPU work in this process (linux x64) without a card, slowly, by SwiftShader, a Vulkan that runs on the
- * processor. The first call downloads it (70 MB) with npm into the user's cache. For tests; call it on the main
- * thread, before anything uses WebGPU. Throws PACKAGE_FETCH_FAILED if the download fails.
+ * Makes WebGPU work in this process (linux x64) without a card, but slowly, with SwiftShader, a Vulkan driver for the
+ * CPU. The first call downloads it (70 MB) with npm into the user's cache. For tests. Call it on the main thread before
+ * anything uses WebGPU. Throws PACKAGE_FETCH_FAILED if the download fails.
  */
 export async function useSwiftShader(): Promise<void> {
   const folder = join(cacheFolder(), `swiftshader-${npmPackage.version}`);

@@ -3,7 +3,7 @@ import { loadLibrary } from "./native-library.ts";
 
 const builtFor = ["linux x64", "darwin x64", "darwin arm64", "win32 x64", "win32 arm64"];
 
-/** Loads what WebGPU needs, on Linux the Vulkan loader; returns what is missing, if anything is. */
+/** Loads WebGPU's dependency, on Linux the Vulkan loader. Returns the obstacle if it is missing. */
 export function loadWebgpu(): Obstacle | undefined {
   const machine = `${process.platform} ${process.arch}`;
   if (!builtFor.includes(machine)) {

@@ -5,20 +5,20 @@ import { messageOf } from "../../base/errors/message-of.ts";
 import { isThere } from "../../base/files/is-there.ts";
 import { isObject } from "../../contracts/json.ts";
 
-/** An encoder of BERT's family, and what sentence-transformers makes of its output. */
+/** An encoder of BERT's family, with sentence-transformers' settings for its output. */
 export interface EncoderConfig {
   hiddenSize: number;
   layers: number;
   heads: number;
   epsilon: number;
-  /** The most tokens of a text, with the two around it; what is longer is cut. */
+  /** The most tokens of a text, including the special tokens at both ends. Longer texts are cut. */
   maxTokens: number;
-  /** The mean of all tokens' vectors, or the first one's. */
+  /** How vectors are pooled: the mean of all tokens' vectors, or the first token's vector. */
   pooling: "mean" | "cls";
   padToken: number;
 }
 
-/** Reads config.json and what sentence-transformers keeps beside it. Throws EMBEDDING_MODEL_INVALID. */
+/** Reads config.json and the files that sentence-transformers keeps next to it. Throws EMBEDDING_MODEL_INVALID. */
 export async function readEncoderConfig(folder: string): Promise<EncoderConfig> {
   const config = await readObject(folder, "config.json");
   const count = (name: string): number => {
@@ -48,7 +48,7 @@ export async function readEncoderConfig(folder: string): Promise<EncoderConfig> 
   };
 }
 
-/** The mean, where no file says otherwise. */
+/** Default: the mean. */
 async function readPooling(folder: string): Promise<EncoderConfig["pooling"]> {
   const said = await readObject(folder, join("1_Pooling", "config.json"), { pooling_mode: "mean" });
   const old = /^pooling_mode_(\w+?)(?:_tokens?)?$/;
@@ -75,7 +75,7 @@ async function readObject(
   throw invalid(folder, `${name} is not a JSON object`);
 }
 
-/** The error EMBEDDING_MODEL_INVALID. */
+/** Returns the error EMBEDDING_MODEL_INVALID. */
 export function invalid(folder: string, reason: string): EverturnError {
   return new EverturnError("EMBEDDING_MODEL_INVALID", { folder, reason });
 }

@@ -7,12 +7,14 @@ import { reduceSum, softmax } from "../onnx/reductions.ts";
 import { reshape, transpose } from "../onnx/shaping.ts";
 import type { EncoderConfig } from "./encoder-config.ts";
 
-/** Weights by their names in BERT's checkpoints, without a prefix. Throws where one is missing or has another shape. */
+/**
+ * Returns a weight by its name in BERT's checkpoints, without a prefix. Throws if it is missing or has another shape.
+ */
 export type Weights = (name: string, shape: readonly number[]) => Tensor["data"];
 
 /**
- * BERT (arXiv 1810.04805) as sentence-transformers uses it: `ids` and `positions` [batch, length] and `mask` [batch, length], 1 where there
- * is a token, give `vectors` [batch, hidden size] of length 1.
+ * Builds BERT (arXiv 1810.04805) as sentence-transformers uses it. Inputs: `ids`, `positions` and `mask`, each [batch,
+ * length]. `mask` is 1 for tokens and 0 for padding. Output: `vectors` [batch, hidden size] of length 1.
  */
 export function encoderGraph(config: EncoderConfig, weights: Weights, sizes: Sizes): Graph {
   const graph = createGraph();
@@ -63,7 +65,7 @@ export function encoderGraph(config: EncoderConfig, weights: Weights, sizes: Siz
   return graph;
 }
 
-/** What config.json leaves to the shapes of the weights. */
+/** Sizes that config.json does not define. They come from the shapes of the weights. */
 export interface Sizes {
   vocabulary: number;
   positions: number;

@@ -9,23 +9,26 @@ import { readJsonFile } from "../tokens/json-file.ts";
 import { invalid, readEncoderConfig } from "./encoder-config.ts";
 import { encoderGraph, type Weights } from "./encoder-graph.ts";
 
-/** Makes vectors of texts, by which texts of a similar meaning are found. */
+/** Turns texts into vectors, so that texts with a similar meaning can be found. */
 export interface Embedder {
-  /** Numbers of a vector. */
+  /** Length of a vector. */
   readonly dimensions: number;
-  /** A vector of length 1 for each text, one after the other. Texts are cut after the model's longest. Throws ONNX_RUN_FAILED. */
+  /**
+   * Returns a unit vector for each text, one after the other. Texts longer than the model's limit are cut. Throws
+   * ONNX_RUN_FAILED.
+   */
   embed(texts: readonly string[]): Promise<Float32Array>;
   /** Frees the model. */
   close(): Promise<void>;
 }
 
-/** Texts that go through the model at once, of about the same length. */
+/** Texts in one batch. They have similar lengths. */
 const atOnce = 32;
 
 /**
- * Opens an embedding model from its folder in sentence-transformers' form, such as all-MiniLM-L6-v2's: BERT's weights in
- * model.safetensors, with WordPiece in tokenizer.json. Runs on ONNX Runtime, on `threads` threads (default 2). Throws EMBEDDING_MODEL_INVALID,
- * SAFETENSORS_INVALID, TOKENIZER_INVALID, NATIVE_FILES_MISSING.
+ * Opens an embedding model in sentence-transformers' format, such as all-MiniLM-L6-v2, from its folder: BERT's weights
+ * in model.safetensors and WordPiece in tokenizer.json. Uses ONNX Runtime with `threads` threads (default 2). Throws
+ * EMBEDDING_MODEL_INVALID, SAFETENSORS_INVALID, TOKENIZER_INVALID, NATIVE_FILES_MISSING.
  */
 export async function openEmbedder(
   folder: string,
@@ -88,12 +91,15 @@ export async function openEmbedder(
   };
 }
 
-/** What checkpoints have beside weights, in whole numbers. */
+/** Whether a checkpoint's tensor is an integer buffer instead of a weight. */
 function isBuffer(name: string): boolean {
   return name.endsWith("position_ids");
 }
 
-/** A text's tokens with the two around it; of a long one the first, and the last of those two. */
+/**
+ * Returns a text's tokens with the special tokens at both ends. Long texts keep their beginning and the final special
+ * token.
+ */
 async function openTokens(folder: string, most: number): Promise<(text: string) => number[]> {
   const json = await readJsonFile(folder, "tokenizer.json");
   let tokenizer: Tokenizer;

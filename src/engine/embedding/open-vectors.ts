@@ -6,7 +6,7 @@ import { createGraph } from "../onnx/graph.ts";
 import { matMul } from "../onnx/linear-algebra.ts";
 import { modelBytes } from "../onnx/model-bytes.ts";
 
-/** A vector of a file, by its number from 0, and its product with the one that was asked for. */
+/** A vector's number in its file, from 0, and its dot product with the query. */
 export interface Near {
   number: number;
   score: number;
@@ -15,14 +15,17 @@ export interface Near {
 /** The vectors of a file. */
 export interface Vectors {
   readonly count: number;
-  /** The `most` vectors whose product with this one is largest, exactly; of equal ones the first. Throws ONNX_RUN_FAILED. */
+  /**
+   * Returns exactly the `most` vectors with the largest dot products with `vector`. Of equal ones, the earlier comes
+   * first. Throws ONNX_RUN_FAILED.
+   */
   nearest(vector: Float32Array, most: number): Promise<Near[]>;
   close(): Promise<void>;
 }
 
 /**
- * Opens a file of float32 vectors of `dimensions` numbers, one after the other in the machine's (little-endian) order. It is mapped into memory, and
- * all of it is read for each question, on `threads` threads (default 2). Throws VECTOR_FILE_INVALID.
+ * Opens a file of consecutive float32 vectors (little-endian) with `dimensions` numbers each. The file is mapped into
+ * memory. Each query reads all of it, with `threads` threads (default 2). Throws VECTOR_FILE_INVALID.
  */
 export async function openVectors(
   path: string,
@@ -49,7 +52,7 @@ export async function openVectors(
   };
 }
 
-/** The largest numbers with their places, the largest first. */
+/** Returns the largest numbers and their positions in descending order. */
 function largest(scores: Float32Array, most: number): Near[] {
   const best: Near[] = [];
   let least = Number.NEGATIVE_INFINITY;

@@ -9,16 +9,19 @@ import type { SamplingParameters } from "../../contracts/policy.ts";
 import type { Conversation, FunctionText, TextMessage } from "./conversation-tokens.ts";
 import { withParts } from "./image-parts.ts";
 
-/** What an endpoint wrote: the message, and the action's text as the format `hermes` reads it. */
+/** An endpoint's answer: its message, and the action's text in the format `hermes`. */
 export interface Completion {
   message: TextMessage;
   text: string;
-  /** The same as the endpoint tells it apart, where it does. */
+  /** The action's parts, if the endpoint returns them separately. */
   read?: ReadAction;
   finishReason: "stop" | "length";
 }
 
-/** The body of a request for what follows a conversation. Fields of `request` replace ours; null leaves one out. */
+/**
+ * Returns the body of a request for the message that follows a conversation. Fields of `request` override the usual
+ * ones; null removes one.
+ */
 export function chatRequest(
   { tools, messages }: Conversation,
   {
@@ -30,7 +33,7 @@ export function chatRequest(
     sampling: SamplingParameters;
     seed: number;
     request: JsonObject;
-    /** What the images of messages are sent as, by their SHA-256. */
+    /** The URLs of the messages' images, by their SHA-256. */
     images?: ReadonlyMap<string, string>;
   },
 ): JsonObject {
@@ -48,10 +51,13 @@ export function chatRequest(
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));
 }
 
-/** Reasons to end of an answer that was cut: the second is Anthropic's, the third that of a model that filled its context. */
+/**
+ * Finish reasons of an answer that was cut. The second is Anthropic's, and the third means that the model's context was
+ * full.
+ */
 const cut = ["length", "max_tokens", "model_context_window_exceeded"];
 
-/** What an endpoint answered; undefined if it is no chat completion. */
+/** Parses an endpoint's answer. Returns undefined if it is not a chat completion. */
 export function completionOf(body: unknown, tools: readonly ToolDefinition[]): Completion | undefined {
   const [choice] = Object.values(Object(Object(body).choices));
   const { message, finish_reason: reason } = Object(choice);
@@ -66,7 +72,7 @@ export function completionOf(body: unknown, tools: readonly ToolDefinition[]): C
   const old = function_call === undefined || function_call === null ? [] : [{ function: function_call }];
   const calls = [...Object.values(tool_calls ?? {}), ...old].map(callOf);
   const isStructured = thought !== "" || calls.length > 0;
-  // a server that reads no calls in what its model writes leaves them in the text
+  // Servers that don't parse calls leave them in the text.
   const read = calls.length > 0 ? calls : callsIn(said, tools);
   return defined({
     message: defined<TextMessage>({
@@ -81,8 +87,8 @@ export function completionOf(body: unknown, tools: readonly ToolDefinition[]): C
 }
 
 /**
- * The action's text, for people and for rewards. What a model quotes in its thought, or beside its calls, is no call: a mark there has a space
- * in it.
+ * Returns the action's text for people and rewards. Marks that a model quotes in its thoughts or next to its calls are
+ * not calls, so they get a space.
  */
 function shownText(thought: string, said: string, calls: readonly FunctionText[]): string {
   const quoted = (text: string) => text.replace(/<(?=\/?(think|tool_call)>)/g, "< ");
@@ -93,13 +99,13 @@ function shownText(thought: string, said: string, calls: readonly FunctionText[]
   ].join("\n");
 }
 
-/** A call as the endpoint has it. Its text is the arguments alone. */
+/** Returns a call as the endpoint parsed it. Its text consists of the arguments alone. */
 function readCall({ function: { name, arguments: given } }: FunctionText): ReadCall {
   if (name === "") return unreadable(given, "the tool call names no tool", hermes.example);
   return namedCall({ name, body: given }, given, hermes.example);
 }
 
-/** The texts of a content in parts: what is said, and what is thought. Parts that are no text are passed over. */
+/** Returns the texts and the thoughts in a content list. Other parts are ignored. */
 function partsOf(content: unknown): { said: string; thought: string } {
   if (!Array.isArray(content)) return { said: textOf(content), thought: "" };
   let [said, thought] = ["", ""];
@@ -114,8 +120,8 @@ function partsOf(content: unknown): { said: string; thought: string } {
 }
 
 /**
- * The messages as an endpoint takes them: each tool's message has the id of the call that it answers, in their order, and is a
- * user's where there is no such call; a call that nobody answered is left out.
+ * Prepares messages for an endpoint. Each tool message gets the id of the call that it answers, in order. A tool
+ * message without a call becomes a user message. Calls without an answer are removed.
  */
 function answered(messages: readonly TextMessage[]): TextMessage[] {
   let open: FunctionText[] = [];
@@ -154,7 +160,10 @@ function callOf(call: unknown, at: number): FunctionText {
   };
 }
 
-/** A call as Hermes' models write it. What is no JSON stays what it is: the loop tells the model so. */
+/**
+ * Writes a call as Hermes models do. Arguments that are not JSON stay unchanged, so that the loop reports the problem
+ * to the model.
+ */
 function writtenCall({ function: { name, arguments: given } }: FunctionText): string {
   return `<tool_call>\n{"name": ${JSON.stringify(name)}, "arguments": ${given.trim() === "" ? "{}" : given}}\n</tool_call>`;
 }

@@ -1,6 +1,6 @@
 /**
- * What servers say of a conversation that has no room left in the model's context: a code, or words of a message. Numbers and names differ, so
- * each line has the words around them.
+ * Error codes and words in which servers report that a conversation does not fit the model's context. Numbers and names
+ * differ, so each pattern matches the words around them.
  */
 const wordings: readonly RegExp[] = [
   /^(context_(length|window)_exceeded|exceed_context_size_error|model_context_window_exceeded)$/i,
@@ -9,7 +9,7 @@ const wordings: readonly RegExp[] = [
   /input tokens exceed the configured limit/i, // OpenAI since GPT-5
   /longer than the maximum model length/i, // vLLM
   /too long to fit into the model/i, // vLLM, with images
-  /max_tokens must be at least 1, got (0|-\d+)/i, // vLLM before 0.9, where the prompt takes all
+  /max_tokens must be at least 1, got (0|-\d+)/i, // vLLM before 0.9, when the prompt fills the context
   /longer than the model's context length/i, // SGLang, Together
   /input length .*exceeds the maximum allowed (input )?length/i, // SGLang
   /exceeds the available context size|context size has been exceeded/i, // llama.cpp
@@ -29,19 +29,25 @@ const wordings: readonly RegExp[] = [
   /(exceed|overflow|too (long|large|many)|greater|longer|beyond).*\bcontext (length|window|size|limit)/is,
 ];
 
-/** Refusals of something else, however long the conversation is: no key, no such model, too many requests. */
+/**
+ * Status codes of other errors, regardless of the conversation's length: a missing key, an unknown model, too many
+ * requests.
+ */
 const others = [401, 403, 404, 408, 409, 429];
 
 /**
- * Whether an answer says that the conversation has no room left in the model's context. That is the model's limit, and no fault of its server: the
- * same request fails again.
+ * Whether an answer reports that the conversation does not fit the model's context. That is the model's limit, not a
+ * fault of its server: the same request would fail again.
  */
 export function exceedsContext({ status, body }: { status: number; body: unknown }): boolean {
   if (others.includes(status)) return false;
   return toldIn(body).some((text) => wordings.some((wording) => wording.test(text)));
 }
 
-/** What a body says of an error: servers have it in `error`, as an object or a text, or beside it. What it quotes of the request is not looked at. */
+/**
+ * Returns the error texts in a body. Servers put them into `error`, as an object or a text, or next to it. Quoted parts
+ * of the request are ignored.
+ */
 function toldIn(body: unknown): string[] {
   if (typeof body === "string") return [body.slice(0, longest)];
   const { error, message, code, type, detail } = Object(body);
@@ -50,5 +56,5 @@ function toldIn(body: unknown): string[] {
   return told.flatMap((one) => (typeof one === "string" ? [one.slice(0, longest)] : []));
 }
 
-/** Characters of a message that are read: some servers go on with the request. */
+/** Characters of a message to read. Some servers append the request. */
 const longest = 2000;

@@ -1,9 +1,9 @@
 import type { Message, ToolDefinition } from "../../contracts/message.ts";
 import type { MaskedTokens, TokenizedText } from "../../contracts/policy.ts";
 
-/** A message of a conversation with an endpoint that reads and writes text alone. */
+/** A message of a conversation with an endpoint that reads and writes only text. */
 export interface TextMessage extends Omit<Message, "tool_calls"> {
-  /** As the endpoint wrote them, their arguments as text, which may be no JSON. */
+  /** The endpoint's calls. Their arguments are text, which may be invalid JSON. */
   tool_calls?: FunctionText[];
 }
 
@@ -14,16 +14,16 @@ export interface FunctionText {
   function: { name: string; arguments: string };
 }
 
-/** A conversation, read back from its tokens. */
+/** A conversation decoded from its tokens. */
 export interface Conversation {
   tools: ToolDefinition[];
   messages: TextMessage[];
 }
 
 /**
- * How a conversation is kept as tokens where nobody says what a model's own are: a line of JSON for the tools and for each
- * message, and a token for each byte. So a trajectory is what it is with any other policy, and says all that the next request
- * needs.
+ * Encodes a conversation as tokens if the model's own tokens are unknown: one line of JSON for the tools and for each
+ * message, and one token per byte. So trajectories work as with any other policy and contain everything that the next
+ * request needs.
  */
 export const conversationFraming = {
   framePrompt: (messages: Message[], tools: ToolDefinition[]): TokenizedText => ({
@@ -46,10 +46,10 @@ export const conversationFraming = {
   },
 };
 
-/** The tokens of what an endpoint wrote. */
+/** Returns the tokens of an endpoint's message. */
 export const answerTokens = (message: TextMessage): number[] => bytesOf(linesOf([message]));
 
-/** The conversation that a trajectory's tokens are. */
+/** Decodes the conversation in a trajectory's tokens. */
 export function conversationOf(tokens: readonly number[]): Conversation {
   const lines = Buffer.from(tokens).toString("utf8").split("\n");
   const [{ tools }, ...messages] = lines.filter((line) => line !== "").map((line) => JSON.parse(line));

@@ -18,16 +18,20 @@ import { askEngine, type EngineReply, NoReply } from "./engine-request.ts";
 import { keyProblems } from "./key-problems.ts";
 import { seedOf } from "./sampling-seed.ts";
 
-/** Milliseconds before a request that failed is made again: twice as many each time, up to the second. */
+/**
+ * Milliseconds before a failed request is repeated. The pause doubles each time, from the first value to the second.
+ */
 const pauses = [500, 20_000] as const;
 
-/** Bytes that a conversation may have: more than any model reads. What the endpoint's model reads, it says itself. */
+/** The most bytes of a conversation: more than any model reads. The endpoint reports its model's own limit. */
 const contextLength = 2 ** 24;
 
 /**
- * A policy behind an endpoint that speaks OpenAI's chat completions: text in, text out. Nobody says what the tokens were, so it
- * can be evaluated and not trained; its tokens are the bytes of the conversation, and their log-probabilities stand as 0.
- * Configuration: `url` (with its /v1), `model`, `apiKeyVariable`, `request` (fields of each request), `patience` (seconds).
+ * A policy behind an endpoint that implements OpenAI's chat completions: text in, text out. Its model's tokens are
+ * unknown, so it can be evaluated but not trained. Its tokens are the bytes of the conversation, with log-probability
+ * 0.
+ * Configuration: `url` (with its /v1), `model`, `apiKeyVariable`, `request` (fields of each request), `patience`
+ * (seconds).
  */
 export const endpointPolicy: PolicyPlugin = {
   async initialize(folder, { url, model }) {
@@ -55,7 +59,7 @@ function openEndpoint(config: JsonObject): Policy {
   const request: JsonObject = { model: String(model), ...Object(config.request) };
   const closing = new AbortController();
 
-  /** Asks until there is an answer that another request would not change. Throws ENGINE_FAILED once `patience` is over. */
+  /** Repeats a request while another attempt may succeed. Throws ENGINE_FAILED once `patience` is over. */
   const reply = async (body: JsonObject, signal: AbortSignal): Promise<EngineReply> => {
     const until = performance.now() + Number(patience) * 1000;
     for (let pause: number = pauses[0]; ; pause = Math.min(2 * pause, pauses[1])) {
@@ -97,7 +101,7 @@ function openEndpoint(config: JsonObject): Policy {
   };
 }
 
-/** The images of messages as `data:` URLs, by their SHA-256. */
+/** Returns the images of messages as `data:` URLs, by their SHA-256. */
 async function imageUrls(
   messages: readonly TextMessage[],
   read: GenerationRequest["readImage"],
@@ -111,7 +115,7 @@ async function imageUrls(
   return new Map(await Promise.all(urls));
 }
 
-/** Why another request may be answered: what was said passes. Undefined if it does not. */
+/** Returns why another attempt may succeed. Undefined if it can't. */
 function passing({ status, body }: EngineReply): string | undefined {
   if (exceedsContext({ status, body })) return undefined;
   const passes = status === 408 || status === 409 || status === 429 || status >= 500;

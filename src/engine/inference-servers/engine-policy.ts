@@ -5,7 +5,10 @@ import type { EngineProtocol } from "./engine-protocol.ts";
 import { keyProblems } from "./key-problems.ts";
 import { openEngine } from "./open-engine.ts";
 
-/** The default export of a plugin for a policy whose actions an engine writes. Its configuration: urls, and the model's. */
+/**
+ * Returns the default export of a plugin whose policy generates on inference servers. Its configuration contains `urls`
+ * and the settings of the model.
+ */
 export function enginePolicy(protocol: EngineProtocol): PolicyPlugin {
   return {
     ...modelPolicy,

@@ -1,45 +1,48 @@
 import type { SamplingParameters } from "../../contracts/policy.ts";
 
-/** Asks one replica: the body of its answer. Throws ENGINE_FAILED, ENGINE_REFUSED, and the signal's reason. */
+/**
+ * Sends a request to one replica and returns the body of its answer. Throws ENGINE_FAILED, ENGINE_REFUSED, and the
+ * signal's reason.
+ */
 export type Ask = (method: "GET" | "POST", path: string, body?: unknown) => Promise<unknown>;
 
-/** What an engine is to write. */
+/** An action for an inference server to generate. */
 export interface EngineAction {
   tokens: readonly number[];
   sampling: SamplingParameters;
   /** Tokens that end the action. */
   stopTokens: readonly number[];
-  /** Names it, and no other attempt at it. */
+  /** Identifies this attempt at the action. */
   id: string;
-  /** The same draws the same, as far as the engine can. */
+  /** The same seed draws the same tokens, as far as the server can. */
   seed: number;
-  /** The adapter to write with, by the name that it was loaded under. */
+  /** The name of the loaded adapter to generate with. */
   adapter?: string | undefined;
 }
 
-/** What an engine wrote. */
+/** An action that an inference server generated. */
 export interface EngineAnswer {
   tokens: number[];
-  /** Nats, of each token. */
+  /** Nats, for each token. */
   logprobs: number[];
-  /** "abort": the engine ended it before its time. */
+  /** "abort": the server ended it early. */
   finish: "stop" | "length" | "abort";
-  /** The labels of the weights that wrote it, in order; undefined if the engine doesn't say. */
+  /** The labels of the weights that generated it, in order; undefined if the server does not report them. */
   labels?: string[] | undefined;
 }
 
-/** How an engine is spoken with. */
+/** How to talk to an inference server. */
 export interface EngineProtocol {
-  /** As its users call it. */
+  /** The product's name. */
   name: string;
-  /** Answers 200 as long as the engine is well. */
+  /** The path that answers 200 while the server is healthy. */
   health: string;
   generate(ask: Ask, action: EngineAction): Promise<EngineAnswer>;
-  /** The label of the weights that it has; undefined if it doesn't say. */
+  /** Returns the label of the server's weights; undefined if it does not report one. */
   label(ask: Ask): Promise<string | undefined>;
-  /** Reads weights from a folder in place of those that it has. Nothing is being written meanwhile. */
+  /** Replaces the server's weights by those in a folder. No generation is active meanwhile. */
   loadWeights(ask: Ask, folder: string, label: string): Promise<void>;
-  /** Loads a LoRA adapter beside the others; one of the same name that it has already is fine. */
+  /** Loads a LoRA adapter in addition to the others. The server may already have one with that name. */
   loadAdapter(ask: Ask, folder: string, name: string): Promise<void>;
   unloadAdapter(ask: Ask, name: string): Promise<void>;
 }

@@ -9,10 +9,10 @@ import { text } from "node:stream/consumers";
 import { messageOf } from "../../base/errors/message-of.ts";
 import { defined } from "../../base/records/defined.ts";
 
-/** What a server said. */
+/** A server's answer. */
 export interface EngineReply {
   status: number;
-  /** The body as JSON; its text if it is none. */
+  /** The body as JSON, or its text if it is not JSON. */
   body: unknown;
 }
 
@@ -23,19 +23,19 @@ export interface EngineRequest {
   body?: unknown;
   key?: string | undefined;
   signal: AbortSignal;
-  /** Makes the body of the answer's text; default: `JSON.parse`. */
+  /** Parses the answer's text into `body`. Default: `JSON.parse`. */
   parse?: (text: string) => unknown;
 }
 
-/** An answer that is longer is not read: one of 128 Ki tokens with log-probabilities has about 16 MiB. */
+/** The most bytes of an answer to read. An answer of 128 Ki tokens with log-probabilities has about 16 MiB. */
 const longest = 256 * 2 ** 20;
 
-/** No whole answer came: the connection failed or ended in the middle. */
+/** The answer is missing or incomplete because the connection failed. */
 export class NoReply extends Error {}
 
 /**
- * Asks a server, for as long as it takes: unlike `fetch`, which gives up after five minutes without a header, when a long
- * action is being written. Throws NoReply, and the signal's reason.
+ * Sends a request and waits for the answer without a time limit. `fetch` gives up after five minutes without headers,
+ * which is too short for long actions. Throws NoReply, and the signal's reason.
  */
 export async function askEngine({
   method,

@@ -4,12 +4,12 @@ import { EverturnError } from "../../base/errors/everturn-error.ts";
 import type { EngineAction, EngineAnswer } from "./engine-protocol.ts";
 import type { EngineWeights, Replica } from "./replica.ts";
 
-/** Replicas of an engine as one. */
+/** Replicas of an inference server, used as one. */
 export interface Fleet {
   /**
-   * Has an action written by these weights: by the replica that wrote the trajectory's earlier ones, which holds their keys
-   * and values, or by another one if that one fails. Throws ENGINE_FAILED once `patience` is over, ENGINE_REFUSED, and the
-   * signal's reason.
+   * Generates an action with these weights. Prefers the replica that generated the trajectory's earlier actions,
+   * because it holds their keys and values. Uses another one if that fails. Throws ENGINE_FAILED once `patience` is
+   * over, ENGINE_REFUSED, and the signal's reason.
    */
   generate(
     trajectory: string,
@@ -18,30 +18,30 @@ export interface Fleet {
     signal: AbortSignal,
     onBegin?: () => void,
   ): Promise<EngineAnswer>;
-  /** Loads weights in every replica that is well. Throws what each of them failed with if all do. */
+  /** Loads weights in every healthy replica. Throws their errors if all fail. */
   load(weights: EngineWeights): Promise<void>;
-  /** Ends what is under way with POLICY_CLOSED. */
+  /** Ends active requests with POLICY_CLOSED. */
   close(): void;
 }
 
-/** Failures of replicas that say they are well, after which an action is given up. */
+/** The number of failures of healthy replicas after which an action fails. */
 const failuresOfTheWell = 8;
 
-/** Milliseconds between two looks for a replica that is well. */
+/** Milliseconds between two searches for a healthy replica. */
 const lookEvery = 250;
 
-/** A fleet. `patience`: milliseconds that an action waits for a replica that is well. */
+/** Opens a fleet. `patience`: milliseconds that an action waits for a healthy replica. */
 export function openFleet(replicas: readonly Replica[], patience: number): Fleet {
   const closing = new AbortController();
 
-  /** Replicas that are well, that of the trajectory first. */
+  /** Returns the healthy replicas, beginning with the trajectory's own. */
   const candidates = (trajectory: string): Replica[] =>
     inOrder(
       trajectory,
       replicas.filter((replica) => replica.isUp()),
     );
 
-  /** Looks after those that are not well, until one is; without waiting if one is already. */
+  /** Checks the unhealthy replicas until one is healthy. Does not wait if one already is. */
   const lookAround = async (signal: AbortSignal, until: number) => {
     for (;;) {
       const looking = replicas.map((replica) => replica.look());
@@ -88,7 +88,7 @@ export function openFleet(replicas: readonly Replica[], patience: number): Fleet
   };
 }
 
-/** By rendezvous: each trajectory has an order of its own, which is the same in every worker and after every restart. */
+/** Orders replicas by rendezvous hashing. A trajectory's order is the same in every worker and after every restart. */
 function inOrder(trajectory: string, replicas: readonly Replica[]): Replica[] {
   const rank = ({ url }: Replica) => createHash("sha256").update(`${url}\n${trajectory}`).digest("hex");
   return replicas

@@ -3,12 +3,13 @@ import type { TextMessage } from "./conversation-tokens.ts";
 
 type Part = { type: "text"; text: string } | { type: "image_url"; image_url: { url: string } };
 
-/** A message as an endpoint takes it: one with images has its content in parts. */
+/** A message for an endpoint. A message with images has its content in parts. */
 type SentMessage = Omit<TextMessage, "content" | "images"> & { content: string | Part[] };
 
 /**
- * The messages as an endpoint takes them, `urls` being their images. Images of a prompt stand where they are in its text. Those of tools, whose
- * messages are text in OpenAI's protocol, come in a user's message after the tools' messages that follow each other.
+ * Converts messages for an endpoint. `urls` are the images. Images of a prompt keep their place in its text. Tool
+ * messages are plain text in OpenAI's protocol, so their images follow in a user message after each series of tool
+ * messages.
  */
 export function withParts(
   messages: readonly TextMessage[],

@@ -1,7 +1,7 @@
 import type { ConfigurationProblem } from "../../contracts/configuration-problem.ts";
 import type { JsonObject } from "../../contracts/json.ts";
 
-/** What is wrong with `apiKeyVariable`, the name of the environment variable that holds the key of a server. */
+/** Returns the problems of `apiKeyVariable`, the name of the environment variable with a server's key. */
 export function keyProblems({ apiKeyVariable: name }: JsonObject): ConfigurationProblem[] {
   if (typeof name !== "string" || process.env[name]) return [];
   const help = `Set ${name} where the workers run, or remove apiKeyVariable.`;

@@ -15,25 +15,25 @@ import { openFleet } from "./fleet.ts";
 import { type EngineWeights, openReplica } from "./replica.ts";
 import { seedOf } from "./sampling-seed.ts";
 
-/** Where an engine is, and how it is spoken with. */
+/** The inference servers to use, and how to talk to them. */
 export interface EngineOptions {
   protocol: EngineProtocol;
-  /** One of each replica. */
+  /** The URL of each replica. */
   urls: readonly string[];
   /** Sent as a bearer token. */
   key?: string | undefined;
-  /** Milliseconds that an action waits for a replica that is well; default 600,000. */
+  /** Milliseconds that an action waits for a healthy replica. Default: 600,000. */
   patience?: number | undefined;
-  /** Milliseconds between two looks at the health of a replica that is writing; default 10,000. */
+  /** Milliseconds between two health checks of a replica that is generating. Default: 10,000. */
   healthEvery?: number | undefined;
-  /** What its chat template is told beside messages and tools. */
+  /** Settings of the chat template in addition to messages and tools. */
   template?: TemplateSettings | undefined;
 }
 
 /**
- * A policy whose actions another engine writes: framing, tokens and versions are Everturn's, and the engine reads each
- * version's weights from the folder that it is in. Actions are drawn at temperature 1 or greedily, as the log-probabilities
- * of an engine are those of one temperature alone: else `generate` throws ENGINE_SAMPLING.
+ * Opens a policy that generates on inference servers. Everturn frames text, encodes tokens and manages versions. The
+ * servers read each version's weights from its folder. Actions are sampled at temperature 1 or greedily, because a
+ * server returns log-probabilities for only one temperature. At other temperatures `generate` throws ENGINE_SAMPLING.
  */
 export async function openEngine(folder: string, options: EngineOptions): Promise<Policy> {
   const { protocol, urls, key, patience = 600_000, healthEvery } = options;
@@ -87,7 +87,7 @@ export async function openEngine(folder: string, options: EngineOptions): Promis
 
 const never = new AbortController().signal;
 
-/** At temperature 1 and greedily, the policy's own log-probabilities are those at the sampling temperature. */
+/** At temperature 1 and greedily, the policy's own log-probabilities equal those at the sampling temperature. */
 function generation(
   { tokens, logprobs, finish }: EngineAnswer,
   temperature: number,
@@ -102,7 +102,7 @@ function generation(
   };
 }
 
-/** What an engine is told to call the weights in a folder: other weights are in another one. */
+/** Returns the label of the weights in a folder. Other weights have another folder. */
 function labelOf(folder: string): string {
   return `everturn-${createHash("sha256").update(folder).digest("hex").slice(0, 16)}`;
 }

@@ -4,32 +4,35 @@ import type { Ask, EngineAction, EngineAnswer, EngineProtocol } from "./engine-p
 import { askEngine, NoReply } from "./engine-request.ts";
 import { versionGate } from "./version-gate.ts";
 
-/** Weights as an engine loads them. */
+/** Weights to load on an inference server. */
 export interface EngineWeights {
-  /** The whole weights: a folder, and what the engine is told to call it. */
+  /** The whole weights: their folder and their label on the server. */
   base: { folder: string; label: string };
   /** An adapter over them. */
   adapter?: { folder: string; name: string };
 }
 
-/** How a replica is spoken with. */
+/** How to talk to a replica. */
 export interface ReplicaOptions {
   url: string;
   protocol: EngineProtocol;
   key?: string | undefined;
-  /** Milliseconds between two looks at the health of a replica that is writing, and for an answer; default 10,000. */
+  /**
+   * Milliseconds between two health checks of a replica that is generating, and the time limit of a check. Default:
+   * 10,000.
+   */
   healthEvery?: number | undefined;
 }
 
-/** One server of an engine. */
+/** One inference server. */
 export interface Replica {
   url: string;
   isUp(): boolean;
-  /** Looks whether it is well, if it was not and it is time to look again. */
+  /** Checks its health if it was unhealthy and the next check is due. */
   look(): Promise<void>;
   /**
-   * Has an action written by these weights and no others, which it loads if need be. Throws ENGINE_FAILED, ENGINE_REFUSED,
-   * and the signal's reason.
+   * Generates an action with exactly these weights, and loads them if needed. Throws ENGINE_FAILED, ENGINE_REFUSED, and
+   * the signal's reason.
    */
   generate(
     weights: EngineWeights,
@@ -37,23 +40,23 @@ export interface Replica {
     signal: AbortSignal,
     onBegin?: () => void,
   ): Promise<EngineAnswer>;
-  /** Loads weights before they are asked for. */
+  /** Loads weights in advance. */
   load(weights: EngineWeights, signal: AbortSignal): Promise<void>;
 }
 
-/** The engine's context, which may be shorter than the model's, has no room for the conversation. */
+/** The conversation does not fit the server's context, which may be shorter than the model's. */
 class NoRoom extends Error {}
 
-/** Looks in a row without an answer after which a replica counts as dead. */
+/** Consecutive failed health checks after which a replica counts as dead. */
 const looksBeforeDead = 3;
 
-/** Milliseconds until the next look at one that is not well: doubled each time, up to the longest. */
+/** Milliseconds until the next check of an unhealthy replica. The pause doubles each time, up to the longest. */
 const [firstPause, longestPause] = [250, 15_000];
 
-/** Adapters that stay loaded: the newest, and those of trajectories that began before. */
+/** The number of adapters to keep loaded: the newest, and those of trajectories that began earlier. */
 const adaptersKept = 4;
 
-/** A replica, of which nothing is known yet. */
+/** Opens a replica in an unknown state. */
 export function openReplica({ url, protocol, key, healthEvery = 10_000 }: ReplicaOptions): Replica {
   const bases = new Map<string, string>();
   const adapters = new Map<string, { loading: Promise<void>; users: number }>();
@@ -87,12 +90,12 @@ export function openReplica({ url, protocol, key, healthEvery = 10_000 }: Replic
   const gate = versionGate({
     isInForce: async (label) => (await protocol.label(askAlways)) === label,
     change: async (label) => {
-      adapters.clear(); // an engine forgets them with the weights that they are for
+      adapters.clear(); // a server drops adapters together with their base weights
       await protocol.loadWeights(askAlways, bases.get(label) ?? "", label);
     },
   });
 
-  /** What failed may have been its end: who comes next finds out what it has. */
+  /** The replica may have restarted, so its state has to be read again. */
   const doubt = () => {
     gate.forget();
     adapters.clear();
@@ -121,7 +124,7 @@ export function openReplica({ url, protocol, key, healthEvery = 10_000 }: Replic
     await looking;
   };
 
-  /** While something is being written: a replica that went away without a word is noticed. */
+  /** Checks the replica's health during requests, to notice one that stopped responding. */
   const watch = () => {
     let missed = 0;
     let asking = false;
@@ -145,7 +148,7 @@ export function openReplica({ url, protocol, key, healthEvery = 10_000 }: Replic
     watching = undefined;
   };
 
-  /** Works with an adapter, which stays loaded meanwhile. */
+  /** Uses an adapter, which stays loaded meanwhile. */
   const withAdapter = async <Result>(
     ask: Ask,
     { adapter }: EngineWeights,
@@ -165,7 +168,7 @@ export function openReplica({ url, protocol, key, healthEvery = 10_000 }: Replic
       const idle = [...adapters].filter(([, { users }]) => users === 0);
       for (const [old] of idle.slice(0, Math.max(0, adapters.size - adaptersKept))) {
         adapters.delete(old);
-        await protocol.unloadAdapter(ask, old).catch(() => {}); // it may have lost it
+        await protocol.unloadAdapter(ask, old).catch(() => {}); // the server may have lost it
       }
       return await work();
     } finally {
@@ -173,7 +176,7 @@ export function openReplica({ url, protocol, key, healthEvery = 10_000 }: Replic
     }
   };
 
-  /** Works under weights that are loaded; a failure that may be the replica's end is kept in mind. */
+  /** Uses loaded weights. After a failure, the replica's state counts as unknown. */
   const under = async <Result>(
     weights: EngineWeights,
     signal: AbortSignal,
@@ -218,7 +221,7 @@ export function openReplica({ url, protocol, key, healthEvery = 10_000 }: Replic
   };
 }
 
-/** Why an answer can't be taken; undefined if it can. */
+/** Returns why an answer is unacceptable; undefined if it is acceptable. */
 function problemOf(
   { tokens, logprobs, finish, labels = [] }: EngineAnswer,
   { sampling }: EngineAction,

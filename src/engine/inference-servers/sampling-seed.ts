@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { SamplingKey } from "../../contracts/policy.ts";
 
-/** The seed that a server is told for a sample, of 31 bits: the same key is the same seed. */
+/** Returns the 31-bit seed of a sample for a server. Equal keys have equal seeds. */
 export function seedOf({ seed, trajectory, turn }: SamplingKey): number {
   const digest = createHash("sha256")
     .update(JSON.stringify([seed, trajectory, turn]))

@@ -4,8 +4,8 @@ import type { EngineAnswer, EngineProtocol } from "./engine-protocol.ts";
 import { labelsOf } from "./vllm.ts";
 
 /**
- * SGLang's server as of 0.5.23: `/generate` takes and gives tokens, `/update_weights_from_disk` reads weights while
- * `/pause_generation` holds its scheduler, and each answer says which weights wrote which of its tokens.
+ * SGLang's server as of 0.5.23. `/generate` takes and returns tokens. `/update_weights_from_disk` reads weights while
+ * `/pause_generation` stops its scheduler. Each answer lists which weights generated which of its tokens.
  */
 export const sglang: EngineProtocol = {
   name: "SGLang",

@@ -1,16 +1,19 @@
-/** Lets work on one version of something go on at once, and changes the version when none is under way. */
+/** Allows concurrent work on one version of something, and changes the version when no work is active. */
 export interface VersionGate {
-  /** Waits until `label` is the version in force, then works. Throws what a change to it fails with, and the signal's reason. */
+  /**
+   * Waits until `label` is the current version, then works. Throws the error of a failed change, and the signal's
+   * reason.
+   */
   run<Result>(label: string, signal: AbortSignal, work: () => Promise<Result>): Promise<Result>;
-  /** Forgets which version is in force: the next work finds out. */
+  /** Forgets the current version. The next work looks it up. */
   forget(): void;
 }
 
-/** Where versions come from. */
+/** The source of versions. */
 export interface VersionSource {
-  /** Whether a version is the one in force, where that is not known: asked while work may be under way. */
+  /** Whether a version is the current one. Called if that is unknown, possibly during other work. */
   isInForce(label: string): Promise<boolean>;
-  /** Brings a version into force. Nothing is under way. */
+  /** Makes a version the current one. No work is active. */
   change(label: string): Promise<void>;
 }
 
@@ -21,12 +24,12 @@ interface Waiting {
 }
 
 /**
- * First come, first served: while a change waits for the work before it, later work of the version in force waits behind
- * it, and once it is made, all that waits for the new version goes on.
+ * First come, first served. While a change waits for earlier work, later work on the current version waits too. After
+ * the change, all work that waits for the new version begins.
  */
 export function versionGate({ isInForce, change }: VersionSource): VersionGate {
   let current: string | undefined;
-  /** What is known not to be in force. */
+  /** A version that is known not to be current. */
   let absent: string | undefined;
   let size = 0;
   let changing = false;

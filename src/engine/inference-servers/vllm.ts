@@ -2,9 +2,9 @@ import { defined } from "../../base/records/defined.ts";
 import type { Ask, EngineAnswer, EngineProtocol } from "./engine-protocol.ts";
 
 /**
- * vLLM's server with its development endpoints (VLLM_SERVER_DEV_MODE=1), as of 0.32: `/inference/v1/generate` takes and gives
- * tokens, `/collective_rpc` reads weights from a folder while `/pause` holds its scheduler, and each answer says which
- * weights wrote which of its tokens.
+ * vLLM's server with its development endpoints (VLLM_SERVER_DEV_MODE=1), as of 0.32. `/inference/v1/generate` takes and
+ * returns tokens. `/collective_rpc` reads weights from a folder while `/pause` stops its scheduler. Each answer lists
+ * which weights generated which of its tokens.
  */
 export const vllm: EngineProtocol = {
   name: "vLLM",
@@ -25,7 +25,7 @@ export const vllm: EngineProtocol = {
         repetition_penalty: 1,
         seed,
         logprobs: 0,
-        // The ends of an action are Everturn's, not those of the files that the engine was started with.
+        // Everturn defines the ends of an action, not the files that the server started with.
         stop_token_ids: stopTokens,
         ignore_eos: true,
         stop,
@@ -63,7 +63,7 @@ export const vllm: EngineProtocol = {
   },
 };
 
-/** Whether a model or an adapter is served under a name. */
+/** Whether the server has a model or an adapter under a name. */
 async function hasModel(ask: Ask, name: string): Promise<boolean> {
   const { data } = Object(await ask("GET", "/v1/models"));
   return Object.values(data ?? []).some((model) => Object(model).id === name);
@@ -84,7 +84,7 @@ function answerOf(body: unknown): EngineAnswer {
   };
 }
 
-/** The labels of spans of tokens; none where the engine doesn't say. */
+/** Returns the labels of spans of tokens. Empty if the server does not report them. */
 export function labelsOf(spans: unknown): Pick<EngineAnswer, "labels"> {
   if (!Array.isArray(spans)) return {};
   return { labels: spans.map((span) => String(Object(span).version)) };
