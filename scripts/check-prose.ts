@@ -11,7 +11,6 @@ const foldersToRewrite = [
   "src/apps",
   "src/control",
   "src/engine",
-  "src/plan",
   "src/plugin",
   "src/results",
   "src/run",

@@ -2,18 +2,21 @@ import { batchIndices } from "../../base/random/batch-indices.ts";
 import { permutation } from "../../base/random/permutation.ts";
 import type { Plan } from "../../contracts/plan.ts";
 
-/** Which rows of a plan's examples are trained on, and which are held out; both in the order of the file. */
+/** The trained and the held-out rows of a plan's examples, both in the order of the file. */
 export interface ExampleRows {
   trained: number[];
   heldOut: number[];
-  /** The place of each in the order in which steps first want them, which is that of the map: what is held out, then the first epoch. */
+  /**
+   * The place of each row in the order in which steps first need it: held-out rows first, then the first
+   * epoch. The map has the same order.
+   */
   places: ReadonlyMap<number, number>;
 }
 
-/** What the order of an epoch is drawn for, beside the seed. */
+/** The purpose of the random draws that order an epoch. They also depend on the seed. */
 export const examplesPurpose = "examples";
 
-/** Draws them by the seed. */
+/** Draws the held-out rows by the seed. */
 export function exampleRows(
   { seed, sft, dpo }: Pick<Plan, "seed" | "sft" | "dpo">,
   rows: number,

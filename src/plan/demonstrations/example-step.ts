@@ -14,7 +14,7 @@ import { trainerLacks } from "./trainer-lacks.ts";
 /** Metrics of an update on demonstrations, or on pairs. */
 type UpdateMetrics = SupervisedMetrics & Partial<PreferenceMetrics>;
 
-/** The updates of a step on a run's examples, and what the held-out ones say after them. Throws TRAINER_LACKS. */
+/** Makes a step's updates on a run's examples, then measures the held-out ones. Throws TRAINER_LACKS. */
 export async function exampleStep(
   trainer: Trainer,
   run: Pick<OpenRun, "plan" | "store">,
@@ -46,7 +46,7 @@ export async function exampleStep(
   return defined({
     examples: updates * size,
     epoch: (to * size) / trained.length,
-    loss: mean(({ loss }) => (Number.isFinite(loss) ? loss : undefined)) ?? 0, // that of an update that float16 skipped need not be
+    loss: mean(({ loss }) => (Number.isFinite(loss) ? loss : undefined)) ?? 0, // an update that float16 skipped may have an infinite loss
     accuracy,
     margin,
     ...(await heldOutOf(trainer, run, examples, onProgress)),
@@ -56,7 +56,7 @@ export async function exampleStep(
   });
 }
 
-/** An update, and all the tokens that go into it. */
+/** An update, and the number of all tokens in it. */
 async function updateOf(
   trainer: Trainer,
   run: Pick<OpenRun, "plan" | "store">,

@@ -9,19 +9,22 @@ import { frameChat, readExamples } from "../pipeline/read/examples.ts";
 import { offeredTools } from "../pipeline/resolve/tool-definitions.ts";
 import { type ExampleRows, exampleRows } from "./example-rows.ts";
 
-/** Chats as the policy of a run frames them. To frame thousands takes seconds: only those that are asked for become tokens, once. */
+/**
+ * Chats as the policy of a run frames them. Framing thousands takes seconds, so each chat becomes tokens
+ * once, when it is first needed.
+ */
 export interface FramedChats {
   readonly length: number;
-  /** Those at `indices`, in their order. */
+  /** Returns the chats at `indices`, in that order. */
   at(indices: readonly number[]): Promise<MaskedTokens[]>;
 }
 
 /** The examples of a run. */
 export interface FramedExamples {
   learned: FramedChats;
-  /** In the same order; empty of demonstrations. */
+  /** In the same order. Empty for demonstrations. */
   rejected: FramedChats;
-  /** The rows that are trained on, and those that are held out. */
+  /** The trained and the held-out rows. */
   rows: ExampleRows;
 }
 
@@ -36,7 +39,7 @@ export async function framedExamples(run: OpenRun): Promise<FramedExamples> {
   };
 }
 
-/** Chats that become tokens when they are asked for. */
+/** Frames chats on demand. */
 export function framedChats({ plan, store }: OpenRun, chats: readonly DemonstratedChat[]): FramedChats {
   const framed = new Map<number, MaskedTokens>();
 

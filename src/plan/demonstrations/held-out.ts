@@ -9,7 +9,10 @@ import { answerScores, scoresOf } from "./scores.ts";
 
 type HeldOutMetrics = Pick<ExampleMetrics, "heldOutLoss" | "heldOutAccuracy" | "heldOutMargin">;
 
-/** What a run's held-out examples say of the policy as it is now; nothing if none is held out. Throws TRAINER_LACKS. */
+/**
+ * Measures the current policy on a run's held-out examples. Returns nothing if none are held out. Throws
+ * TRAINER_LACKS.
+ */
 export async function heldOutOf(
   trainer: Trainer,
   run: Pick<OpenRun, "plan" | "store">,

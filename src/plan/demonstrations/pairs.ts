@@ -5,12 +5,16 @@ import { referenceScoresKey } from "../../run/store/keys.ts";
 import type { FramedExamples } from "./framed-examples.ts";
 import { answerScores } from "./scores.ts";
 
-/** Pairs that the reference scores at once; a record each: a trainer that dies loses no more. */
+/**
+ * The number of pairs that the reference scores at once. Each slice is one record, so a trainer that dies
+ * repeats at most one slice.
+ */
 const slice = 64;
 
 /**
- * The pairs of a run at `rows`, with what the reference says of them. That is computed once, with the pairs that are wanted next to
- * them, and recorded; `onProgress` is told when it is. Throws TRAINER_LACKS.
+ * Returns the pairs of a run at `rows` with their reference scores. Computes the scores once, for a whole
+ * slice of pairs that steps need together, and records them. Calls `onProgress` when it does. Throws
+ * TRAINER_LACKS.
  */
 export async function pairsAt(
   trainer: Trainer,

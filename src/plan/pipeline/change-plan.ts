@@ -18,7 +18,10 @@ import { assemblePlan } from "./resolve/assemble-plan.ts";
 
 type Changed = PlanChange["changed"];
 
-/** What may change while a run is under way or when it has ended: how long it is, and how what runs it behaves. */
+/**
+ * Settings that may change during a run or after its end: its length, and the behavior of the processes that
+ * run it.
+ */
 const changeable: readonly RegExp[] = [
   /^(steps|evaluation\.every|checkpoints\.every|retention\.singleRecords)$/,
   /^rollout\.(concurrency|maxInfrastructureFailures|staleness)$/,
@@ -29,7 +32,7 @@ const changeable: readonly RegExp[] = [
 const changeableText =
   "steps, evaluation.every, checkpoints.every, retention.singleRecords, rollout.concurrency, rollout.maxInfrastructureFailures, rollout.staleness of an asynchronous run, a tool's timeout, retry, concurrency, rate and approval, and hosts";
 
-/** Why the others may not, by the beginning of their names, the longest first. */
+/** Why other settings may not change, by the beginning of their names. The longest match applies. */
 const reasons: readonly [beginning: string, reason: string][] = [
   ["rollout.batchSize", "the data cursor counts in it"],
   ["rollout.groupSize", "the data cursor counts in it"],
@@ -51,8 +54,9 @@ const reasons: readonly [beginning: string, reason: string][] = [
 ];
 
 /**
- * A plan with `path.to.key=value` overrides in the words of a pipeline, and what they change. `begun`: steps that have
- * at least begun. Throws OVERRIDE_INVALID, and WRONG_CONFIGURATION with what is invalid, or would break the run.
+ * Returns a plan with `path.to.key=value` overrides of pipeline settings, and the changes. `begun` is the
+ * number of steps that have begun. Throws OVERRIDE_INVALID, and WRONG_CONFIGURATION with the changes that are
+ * invalid or would break the run.
  */
 export function changePlan(
   plan: Plan,
@@ -61,7 +65,7 @@ export function changePlan(
 ): { plan: Plan; changed: Changed } {
   const before = planDocument(plan);
   const document = expandNames(applyOverrides(before, overrides));
-  checkValue(pipelineSchema, before.value); // fills its defaults
+  checkValue(pipelineSchema, before.value); // fills the pipeline's defaults
   const { errors, valid: pipeline } = checkValue<Pipeline>(pipelineSchema, document.value);
   const plugins = pluginsOf(plan, before.value);
   const invalid = [
@@ -101,7 +105,7 @@ function reasonAgainst(key: string, from: JsonValue | undefined, to: JsonValue |
   return undefined;
 }
 
-/** The plugins of a plan by their pointers in `pipeline`, the plan in the words of one. */
+/** The plugins of a plan by their pointers in `pipeline`, the same plan in the form of a pipeline. */
 function pluginsOf(plan: Plan, pipeline: unknown): Map<Pointer, ResolvedPlugin> {
   const { policy, dataset, tools, loop, loops = {}, rewards, trainer, trackers = [] } = plan;
   const places = rewardPlaces(pipeline);

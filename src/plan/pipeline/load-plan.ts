@@ -28,47 +28,47 @@ import { formatProblems, withFormat } from "./resolve/resolve-format.ts";
 import { resolvePlugins } from "./resolve/resolve-plugins.ts";
 import { resolveTraining, type UnresolvedPlan } from "./resolve/resolve-training.ts";
 
-/** What may be said beside the pipeline file. */
+/** Options in addition to the pipeline file. */
 export interface LoadOptions {
-  /** `path.to.key=value`, the value being YAML. Applied in order before anything is checked. */
+  /** `path.to.key=value` with a YAML value. Applied in order before any check. */
   readonly overrides?: readonly string[];
-  /** Folders of plugins to look in beside the usual ones. */
+  /** Plugin folders in addition to the usual ones. */
   readonly pluginFolders?: readonly string[];
 }
 
-/** A pipeline that may run. */
+/** A pipeline that passed all checks. */
 export interface CheckedPipeline {
   plan: Plan;
   preflight: Preflight;
-  /** Its rows. */
+  /** The plan's rows. */
   data: RunData;
-  /** What a person should know of it. */
+  /** Notes for people. */
   notes: string[];
 }
 
-/** A plan whose epochs over so many examples have become whole steps. */
+/** Turns a plan's epochs over `rows` examples into whole steps. */
 function withSteps(plan: UnresolvedPlan, rows: number): UnresolvedPlan {
   const { epochs, heldOut = 0, batchSize = 1, updates = 1 } = plan.dpo ?? plan.sft ?? {};
   if (epochs === undefined) return plan;
   return { ...plan, steps: Math.ceil((epochs * (rows - heldOut)) / (batchSize * updates)) };
 }
 
-/** The plan of the pipeline in `file`; throws what `checkPipeline` does. */
+/** Returns the plan of the pipeline in `file`. Throws the same errors as `checkPipeline`. */
 export async function loadPlan(file: string, options: LoadOptions = {}): Promise<Plan> {
   return (await checkPipeline(file, options)).plan;
 }
 
 /**
- * Makes a plan of the pipeline in `file`: checked against its schema and its plugins' schemas, defaults filled, paths
- * absolute, plugins, tasks and demonstrations loaded once and their tokens counted (`preflight`), frozen. Throws
- * PIPELINE_NOT_FOUND, OVERRIDE_INVALID, PATH_UNUSABLE, or WRONG_CONFIGURATION, whose `problems` are all that is wrong,
- * each with its place.
+ * Makes a plan from the pipeline in `file`. Checks it against its schema and its plugins' schemas, fills in
+ * defaults, makes paths absolute, loads plugins, tasks and demonstrations once, counts their tokens
+ * (`preflight`) and freezes the plan. Throws PIPELINE_NOT_FOUND, OVERRIDE_INVALID, PATH_UNUSABLE, or
+ * WRONG_CONFIGURATION, whose `problems` list every mistake with its place.
  */
 export async function checkPipeline(file: string, options: LoadOptions = {}): Promise<CheckedPipeline> {
   const path = resolve(file);
   const folder = dirname(path);
   for (const plugins of options.pluginFolders ?? []) checkFolder(plugins);
-  const written = readExtended(path); // its names are expanded, so that an override may say more of a plugin that is only named
+  const written = readExtended(path); // expands plugin names, so that an override can add settings to a plugin given by name alone
   const document = expandNames(applyOverrides(written, options.overrides ?? []));
 
   const { errors, valid: pipeline } = checkValue<Pipeline>(pipelineSchema, document.value, folder);

@@ -21,15 +21,18 @@ const schema = {
   definitions,
 };
 
-/** `reward:` of a pipeline alone, said as YAML: `reward-x`, `{ plugin: …, config: … }`, a list. Throws OVERRIDE_INVALID. */
+/**
+ * Reads the `reward:` setting of a pipeline from YAML: `reward-x`, `{ plugin: …, config: … }` or a list.
+ * Throws OVERRIDE_INVALID.
+ */
 export function rewardDocument(text: string): SourceDocument {
   const nothing = { file: "--reward", source: "", value: {}, offsets: new Map() };
   return applyOverrides(nothing, [`reward=${text}`]);
 }
 
 /**
- * The rewards of a pipeline in `folder`, whatever else it says: found, checked, defaults filled in. Throws
- * WRONG_CONFIGURATION with all that is wrong with them.
+ * Resolves the rewards of a pipeline in `folder`, ignoring its other settings: finds them, checks them and
+ * fills in defaults. Throws WRONG_CONFIGURATION with all their problems.
  */
 export async function loadRewards(
   pipeline: SourceDocument,

@@ -1,36 +1,38 @@
 import { rowPlace } from "../../base/validation/json-lines.ts";
 import type { Task } from "../../contracts/generated/task.ts";
 
-/** The least, the middle and the largest of some numbers. */
+/** The minimum, the median and the maximum of some numbers. */
 export interface Spread {
   least: number;
   median: number;
   most: number;
 }
 
-/** What there is in a set of tasks. */
+/** The contents of a set of tasks. */
 export interface TaskSummary {
   rows: number;
-  /** Rows of each data source, the most first. */
+  /** The number of rows of each data source, the largest first. */
   sources: [source: string, rows: number][];
-  /** Rows of each loop that they ask for by `agent_name`, the most first. */
+  /** The number of rows of each loop that they name in `agent_name`, the largest first. */
   agents: [name: string, rows: number][];
-  /** Of the texts of a prompt, in characters. */
+  /** The characters in the texts of a prompt. */
   characters: Spread;
-  /** Different ground truths, and the commonest with their rows. */
+  /** The number of different ground truths, and the most common ones with their rows. */
   groundTruths: { different: number; commonest: [text: string, rows: number][] };
-  /** Columns beside those that every task has, and how many rows have each. */
+  /** Columns beyond the standard ones of every task, and the number of rows with each. */
   columns: [name: string, rows: number][];
-  /** Rows whose prompt an earlier row has, as `file:line` where it is known, else by number from 1. */
+  /**
+   * Rows whose prompt also appears in an earlier row, as `file:line` if known, otherwise by number from 1.
+   */
   repeated: string[];
 }
 
-/** So many of the commonest ground truths are told. */
+/** The number of common ground truths to list. */
 const told = 3;
 
 const always = new Set(["data_source", "prompt", "reward_model"]);
 
-/** Describes tasks for a person. */
+/** Describes tasks to a person. */
 export function describeTasks(tasks: readonly Task[]): TaskSummary {
   const lengths = tasks.map(({ prompt }) => prompt.reduce((sum, { content }) => sum + content.length, 0));
   const truths = counts(tasks.map((task) => task.reward_model.ground_truth));
@@ -52,14 +54,16 @@ export function describeTasks(tasks: readonly Task[]): TaskSummary {
   };
 }
 
-/** The spread of numbers; 0 of none. */
+/** The spread of numbers. All 0 for an empty list. */
 export function spreadOf(numbers: readonly number[]): Spread {
   const sorted = numbers.toSorted((one, other) => one - other);
   const at = (index: number) => sorted.at(index) ?? 0;
   return { least: at(0), median: at(Math.floor((sorted.length - 1) / 2)), most: at(-1) };
 }
 
-/** The rows of `held` whose prompt is also one of `trained`: what is measured on them is not held out. */
+/**
+ * The rows of `held` whose prompt also appears in `trained`, so that measurements on them are not held out.
+ */
 export function sharedTasks(trained: readonly Task[], held: readonly Task[]): string[] {
   const prompts = new Set(trained.map(promptOf));
   return held.flatMap((task, index) => (prompts.has(promptOf(task)) ? [placeText(task, index)] : []));
@@ -68,7 +72,7 @@ export function sharedTasks(trained: readonly Task[], held: readonly Task[]): st
 const promptOf = ({ prompt }: Task): string =>
   JSON.stringify(prompt.map(({ role, content }) => [role, content]));
 
-/** Where a row stands: `file:line` where it is known, else its number from 1. */
+/** The place of a row: `file:line` if known, otherwise its number from 1. */
 export function placeText(task: object, index: number): string {
   const place = rowPlace(task);
   return place === undefined ? `row ${index + 1}` : `${place.file}:${place.line}`;

@@ -6,17 +6,24 @@ import type { Task } from "../../contracts/generated/task.ts";
 
 const validator = validatorOf<Task>(taskSchema);
 
-/** How rows are read. */
+/** Options for reading rows. */
 export interface ParseTasksOptions {
-  /** What becomes of rows that are no tasks; default: they are refused. Those that are skipped are told of when the pipeline is checked. */
+  /**
+   * Whether invalid rows are refused (the default) or skipped. The check of the pipeline reports skipped
+   * rows.
+   */
   badRows?: "refuse" | "skip" | undefined;
-  /** What is wrong with rows that are not in the text, since their file could not give them: counted among those skipped. */
+  /**
+   * The problems of rows that are not in the text because they could not be read from their file. They count
+   * as skipped.
+   */
   unreadable?: readonly string[];
 }
 
 /**
- * The tasks of a JSON Lines text, one a line in verl's form (schemas/task.schema.json); a prompt may have OpenAI's content parts. `path` is for messages.
- * Throws WRONG_CONFIGURATION with line and column of each bad row; with `badRows: "skip"` only if there is no good one.
+ * Parses the tasks of a JSON Lines text, one per line in verl's form (schemas/task.schema.json). A prompt may
+ * have OpenAI's content parts. `path` appears in messages. Throws WRONG_CONFIGURATION with line and column of
+ * each bad row. With `badRows: "skip"`, throws only if no row is valid.
  */
 export function parseTasks(text: string, path: string, options: ParseTasksOptions = {}): Task[] {
   const { badRows, unreadable = [] } = options;

@@ -17,7 +17,7 @@ export interface RunTasks {
   validation(plan: Plan): Promise<Task[]>;
 }
 
-/** No tasks loaded yet. */
+/** Returns a cache with no tasks loaded yet. */
 export function runTasks(): RunTasks {
   const loaded = sharedPromises<Task[]>();
   function load(use: ResolvedPlugin): Promise<Task[]> {
@@ -30,18 +30,18 @@ export function runTasks(): RunTasks {
   };
 }
 
-/** The tasks of a set. Throws what reading it throws. */
+/** Returns the tasks of a set. Throws the errors of reading it. */
 export function tasksIn(tasks: RunTasks, plan: Plan, source: TaskSet): Promise<Task[]> {
   if (typeof source === "object") return readTaskFile(source.file);
   return source === "training" ? tasks.training(plan) : tasks.validation(plan);
 }
 
-/** The task of an activity's input. Throws TASK_NOT_FOUND. */
+/** Returns the task in or named by an activity's input. Throws TASK_NOT_FOUND. */
 export async function givenTask(run: OpenRun, tasks: RunTasks, given: GivenTask, id: string): Promise<Task> {
   return "task" in given ? given.task : taskAt(run, tasks, given.source, id);
 }
 
-/** The task of an id, where `source` says that it stands. Throws TASK_NOT_FOUND. */
+/** Returns the task with an id from `source`. Throws TASK_NOT_FOUND. */
 export async function taskAt(
   { plan, store }: OpenRun,
   tasks: RunTasks,
@@ -65,7 +65,7 @@ export function taskId(row: number): string {
   return `task-${String(row).padStart(5, "0")}`;
 }
 
-/** The row of a task's id. */
+/** The row (from 0) of a task's id. */
 export function taskRow(id: string): number {
   return Number(id.slice("task-".length));
 }

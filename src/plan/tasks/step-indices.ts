@@ -3,12 +3,13 @@ import { sharedOut } from "../../base/random/shared-out.ts";
 import type { Task } from "../../contracts/generated/task.ts";
 import type { Plan } from "../../contracts/plan.ts";
 
-/** What the tasks of a step are drawn from: of each only where it is from. */
+/** The part of tasks that drawing uses: only each one's data source. */
 export type DrawnFrom = readonly Pick<Task, "data_source">[];
 
 /**
- * Which training tasks a step has: shuffled by the seed, no task twice in an epoch, or, where the pipeline mixes its data sources,
- * each source by itself and at its share, without those that the plan leaves out; the tasks that replace some of them are from a shuffle of their own.
+ * Returns the rows of a step's training tasks, without those that the plan leaves out. The seed shuffles
+ * them, and no task repeats within an epoch. If the pipeline mixes data sources, each source is shuffled by
+ * itself and has its share. Tasks that replace others come from a shuffle of their own.
  */
 export function stepIndices(
   { rollout, dataset, seed }: Pick<Plan, "rollout" | "dataset" | "seed">,
@@ -28,7 +29,7 @@ export function stepIndices(
   return indices.slice(0, replacement?.count);
 }
 
-/** The same of tasks that are mixed: each step's shares are those of `mix`, as nearly as whole tasks can. */
+/** Draws mixed tasks. Each step's shares follow `mix` as closely as whole tasks allow. */
 function mixedIndices(
   tasks: DrawnFrom,
   drawn: readonly number[],
@@ -47,7 +48,7 @@ function mixedIndices(
   );
 }
 
-/** The rows of each data source, in their order, of those that are drawn from. */
+/** The drawable rows of each data source, in their order. */
 function rowsBySource(tasks: DrawnFrom, drawn: readonly number[]): Map<string, number[]> {
   const rows = new Map<string, number[]>();
   for (const row of drawn) {

@@ -6,7 +6,7 @@ import type { Task } from "../../contracts/generated/task.ts";
 import { parseTasks } from "./parse-tasks.ts";
 
 /**
- * Reads a file of tasks to evaluate on, JSON lines in verl's form. Throws TASKS_NOT_FOUND, TASKS_EMPTY, and
+ * Reads a file of tasks to evaluate on, JSON Lines in verl's form. Throws TASKS_NOT_FOUND, TASKS_EMPTY, and
  * WRONG_CONFIGURATION with line and column of each bad row.
  */
 export async function readTaskFile(path: string): Promise<Task[]> {

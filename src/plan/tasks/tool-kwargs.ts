@@ -1,7 +1,7 @@
 import type { Task } from "../../contracts/generated/task.ts";
 import { isObject, type JsonObject } from "../../contracts/json.ts";
 
-/** What verl's stages of a tool are called with. */
+/** The arguments of the stages of a tool in verl. */
 export interface ToolKwargs {
   create_kwargs: JsonObject;
   execute_kwargs: JsonObject;
@@ -9,7 +9,7 @@ export interface ToolKwargs {
   release_kwargs: JsonObject;
 }
 
-/** What a row in verl's form has for a tool, in `extra_info.tools_kwargs.<name>`; `{}` where it has nothing. */
+/** A row's settings for a tool in verl's form, from `extra_info.tools_kwargs.<name>`. `{}` if it has none. */
 export function toolKwargs({ extra_info }: Task, name: string): ToolKwargs {
   const all = extra_info?.tools_kwargs ?? {};
   const own = objectOf(Object.hasOwn(all, name) ? all[name] : undefined);

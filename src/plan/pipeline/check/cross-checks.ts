@@ -14,7 +14,10 @@ import { loopProblems } from "./loop-problems.ts";
 
 type Plugins = ReadonlyMap<Pointer, ResolvedPlugin>;
 
-/** What no schema can say: batch sizes that must divide each other, groups too small, tools with one name, hosts of no tool. */
+/**
+ * Checks what a schema cannot express: batch sizes that must divide each other, groups that are too small,
+ * tools with the same name, hosts that no tool uses.
+ */
 export function crossChecks(document: SourceDocument, plugins: Plugins): Problem[] {
   return [
     ...batchProblems(document, plugins),
@@ -62,7 +65,7 @@ function batchProblems(document: SourceDocument, plugins: Plugins): Problem[] {
   });
 }
 
-/** Whether a value is the user's, and not filled in as a default. */
+/** Whether the user wrote a value, as opposed to a default. */
 function isWritten(document: SourceDocument, pointer: Pointer): boolean {
   return document.offsets.has(pointer) || document.elsewhere?.has(pointer) === true;
 }
@@ -89,8 +92,8 @@ function smallestGroupProblems(document: SourceDocument): Problem[] {
 }
 
 /**
- * Trajectories that an asynchronous run may have admitted: what the training workflow carries over of them (some 130
- * bytes for a group of one) must stay below the 2 MiB that Temporal takes at once.
+ * The number of trajectories that an asynchronous run may have admitted. The training workflow carries over
+ * about 130 bytes for a group of one, and the total must stay below Temporal's limit of 2 MiB per payload.
  */
 const mostAdmitted = 10_000;
 
@@ -117,7 +120,7 @@ function leastCommonMultiple(a: number, b: number): number {
   return (a / x) * b;
 }
 
-/** A function's name is the type of its activity, so it can't be that of one of Everturn's. */
+/** Names that no function may have, because a function's name is the type of its activity. */
 const reserved: Record<keyof ToolActivities, string> = {
   "score-trajectory": "an activity of Everturn",
   "score-group": "an activity of Everturn",
@@ -165,7 +168,7 @@ function hostProblems(document: SourceDocument, plugins: Plugins): Problem[] {
   });
 }
 
-/** The rewards of a list, and tools, are told apart in metrics by their names. */
+/** Metrics distinguish the rewards of a list, and the tools, by their names. */
 function rewardNameProblems(document: SourceDocument, plugins: Plugins): Problem[] {
   if (!Array.isArray(valueAt(document.value, "/reward"))) return [];
   const owners = new Map<string, string>();
@@ -186,7 +189,7 @@ function rewardNameProblems(document: SourceDocument, plugins: Plugins): Problem
   });
 }
 
-/** A reward of groups compares what others have scored, of several trajectories. */
+/** A group reward compares several trajectories that other rewards have scored. */
 function groupRewardProblems(document: SourceDocument, plugins: Plugins): Problem[] {
   const places = rewardPlaces(document.value);
   const isOfGroup = (pointer: Pointer) => {
@@ -214,7 +217,7 @@ function groupRewardProblems(document: SourceDocument, plugins: Plugins): Proble
   });
 }
 
-/** A time to approve, and who is to, say nothing where no person is asked. */
+/** `approvalTimeout` and `whom` have no meaning where no person is asked. */
 function approvalProblems(document: SourceDocument, plugins: Plugins): Problem[] {
   const tools = valueAt(document.value, "/tools");
   return (Array.isArray(tools) ? tools : []).flatMap((_, index) => {

@@ -3,9 +3,12 @@ import type { Problem } from "../../../base/validation/problem.ts";
 import type { DemonstratedChat } from "../read/demonstrated-chat.ts";
 import { placeOfRow } from "../read/row-problems.ts";
 
-/** Looks for demonstrated actions of more than `limit` tokens: in a rollout the policy could never write them to their end. */
+/**
+ * Finds demonstrated actions of more than `limit` tokens. In a rollout, the policy could never finish writing
+ * them.
+ */
 export function demonstratedActions(limit: number): {
-  /** Takes a demonstration with its mask: 1 where the policy writes the token. */
+  /** Takes a demonstration with its mask, which is 1 where the policy writes the token. */
   see(row: DemonstratedChat, mask: readonly number[]): void;
   problems(): Problem[];
 } {
@@ -32,7 +35,7 @@ export function demonstratedActions(limit: number): {
   };
 }
 
-/** Tokens of the longest stretch that the policy writes. */
+/** The number of tokens in the longest stretch that the policy writes. */
 function longestAction(mask: readonly number[]): number {
   let [longest, now] = [0, 0];
   for (const isAction of mask) {

@@ -6,7 +6,10 @@ import { argumentsValidator } from "../../../plugin/registry/validate-arguments.
 import type { DemonstratedChat } from "../read/demonstrated-chat.ts";
 import { placeOfRow } from "../read/row-problems.ts";
 
-/** What is wrong with the tool calls of demonstrations, the same thing once, at the first row that has it. */
+/**
+ * Returns the problems of demonstrated tool calls. Each distinct problem appears once, at the first row that
+ * has it.
+ */
 export function demonstratedCallProblems(
   demonstrations: readonly DemonstratedChat[],
   tools: readonly ToolDefinition[],

@@ -4,7 +4,10 @@ import type { Problem } from "../../../base/validation/problem.ts";
 import { placeOf, type SourceDocument } from "../../../base/validation/source-document.ts";
 import { wrongCombination } from "../read/wrong-combination.ts";
 
-/** What does not go together of a pipeline's sft or dpo and the rest of it: steps, training tasks, rollouts. */
+/**
+ * Returns the conflicts between a pipeline's sft or dpo and its other settings: steps, training tasks,
+ * rollouts.
+ */
 export function exampleProblems(document: SourceDocument): Problem[] {
   const has = (pointer: Pointer) => valueAt(document.value, pointer) !== undefined;
   const [own] = (["/sft", "/dpo"] as const).filter(has);

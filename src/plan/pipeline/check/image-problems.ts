@@ -9,12 +9,13 @@ import { placeOfRow } from "../read/row-problems.ts";
 import { namedSets } from "../read/task-sets.ts";
 import type { RunData } from "./preflight.ts";
 
-/** So many tasks of a set have the files of their images read before a run. */
+/** The number of tasks per set whose image files are read before a run. */
 const looked = 200;
 
 /**
- * What is wrong with the images that prompts show: the policy reads none, a row has more or fewer than its prompt shows, or one of the first 200
- * rows has one that can't be used. Of each set the first row that has it.
+ * Returns the problems with the images in prompts: the policy reads no images, a row has more or fewer images
+ * than its prompt shows, or an image of the first 200 rows can't be used. Reports the first affected row of
+ * each set.
  */
 export async function imageProblems(
   { policy, dataset }: Pick<Plan, "policy" | "dataset">,

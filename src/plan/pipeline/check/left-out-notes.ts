@@ -1,7 +1,7 @@
 import { leftOutRows } from "../../../base/validation/json-lines.ts";
 import type { RunData } from "./preflight.ts";
 
-/** What a person should know of rows that data sets left out. */
+/** Notes for people about the rows that data sets left out. */
 export function leftOutNotes({
   train = [],
   validation = [],

@@ -29,7 +29,10 @@ import { wrongCombination } from "../read/wrong-combination.ts";
 import { resolvedTraining, surroundingsOf, type UnresolvedPlan } from "../resolve/resolve-training.ts";
 import { policyFraming, type RunData } from "./preflight.ts";
 
-/** What loading a plan's parts gave: its rows, and how its policy frames them; or what can't be loaded. */
+/**
+ * The loaded parts of a plan: its rows and its policy's framing, or the problems of the parts that can't be
+ * loaded.
+ */
 export interface LoadedParts {
   problems: Problem[];
   data: RunData;
@@ -37,8 +40,8 @@ export interface LoadedParts {
 }
 
 /**
- * Loads a plan's plugins, tasks and demonstrations once: what can't be loaded is found before anything starts. Throws
- * NATIVE_FILES_MISSING if the policy can't work on this machine.
+ * Loads a plan's plugins, tasks and demonstrations once, to find those that can't be loaded before anything
+ * starts. Throws NATIVE_FILES_MISSING if the policy can't work on this machine.
  */
 export async function loadParts(plan: UnresolvedPlan, document: SourceDocument): Promise<LoadedParts> {
   const problems: Problem[] = [];
@@ -46,7 +49,7 @@ export async function loadParts(plan: UnresolvedPlan, document: SourceDocument):
     try {
       return await loading;
     } catch (error) {
-      if (isEverturnError(error) && error.code === "NATIVE_FILES_MISSING") throw error; // no mistake of the pipeline
+      if (isEverturnError(error) && error.code === "NATIVE_FILES_MISSING") throw error; // not a mistake in the pipeline
       problems.push(...problemsOf(placeOf(document, pointer, "value"), error));
       return undefined;
     }
@@ -79,7 +82,7 @@ export async function loadParts(plan: UnresolvedPlan, document: SourceDocument):
   return { problems, data: { train, validation, demonstrations, examples }, framing };
 }
 
-/** Whether the plugin's module has been loaded in a thread apart, to learn what it defines. */
+/** Whether the plugin's module has already been loaded in a separate thread, to learn what it defines. */
 function isInspected({ source }: ResolvedPlugin): boolean {
   return source !== undefined;
 }
@@ -141,14 +144,17 @@ async function checkReward(
 
 async function checkTrainer(plan: UnresolvedPlan, document: SourceDocument): Promise<void> {
   const plugin = await loadTrainer(plan.trainer);
-  const policy = await loadPolicy(plan.policy).catch(() => undefined); // which is said at its own place
+  const policy = await loadPolicy(plan.policy).catch(() => undefined); // reported at the policy's own place
   if (policy === undefined) return;
   const surroundings = surroundingsOf(plan, policy);
   const { config } = resolvedTraining(plugin, plan.trainer, surroundings);
   refuse(plugin.check?.(config, surroundings) ?? [], document, "/trainer/config");
 }
 
-/** Throws what a plugin says of its own configuration, which is at `config` of the pipeline, if it says anything. */
+/**
+ * Throws the problems that a plugin finds in its own configuration, which is at `config` of the pipeline, if
+ * there are any.
+ */
 function refuse(found: readonly ConfigurationProblem[], document: SourceDocument, config: Pointer): void {
   const problems = found.map(({ key, reason, help }): Problem => {
     const pointer = child(config, key);
@@ -158,7 +164,7 @@ function refuse(found: readonly ConfigurationProblem[], document: SourceDocument
   if (problems.length > 0) throw refusal(document.file, problems);
 }
 
-/** Codes of errors that name a place of their own. */
+/** Codes of errors that name their own place. */
 const saysWhere = new Set<ErrorCode>([
   "DATASET_EMPTY",
   "DEMONSTRATIONS_EMPTY",
@@ -167,7 +173,7 @@ const saysWhere = new Set<ErrorCode>([
   "TEXT_ENCODING_WRONG",
 ]);
 
-/** Problems of a data file name their own places; anything else is said of the place in the pipeline. */
+/** Problems of a data file name their own places. All others are reported at the place in the pipeline. */
 function problemsOf(place: Place, cause: unknown): Problem[] {
   if (isEverturnError(cause) && cause.problems.length > 0)
     return cause.problems.map((error) => ({ place, error }));

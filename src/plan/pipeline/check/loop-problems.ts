@@ -7,7 +7,10 @@ import { toolFunctions } from "../../../plugin/registry/tool-functions.ts";
 import { loopPlaces } from "../read/slots.ts";
 import { wrongCombination } from "../read/wrong-combination.ts";
 
-/** Tools of loops that no tool of the pipeline has, and different loops with one name, by which a trajectory finds its own. */
+/**
+ * Returns tools of loops that the pipeline does not have, and different loops with the same name, by which a
+ * trajectory finds its loop.
+ */
 export function loopProblems(
   document: SourceDocument,
   plugins: ReadonlyMap<Pointer, ResolvedPlugin>,

@@ -6,7 +6,10 @@ import type { Task } from "../../../contracts/generated/task.ts";
 import type { Plan } from "../../../contracts/plan.ts";
 import { wrongCombination } from "../read/wrong-combination.ts";
 
-/** What `dataset.mix` names that no training task is from, the sources that it does not name, and a mix of nothing. */
+/**
+ * Returns the sources in `dataset.mix` that no training task has, the tasks' sources that it does not name,
+ * and a mix whose weights are all 0.
+ */
 export function mixProblems(
   { dataset: { mix } }: Pick<Plan, "dataset">,
   tasks: readonly Task[],

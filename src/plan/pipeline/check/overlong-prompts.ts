@@ -6,7 +6,7 @@ import type { PolicyFraming } from "../../../contracts/policy.ts";
 import { toolsOfTasks } from "../resolve/tool-definitions.ts";
 import type { RunData } from "./preflight.ts";
 
-/** A plan without the tasks that it leaves out, the rows that stay, and what a person should know of it. */
+/** A plan that leaves out tasks, the rows that remain, and notes for people. */
 export interface WithoutOverlong {
   plan: Plan;
   data: RunData;
@@ -14,8 +14,9 @@ export interface WithoutOverlong {
 }
 
 /**
- * Leaves out tasks whose prompts have more tokens than `rollout.prompts` gives them, tools included, where it says so. A set of which
- * nothing would stay stays whole, and is refused by `preflight` as those are that the policy can't count yet.
+ * Leaves out tasks whose prompts, including tools, have more tokens than `rollout.prompts` allows, if the
+ * plan asks for it. If that would leave a set empty, the set stays whole, and `preflight` refuses it.
+ * `preflight` also checks the sets of a policy that can't count tokens yet.
  */
 export function withoutOverlong(
   plan: Plan,
@@ -43,7 +44,7 @@ export function withoutOverlong(
   return { plan: { ...plan, dataset: { ...plan.dataset, leftOut } }, data: keptRows(data, leftOut), notes };
 }
 
-/** The rows of a run without those that its plan leaves out. */
+/** Returns a run's rows without those that its plan leaves out. */
 export function keptRows(data: RunData, leftOut: Plan["dataset"]["leftOut"]): RunData {
   if (leftOut === undefined) return data;
   const kept = (tasks: readonly Task[] | undefined, rows: readonly number[]) => {
@@ -57,7 +58,7 @@ export function keptRows(data: RunData, leftOut: Plan["dataset"]["leftOut"]): Ru
   };
 }
 
-/** 0 where the template refuses the task, which is said of it elsewhere. */
+/** Returns the prompt's tokens, or 0 if the template rejects the task, which another check reports. */
 function promptLength({ framePrompt }: PolicyFraming, { prompt }: Task, tools: ToolDefinition[]): number {
   try {
     return framePrompt(prompt, tools).tokens.length;

@@ -6,7 +6,10 @@ import type { PolicyFraming } from "../../../contracts/policy.ts";
 import { loadPolicy } from "../../../plugin/registry/registry.ts";
 import { wrongCombination } from "../read/wrong-combination.ts";
 
-/** What a plan asks of its policy that the policy can't do: to be trained, to draw at the rollout's temperature, to count tokens. */
+/**
+ * Returns the plan's requirements that its policy can't meet: training, the rollout's temperature, counting
+ * tokens.
+ */
 export async function policyProblems(
   { policy, rollout, tools, steps, warmStart }: Plan,
   framing: PolicyFraming | undefined,

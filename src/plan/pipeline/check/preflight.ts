@@ -17,30 +17,33 @@ import { demonstratedActions } from "./demonstrated-actions.ts";
 import { demonstratedCallProblems } from "./demonstrated-calls.ts";
 import { taskLoopProblems } from "./task-loops.ts";
 
-/** The rows that a run reads; undefined where they are not looked at. */
+/** The rows that a run reads. Undefined where they are not checked. */
 export interface RunData {
   train?: readonly Task[] | undefined;
   validation?: readonly Task[] | undefined;
   demonstrations?: readonly DemonstratedChat[] | undefined;
   examples?: Examples | undefined;
-  /** Of an evaluation on other tasks than the pipeline's. */
+  /** The tasks of an evaluation on a separate file. */
   taskFile?: readonly Task[];
 }
 
-/** What was found out about a run's rows before it begins. */
+/** The results of checking a run's rows before it begins. */
 export interface Preflight {
   problems: Problem[];
-  /** Absent if the policy can't say yet how it frames text: nothing was counted. */
+  /** Absent if the policy can't frame text yet, so that no tokens were counted. */
   counted?: {
-    /** Tokens that a trajectory may have. */
+    /** The number of tokens that a trajectory may have. */
     room: number;
     rows: { name: string; rows: number; counted: number; longest: number }[];
-    /** The first task's prompt, as the policy reads it. */
+    /** The first task's prompt as the policy reads it. */
     prompt?: { at: string; text: string; tokens: number };
   };
 }
 
-/** How a policy frames text, without its weights; `folder`: of a version, where there is one. */
+/**
+ * Returns how a policy frames text, without loading its weights. `folder` is that of a version, if one
+ * exists.
+ */
 export async function policyFraming(
   policy: ResolvedPlugin,
   folder?: string,
@@ -50,10 +53,10 @@ export async function policyFraming(
 }
 
 /**
- * Looks for what would only fail in the middle of a run: tasks that leave no room for an action, demonstrations longer
- * than the policy's context or with an action that a rollout would cut, rows that its chat template refuses, demonstrated calls
- * that the tools would refuse, tasks that no reward scores. Of
- * large data sets the longest rows are counted.
+ * Finds problems that would otherwise appear in the middle of a run: tasks that leave no room for an action,
+ * demonstrations longer than the policy's context or with an action that a rollout would cut, rows that its
+ * chat template rejects, demonstrated calls that the tools would reject, and tasks that no reward scores. In
+ * large data sets only the longest rows are counted.
  */
 export function preflight(plan: Plan, data: RunData, framing: PolicyFraming | undefined): Preflight {
   const { train = [], validation = [], demonstrations = [], taskFile = [] } = data;
@@ -91,7 +94,7 @@ export function preflight(plan: Plan, data: RunData, framing: PolicyFraming | un
   }
 
   const actions = demonstratedActions(plan.rollout.maxActionTokens);
-  /** What is imitated must be what a rollout could write; an answer that is rejected may be anything. */
+  /** A rollout must be able to write what the policy imitates. A rejected answer may be anything. */
   const checkChats = (name: string, rows: string, chats: readonly DemonstratedChat[], isImitated = true) =>
     check(
       { name, rows, need: `no room in ${context}`, room: contextLength },
@@ -133,7 +136,7 @@ export function preflight(plan: Plan, data: RunData, framing: PolicyFraming | un
   return { problems, counted: { room, rows, prompt: { at, text, tokens: tokens.length } } };
 }
 
-/** Bytes of a message beside its content: who speaks, and what sets it apart. */
+/** Bytes of a message in addition to its content: its role and delimiters. */
 const bytesOfMessage = 64;
 
 function messageBytes(messages: readonly Message[]): number {
@@ -143,18 +146,18 @@ function messageBytes(messages: readonly Message[]): number {
   return texts.reduce((total, text) => total + Buffer.byteLength(text) + bytesOfMessage, 0);
 }
 
-/** Bytes that the template adds to the messages themselves, such as the tools; 0 if it refuses the task. */
+/** Bytes that the template adds to the messages, for example for the tools. 0 if it rejects the task. */
 function templateBytes(framing: PolicyFraming, tools: ToolDefinition[], task: Task | undefined): number {
   if (task === undefined) return 0;
   try {
     const { text } = framing.framePrompt(task.prompt, tools);
     return Math.max(0, Buffer.byteLength(text) - messageBytes(task.prompt));
   } catch {
-    return 0; // the row is refused when it is counted
+    return 0; // the row is rejected when it is counted
   }
 }
 
-/** The tasks that no reward with a weight scores: each data source once, at its first task. */
+/** The tasks that no weighted reward scores: each data source once, at its first task. */
 function unscoredTaskProblems(rewards: readonly ResolvedReward[], sets: TaskSets): Problem[] {
   const weighed = rewards.filter(({ weight }) => weight !== 0);
   return namedSets(sets).flatMap(([set, tasks]) => {

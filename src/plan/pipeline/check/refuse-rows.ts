@@ -8,8 +8,8 @@ import { keptRows } from "./overlong-prompts.ts";
 import { policyFraming, preflight } from "./preflight.ts";
 
 /**
- * Looks at a plan's rows as the policy in `folder` frames them, for a policy that could not say before it was built.
- * Throws WRONG_CONFIGURATION.
+ * Checks a plan's rows with the framing of the policy in `folder`, for a policy that could not frame text
+ * before it was built. Throws WRONG_CONFIGURATION.
  */
 export async function refuseRows(plan: Plan, folder: string): Promise<void> {
   const framing = await policyFraming(plan.policy, folder);

@@ -8,10 +8,13 @@ import { placeOfRow } from "../read/row-problems.ts";
 import { namedSets } from "../read/task-sets.ts";
 import type { RunData } from "./preflight.ts";
 
-/** How long a tool may take for all tasks, ms. */
+/** Milliseconds in which a tool must check all tasks. */
 const limit = 600_000;
 
-/** The tasks that a tool says it can't be used in: of each set the first one, and how many there are. */
+/**
+ * Returns the tasks for which tools report that they can't be used: the first one of each set, and their
+ * number.
+ */
 export async function refusedTaskProblems(
   tools: readonly ResolvedPlugin[],
   { train = [], validation = [], taskFile = [] }: RunData,
@@ -39,7 +42,7 @@ export async function refusedTaskProblems(
   return problems;
 }
 
-/** What a tool says of each task, in a thread of its own. */
+/** Asks a tool about each task, in a thread of its own. */
 async function refusalsOf(plugin: ResolvedPlugin, tasks: readonly Task[]): Promise<(string | undefined)[]> {
   const { name, config } = plugin;
   const failed = (reason: string, cause?: unknown) =>

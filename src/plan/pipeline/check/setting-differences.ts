@@ -2,7 +2,7 @@ import type { JsonValue } from "../../../contracts/json.ts";
 import type { PlanChange } from "../../../contracts/plan.ts";
 import { parseDuration } from "../read/duration.ts";
 
-/** The values that two settings, plans in the words of a pipeline, have differently, by their dotted keys. */
+/** The differences between two plans in the form of pipelines, by dotted key. */
 export function differences(from: unknown, to: unknown, path = ""): PlanChange["changed"] {
   if (isMapping(from) && isMapping(to)) {
     const keys = [...new Set([...Object.keys(from), ...Object.keys(to)])];

@@ -6,7 +6,10 @@ import { loopOfTask, type PlanLoops } from "../../../contracts/plan-loops.ts";
 import { placeOfRow } from "../read/row-problems.ts";
 import { namedSets, type TaskSets } from "../read/task-sets.ts";
 
-/** The loops that tasks ask for by `agent_name` and the plan has not: each name once, at its first task. */
+/**
+ * Returns the loops that tasks name in `agent_name` and the plan does not have: each name once, at its first
+ * task.
+ */
 export function taskLoopProblems(plan: PlanLoops, sets: TaskSets): Problem[] {
   return namedSets(sets).flatMap(([set, tasks]) => {
     const strange = tasks.filter((task) => loopOfTask(plan, task) === undefined);
@@ -23,7 +26,7 @@ export function taskLoopProblems(plan: PlanLoops, sets: TaskSets): Problem[] {
   });
 }
 
-/** Which loops the tasks of a plan ask for, where it has several: `direct 12, search 20 and its own 8`. */
+/** Counts the tasks per loop, if a plan has several loops: `direct 12, search 20 and its own 8`. */
 export function taskLoopNotes(
   plan: PlanLoops,
   { train = [], validation = [] }: Partial<Record<"train" | "validation", readonly Task[] | undefined>>,

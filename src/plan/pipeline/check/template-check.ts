@@ -5,8 +5,9 @@ import type { PolicyFraming } from "../../../contracts/policy.ts";
 import { wrongCombination } from "../read/wrong-combination.ts";
 
 /**
- * Where trajectories with tools would have other tokens than the chat template's own rendering of their whole conversation, as
- * `rollout.templateCheck` asks for: `warn` gives notes, `strict` a problem, `off` neither.
+ * Checks whether trajectories with tools have the same tokens as the chat template's rendering of the whole
+ * conversation. `rollout.templateCheck` decides how differences are reported: `warn` gives notes, `strict` a
+ * problem, `off` neither.
  */
 export function checkTemplate(
   { tools, rollout }: Plan,

@@ -2,33 +2,35 @@ import { defined } from "../../../base/records/defined.ts";
 import type { Plan } from "../../../contracts/plan.ts";
 import type { Preflight } from "../check/preflight.ts";
 
-/** What follows from a plan, before anything runs. What rests on rows that were not counted is absent. */
+/** Numbers that follow from a plan before anything runs. Numbers that depend on uncounted rows are absent. */
 export interface DerivedNumbers {
   steps: number;
-  /** Of a step: its tasks, the trajectories of each, and all of them. */
+  /** Per step: its tasks, the trajectories of each task, and all of them. */
   tasksOfStep: number;
   groupSize: number;
   trajectoriesOfStep: number;
-  /** Of the whole run, those that are trained on. */
+  /** The trajectories that the whole run trains on. */
   trajectories: number;
   trainingTasks?: number;
-  /** Demonstrations or pairs that all updates train on, each as often as it is; absent where trajectories are. */
+  /**
+   * Demonstrations or pairs in all updates, counted once per use. Absent if the run trains on trajectories.
+   */
   examples?: number;
   /** How often the run goes through its training tasks. */
   passes?: number;
-  /** Of each evaluation; and how many there are, those before the first step among them. */
+  /** The tasks of each evaluation, and the number of evaluations, including those before the first step. */
   evaluationTasks: number;
   evaluations: number;
   warmStartSteps: number;
-  /** At most, of a trajectory and of a step's trajectories together. */
+  /** The maximum tokens of a trajectory, and of a step's trajectories together. */
   tokensOfTrajectory?: number;
   tokensOfStep?: number;
   longestPrompt?: number;
-  /** At most, of an action. */
+  /** The maximum tokens of an action. */
   actionTokens: number;
 }
 
-/** Counts what a plan will do. */
+/** Computes the numbers that follow from a plan. */
 export function derivedNumbers(
   { steps, rollout, evaluation, warmStart, sft, dpo }: Plan,
   { counted }: Pick<Preflight, "counted">,
@@ -58,7 +60,7 @@ export function derivedNumbers(
   });
 }
 
-/** Steps that an evaluation follows: each so many, and the last one. */
+/** The number of steps that an evaluation follows: every `every`th, and the last one. */
 function dueSteps(steps: number, every: number): number {
   if (every === 0) return 1;
   return Math.floor(steps / every) + (steps % every === 0 ? 0 : 1);

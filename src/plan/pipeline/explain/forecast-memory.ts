@@ -5,16 +5,16 @@ import type { UpdateForecast, UpdateSize } from "../../../contracts/trainer.ts";
 import { loadPolicy, loadTrainer } from "../../../plugin/registry/registry.ts";
 import type { Preflight } from "../check/preflight.ts";
 
-/** What a run would hold, as far as its policy and trainer can say. */
+/** The memory that a run would need, as far as its policy and trainer can forecast it. */
 export interface MemoryForecast {
-  /** From one version. */
+  /** Sampling from one version. */
   sampling?: SamplingForecast;
   updates: UpdateForecast[];
 }
 
 /**
- * What sampling of a run would hold, and its updates, by the tokens of what they train on: for each of `lengths` that there is room for, and for the room itself, up to the
- * last of them. Throws what the model's formats throw.
+ * Forecasts the memory for sampling and for updates on rows of each of `lengths` (tokens), up to the longest
+ * of them or to the room of a trajectory. Throws the errors of the model's formats.
  */
 export async function forecastMemory(
   plan: Plan,

@@ -6,8 +6,10 @@ import type { Preflight } from "../check/preflight.ts";
 import { forecastMemory } from "./forecast-memory.ts";
 
 /**
- * Says where sampling, or an update even on what is no longer than the longest prompt or example, can't be had with the memory that is free now, or that the trainer is given: it would end
- * with SAMPLING_MEMORY_SHORT, or, after the rollouts, with TRAINING_MEMORY_SHORT. Nothing where nobody can say.
+ * Notes whether sampling, or an update on rows as long as the longest prompt or example, would need more
+ * memory than is now free or than the trainer may use. Sampling would then fail with SAMPLING_MEMORY_SHORT,
+ * and the update, after the rollouts, with TRAINING_MEMORY_SHORT. Returns no notes if no forecast is
+ * available.
  */
 export async function memoryNotes(plan: Plan, preflight: Preflight): Promise<string[]> {
   const trained = preflight.counted?.rows.filter(({ name }) => isTrainedOn(plan, name)) ?? [];
@@ -36,7 +38,7 @@ function megabytes(bytes: number): string {
   return Math.ceil(bytes / 1e6).toLocaleString("en");
 }
 
-/** Whether rows are what updates are made of, or begin with. */
+/** Whether updates consist of these rows, or begin with them. */
 function isTrainedOn({ sft, dpo }: Plan, name: string): boolean {
   if (dpo) return name === "dpo.preferences";
   return name === (sft ? "sft.demonstrations" : "dataset.train");

@@ -2,7 +2,7 @@ import pipelineSchema from "../../../../schemas/pipeline.schema.json" with { typ
 import type { PluginManifest } from "../../../contracts/generated/plugin.ts";
 import { isObject, type JsonObject, type JsonValue } from "../../../contracts/json.ts";
 
-/** A plugin as a pipeline may name it: by `reference`, its name or a path. */
+/** A plugin that a pipeline may name by `reference`, its name or a path. */
 export interface NamedPlugin {
   readonly reference: string;
   readonly manifest: PluginManifest;
@@ -10,7 +10,7 @@ export interface NamedPlugin {
 
 type Kind = PluginManifest["kind"];
 
-/** The definition that each kind of plugin is used by, which the pipeline's schema shares between them. */
+/** The definition for the use of each kind of plugin. The pipeline's schema shares them between kinds. */
 const useOf: Record<Kind, "PluginUse" | "LoopUse" | "TrainerUse" | "ToolUse" | "RewardUse"> = {
   policy: "PluginUse",
   dataset: "PluginUse",
@@ -23,8 +23,9 @@ const useOf: Record<Kind, "PluginUse" | "LoopUse" | "TrainerUse" | "ToolUse" | "
 };
 
 /**
- * The schema of pipelines in which the configuration of each of `plugins` is checked and described as its manifest says,
- * and their names are proposed, for editors. Other plugins may be named; their configuration is not looked at.
+ * Returns the schema of pipelines in which each of `plugins` has its configuration checked and described as
+ * in its manifest. Editors propose their names. Other plugins may be named too, but their configuration is
+ * not checked.
  */
 export function composedSchema(plugins: readonly NamedPlugin[]): JsonObject {
   const { $id: _, properties, definitions: shared, required, ...schema } = pipelineSchema;
@@ -50,7 +51,7 @@ export function composedSchema(plugins: readonly NamedPlugin[]): JsonObject {
     const { required: wanted = [], ...useOnly } = use;
     definitions[`${kind}Use`] = {
       ...useOnly,
-      if: { required: ["use"] }, // what it lacks is in the block
+      if: { required: ["use"] }, // the block provides the missing keys
       else: { required: wanted },
       properties: {
         ...uses,
@@ -73,7 +74,7 @@ export function composedSchema(plugins: readonly NamedPlugin[]): JsonObject {
   const { train, validation } = properties.dataset.properties;
   return {
     ...schema,
-    if: { required: ["extends"] }, // what it lacks may be in the other
+    if: { required: ["extends"] }, // the extended pipeline may provide the missing keys
     else: { required },
     properties: {
       ...Object.fromEntries(Object.entries(properties).map(([key, node]) => [key, withBlock(node)])),
@@ -96,17 +97,17 @@ export function composedSchema(plugins: readonly NamedPlugin[]): JsonObject {
   };
 }
 
-/** In an editor, before blocks are filled in. */
+/** For editors, before blocks are filled in. */
 const blockName = { title: "Block", description: "The block that this one begins with.", type: "string" };
 
-/** Settings that may begin with a block. */
+/** Settings that may use a block. */
 function withBlock(node: JsonObject): JsonObject {
   const { properties, additionalProperties } = node;
   if (!isObject(properties) || additionalProperties !== false) return node;
   return { ...node, properties: { ...properties, use: blockName } };
 }
 
-/** Any text, of which `names` are proposed. */
+/** Any text. Editors propose `names`. */
 function proposing(names: readonly string[]): JsonObject {
   return { anyOf: [...(names.length === 0 ? [] : [{ enum: [...names] }]), { type: "string", minLength: 1 }] };
 }
@@ -117,7 +118,10 @@ function described(node: unknown): JsonObject {
   return { title, description };
 }
 
-/** A plugin's schema of its configuration, titled throughout; its definitions are put among `definitions`, under its name. */
+/**
+ * A plugin's configuration schema with titles throughout. Adds the plugin's definitions to `definitions`,
+ * prefixed with its name.
+ */
 function configOf(name: string, { config }: PluginManifest, definitions: JsonObject): JsonValue {
   const title = `Configuration of ${name}`;
   if (config === undefined) {
@@ -131,7 +135,7 @@ function configOf(name: string, { config }: PluginManifest, definitions: JsonObj
   return titled(renamed(schema, prefix), title, name);
 }
 
-/** References to a plugin's own definitions as references to those whose names begin with `prefix`. */
+/** Rewrites references to a plugin's own definitions to names that begin with `prefix`. */
 function renamed(node: JsonValue, prefix: string): JsonValue {
   if (Array.isArray(node)) return node.map((item) => renamed(item, prefix));
   if (!isObject(node)) return node;
@@ -145,7 +149,7 @@ function renamed(node: JsonValue, prefix: string): JsonValue {
   );
 }
 
-/** Gives a schema and those of its properties the titles and descriptions that they lack. */
+/** Adds missing titles and descriptions to a schema and its properties. */
 function titled(node: JsonValue, title: string, name: string): JsonValue {
   if (!isObject(node) || "$ref" in node) return node;
   const { properties } = node;

@@ -1,26 +1,30 @@
-/** How many tokens rows have, as far as they were counted: the longest first. */
+/** The token counts of rows. The longest rows are counted first, and others may be left uncounted. */
 export interface RowCount<Row> {
   rows: number;
   counted: number;
-  /** Tokens of the longest one. */
+  /** Tokens of the longest row. */
   longest: number;
-  /** Those with more tokens than there is room for, in the order of the rows. */
+  /** The rows with more tokens than the room, in the order of the rows. */
   tooLong: { row: Row; tokens: number }[];
-  /** Whether there may be more of them among those that were not counted. */
+  /** Whether uncounted rows may be too long as well. */
   mayBeMore: boolean;
-  /** Those that can't be framed, by the reason. */
+  /** Rows that can't be framed, by reason. */
   refused: Map<string, Row[]>;
 }
 
-/** So many rows are counted before the others are taken to fit, and at most so many, or of so many bytes. */
+/**
+ * The minimum number of rows to count before the rest is assumed to fit, and the maximum number of rows and
+ * bytes to count.
+ */
 const least = 32;
 const most = 256;
 const mostBytes = 2 ** 20;
 
 /**
- * Counts the tokens of rows, the longest in bytes first, until the others fit: no token is shorter than a byte, so those
- * with no more bytes than `room` do (`bytes` must count what the template adds), and after many in a row that take half
- * of it at most, so do the rest. `frame` gives a row's tokens; what it throws is told by `reason`.
+ * Counts the tokens of rows, the longest in bytes first, until the others are known or likely to fit. No
+ * token is shorter than a byte, so rows with at most `room` bytes fit. `bytes` must include what the template
+ * adds. After many rows in a row that use at most half the room, the rest is assumed to fit. `frame` returns
+ * a row's tokens. `reason` describes what it throws.
  */
 export function countRows<Row>(options: {
   rows: readonly Row[];

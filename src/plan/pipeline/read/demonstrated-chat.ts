@@ -8,14 +8,14 @@ import type { Message } from "../../../contracts/message.ts";
 /** A conversation to imitate, as chat templates read it. */
 export interface DemonstratedChat {
   messages: Message[];
-  /** So many at its beginning were given: they carry no loss. */
+  /** The number of messages at its beginning that were given. They carry no loss. */
   given?: number;
 }
 
 /**
- * The messages of a row in the form of OpenAI's chat completions as chat templates read them: arguments as a mapping,
- * text parts joined, no content as empty text, a tool's message under its tool's name. `at` is the row's place.
- * Throws WRONG_VALUE.
+ * Converts the messages of a row from OpenAI's chat completions to the form that chat templates read.
+ * Arguments become a mapping, text parts are joined, missing content becomes an empty text, and a tool's
+ * message gets its tool's name. `at` is the row's place. Throws WRONG_VALUE.
  */
 export function demonstratedChat(row: Demonstration, at: string): DemonstratedChat {
   const names = new Map<string, string>();

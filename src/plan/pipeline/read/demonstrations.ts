@@ -11,7 +11,9 @@ import { placeOfRow } from "./row-problems.ts";
 
 const validator = validatorOf<Demonstration>(demonstrationSchema);
 
-/** Reads a demonstrations file (JSON Lines). Throws WRONG_CONFIGURATION with line and column of each bad row. */
+/**
+ * Reads a demonstrations file (JSON Lines). Throws WRONG_CONFIGURATION with line and column of each bad row.
+ */
 export async function readDemonstrations(path: string): Promise<DemonstratedChat[]> {
   const rows = parseJsonLines(readText(path), path, validator());
   const problems: Problem[] = [];

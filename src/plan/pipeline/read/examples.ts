@@ -4,15 +4,15 @@ import type { DemonstratedChat } from "./demonstrated-chat.ts";
 import { readDemonstrations } from "./demonstrations.ts";
 import { readPreferences } from "./preferences.ts";
 
-/** What the steps of a run train on in place of trajectories. */
+/** The examples that a run's steps train on instead of trajectories. */
 export interface Examples {
   /** Demonstrations, or the chosen answers of pairs. */
   learned: DemonstratedChat[];
-  /** The other answers, in the same order; none of demonstrations. */
+  /** The rejected answers of pairs, in the same order. Empty for demonstrations. */
   rejected: DemonstratedChat[];
 }
 
-/** Reads a plan's; none where it trains on trajectories. Throws WRONG_CONFIGURATION. */
+/** Reads a plan's examples. Returns none if it trains on trajectories. Throws WRONG_CONFIGURATION. */
 export async function readExamples({
   sft,
   dpo,
@@ -27,7 +27,9 @@ export async function readExamples({
   return { learned: pairs.map(({ chosen }) => chosen), rejected: pairs.map(({ rejected }) => rejected) };
 }
 
-/** A chat's tokens; the messages that were given carry no loss. Throws as `frameDemonstration` does. */
+/**
+ * Returns a chat's tokens. The given messages carry no loss. Throws the same errors as `frameDemonstration`.
+ */
 export function frameChat(
   policy: Pick<PolicyFraming, "frameDemonstration">,
   { messages, given = 0 }: DemonstratedChat,
@@ -40,7 +42,7 @@ export function frameChat(
     tokens,
     mask: mask.map((marked, at) => {
       if (marked === 0 || actions === 0) return marked;
-      if (mask[at + 1] !== 1) actions--; // the last token of an action that was given
+      if (mask[at + 1] !== 1) actions--; // the last token of a given action
       return 0;
     }),
   };

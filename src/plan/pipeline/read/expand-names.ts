@@ -3,8 +3,8 @@ import type { SourceDocument } from "../../../base/validation/source-document.ts
 import { placesOf } from "./slots.ts";
 
 /**
- * A pipeline in which plugins that are named by a text alone, `reward: reward-x`, are `{ plugin: reward-x }`, and functions
- * of tools `{ function: x }`.
+ * Expands plugins given by name alone, from `reward: reward-x` to `{ plugin: reward-x }`, and functions of
+ * tools to `{ function: x }`.
  */
 export function expandNames(document: SourceDocument): SourceDocument {
   const value: unknown = structuredClone(document.value);
@@ -28,7 +28,7 @@ export function expandNames(document: SourceDocument): SourceDocument {
   return { ...document, value, offsets };
 }
 
-/** Functions of tools that are named by a text alone. */
+/** The functions of tools that are given by name alone. */
 function namedFunctions(pipeline: unknown): Pointer[] {
   return placesOf(pipeline).flatMap(([place, kind]) => {
     const functions = valueAt(pipeline, child(place, "functions"));

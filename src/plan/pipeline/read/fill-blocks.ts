@@ -8,13 +8,14 @@ import { valueText } from "../../../base/validation/wording.ts";
 import { isObject, type JsonObject } from "../../../contracts/json.ts";
 import { merged } from "./merged.ts";
 
-/** Values that blocks may come to, as aliases may (parse-yaml.ts). */
+/** The maximum number of values that blocks may expand to. parse-yaml.ts limits aliases in the same way. */
 const most = 200_000;
 
 /**
- * A pipeline in which each mapping that says `use: NAME` is the block of this name under the top-level `use`, with its own keys over it as a
- * merge patch; blocks may use others. What stands in a `config` is the plugin's own. What comes of a block keeps its place there. Throws WRONG_CONFIGURATION with each name that is no
- * block's, and each block that comes back to itself.
+ * Replaces each mapping that has `use: NAME` with the block of this name under the top-level `use`. The
+ * mapping's own keys apply as a merge patch, and blocks may use other blocks. A `use` inside a `config`
+ * belongs to the plugin. Values from a block keep their place in the file. Throws WRONG_CONFIGURATION with
+ * each unknown name and each block that contains itself.
  */
 export function fillBlocks(document: SourceDocument): SourceDocument {
   const blocks = valueAt(document.value, "/use");
@@ -27,7 +28,7 @@ export function fillBlocks(document: SourceDocument): SourceDocument {
     problems.push({ place, error: new EverturnError("BLOCK_INVALID", { at: place.text, reason, hint }) });
   }
 
-  /** Where the parts of a value stand that came from a block at `from`, and are now at `to`. */
+  /** Records the places of values that came from a block at `from` and are now at `to`. */
   function tellPlaces(value: unknown, from: Pointer, to: Pointer): void {
     const isOwn = document.offsets.has(to) || document.elsewhere?.has(to) === true;
     if (!isOwn) elsewhere.set(to, elsewhere.get(from) ?? placeOf(document, from, "key"));

@@ -4,13 +4,14 @@ import { child, type Pointer } from "../../../base/validation/pointer.ts";
 import { type Problem, refusal } from "../../../base/validation/problem.ts";
 import { placeOf, type SourceDocument } from "../../../base/validation/source-document.ts";
 
-/** `${NAME}`, `${NAME:-default}`, and `$${`, which is a plain `${`. */
+/** `${NAME}`, `${NAME:-default}`, and `$${`, which stands for a plain `${`. */
 const variable = /\$\$\{|\$\{([A-Z_][A-Z0-9_]*)(?::-([^}]*))?\}/g;
 
 /**
- * A document in whose texts variables of the environment are filled in, as Compose does: `${NAME}`, or `${NAME:-default}` for one
- * that is not set or empty. A text that is one variable alone, and not quoted, is read as YAML: a number stays a number. Throws
- * WRONG_CONFIGURATION with each variable that is not set and has no default.
+ * Fills environment variables into the texts of a document, as Docker Compose does: `${NAME}`, or
+ * `${NAME:-default}` for a variable that is unset or empty. An unquoted text that consists of one variable is
+ * read as YAML, so that a number stays a number. Throws WRONG_CONFIGURATION with each variable that is unset
+ * and has no default.
  */
 export function fillVariables(
   document: SourceDocument,
@@ -50,7 +51,7 @@ function isAlone(text: string): boolean {
   return /^\$\{[A-Z_][A-Z0-9_]*(:-[^}]*)?\}$/.test(text);
 }
 
-/** What a text says as YAML, if that is a number or true or false. */
+/** Returns the YAML value of a text that is a number, true or false. */
 function scalar(text: string): unknown {
   const value = parseYaml(text, "variable").documents[0]?.value;
   return typeof value === "number" || typeof value === "boolean" ? value : text;

@@ -1,8 +1,8 @@
 import { isObject, type JsonObject } from "../../../contracts/json.ts";
 
 /**
- * A value over another one as a merge patch is (RFC 7396): mappings are merged, all else is replaced, null takes away; a mapping that names
- * another plugin, or uses a block, is replaced.
+ * Applies a value to another one as a JSON merge patch (RFC 7396): mappings merge, null removes a key, and
+ * all other values replace. A mapping that names a different plugin or uses a block replaces the other one.
  */
 export function merged(base: unknown, over: unknown): unknown {
   if (!isObject(over)) return over;

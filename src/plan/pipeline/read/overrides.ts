@@ -5,8 +5,8 @@ import { child, type Pointer } from "../../../base/validation/pointer.ts";
 import type { SourceDocument } from "../../../base/validation/source-document.ts";
 
 /**
- * A document with `path.to.key=value` overrides applied, values being YAML (tools.0.timeout=5s); null takes a key away. Messages about an
- * overridden value name the override as its place. Throws OVERRIDE_INVALID.
+ * Applies `path.to.key=value` overrides with YAML values (`tools.0.timeout=5s`) to a document. null removes a
+ * key. Messages about an overridden value give the override as its place. Throws OVERRIDE_INVALID.
  */
 export function applyOverrides(document: SourceDocument, overrides: readonly string[]): SourceDocument {
   const value: unknown = structuredClone(document.value);
@@ -39,7 +39,7 @@ function set(root: unknown, keys: readonly string[], value: unknown, override: s
       Reflect.deleteProperty(node, key);
     else if (index === keys.length - 1) Reflect.set(node, key, value);
     else if (Reflect.get(node, key) === undefined) {
-      if (value === null) return; // nothing there to take away
+      if (value === null) return; // there is nothing to remove
       Reflect.set(node, key, {});
     }
     node = Reflect.get(node, key);

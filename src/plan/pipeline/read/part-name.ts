@@ -1,4 +1,4 @@
-/** What the metrics of a reward in a list are called, unless the pipeline says it: its name without `reward-`. */
+/** The default name of a reward's metrics in a list: the plugin's name without `reward-`. */
 export function partName({ name }: { name: string }): string {
   return name.replace(/^reward-/, "");
 }

@@ -1,4 +1,4 @@
 import type { ObservationLimit } from "../../../contracts/plan.ts";
 
-/** How much of an observation is read where no pipeline says it. */
+/** The default limit on observations, where no pipeline sets one. */
 export const plainObservations: ObservationLimit = { cut: "end" };

@@ -10,7 +10,7 @@ import type {
   ResolvedTool,
 } from "../../../contracts/plan.ts";
 
-/** A plan in the words of a pipeline again, with all that was in force written out; times in milliseconds. */
+/** Writes a plan as a pipeline with all effective settings. Times are in milliseconds. */
 export function planDocument(plan: Plan): SourceDocument {
   const { name, seed, steps, warmStart, sft, dpo, rollout, evaluation, checkpoints, retention, trackers } =
     plan;
@@ -57,7 +57,7 @@ function loopUse({ tools, ...plugin }: ResolvedLoop) {
   return defined<object>({ ...pluginUse(plugin), tools });
 }
 
-/** One alone, or a list: those of a list have names. */
+/** One reward, or a list. Rewards in a list have names. */
 function rewardUses(rewards: ResolvedReward[]) {
   const uses = rewards.map(({ calls, weight, part, dataSources, ...plugin }) =>
     defined<object>({

@@ -12,7 +12,7 @@ import { placeOfRow } from "./row-problems.ts";
 
 const validator = validatorOf<Preference>(preferenceSchema, demonstrationSchema);
 
-/** A pair of answers, each with the prompt, whose messages carry no loss. */
+/** A pair of answers, each with the prompt. The prompt's messages carry no loss. */
 export interface PreferredChats {
   chosen: DemonstratedChat;
   rejected: DemonstratedChat;

@@ -13,10 +13,11 @@ import { merged } from "./merged.ts";
 import { readPipeline } from "./read-pipeline.ts";
 
 /**
- * Reads a pipeline with the variables of the environment and its blocks filled in, plugins' names expanded, and put over the one that it
- * `extends`, if it does: a file in the same folder, so that both mean the same paths. It goes over that one as a merge patch does
- * (RFC 7396): mappings are merged, all else is replaced, null takes away; a mapping that names another plugin is
- * replaced. Throws what `readPipeline` and `fillVariables` do, and WRONG_CONFIGURATION.
+ * Reads a pipeline, fills in environment variables and blocks, expands plugin names, and applies it to the
+ * pipeline that it `extends`, if any. That must be a file in the same folder, so that paths mean the same in
+ * both. The pipeline applies as a JSON merge patch (RFC 7396), except that a mapping that names a different
+ * plugin replaces the other one. Throws the errors of `readPipeline` and `fillVariables`, and
+ * WRONG_CONFIGURATION.
  */
 export function readExtended(path: string): SourceDocument {
   return expandNames(fillBlocks(readChain(path, [])));
@@ -39,7 +40,7 @@ function readChain(path: string, below: readonly string[]): SourceDocument {
   return put(document, readChain(base, [...below, path]));
 }
 
-/** A pipeline over its base; what comes of the base keeps its place there. */
+/** Applies a pipeline to its base. Values from the base keep their place in its file. */
 function put(document: SourceDocument, base: SourceDocument): SourceDocument {
   const all = merged(base.value, document.value);
   const value = isObject(all)

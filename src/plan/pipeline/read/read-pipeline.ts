@@ -10,8 +10,8 @@ import { placeOf, type SourceDocument } from "../../../base/validation/source-do
 import { valueText } from "../../../base/validation/wording.ts";
 
 /**
- * Reads a pipeline as one YAML mapping that keeps its positions; schemas aren't looked at yet.
- * Throws PIPELINE_NOT_FOUND, or WRONG_CONFIGURATION with the file's syntax errors.
+ * Reads a pipeline as one YAML mapping that keeps its positions, without checking schemas. Throws
+ * PIPELINE_NOT_FOUND, or WRONG_CONFIGURATION with the file's syntax errors.
  */
 export function readPipeline(path: string): SourceDocument {
   const file = displayPath(path);
@@ -52,12 +52,12 @@ function notFoundHint(path: string): string {
   return suggestion(basename(path), pipelines, "Pipelines there") || "Give the path of a YAML file.";
 }
 
-/** Whether a file looks like a pipeline: YAML that names a policy. */
+/** Whether a file looks like a pipeline, a YAML file that names a policy. */
 function isPipeline(path: string): boolean {
   if (!/\.ya?ml$/.test(path)) return false;
   try {
     return /^\s*"?policy"?\s*:/m.test(readFileSync(path, "utf8"));
   } catch {
-    return false; // a folder, or somebody else's
+    return false; // a folder, or another user's file
   }
 }

@@ -4,10 +4,10 @@ import type { Place } from "../../../base/validation/place.ts";
 import type { Problem } from "../../../base/validation/problem.ts";
 import type { RowCount } from "./count-rows.ts";
 
-/** So many rows are named where many have the same trouble. */
+/** The number of rows that a message lists when many have the same problem. */
 const named = 3;
 
-/** Where a row stands; a data set whose rows don't know it is named itself. */
+/** The place of a row. If a row does not know its place, this is the data set. */
 export function placeOfRow(row: object | undefined, dataset: string): Place {
   const known = row === undefined ? undefined : rowPlace(row);
   if (known === undefined) return { file: dataset, line: 0, column: 0, text: dataset };
@@ -16,8 +16,8 @@ export function placeOfRow(row: object | undefined, dataset: string): Place {
 }
 
 /**
- * What is wrong with the rows of a data set that were counted, the same thing once. `name`: as the pipeline calls it;
- * `rows`: what its rows are; `need`: what those that are too long lack.
+ * Returns the problems of counted rows, each distinct problem once. `name` is the data set's name in the
+ * pipeline, `rows` is the noun for its rows, and `need` describes what rows that are too long need.
  */
 export function rowProblems<Row extends object>(
   count: RowCount<Row>,
@@ -50,7 +50,10 @@ export function rowProblems<Row extends object>(
   return [...problems, { place, error: new EverturnError("ROWS_TOO_LONG", params) }];
 }
 
-/** The first of some rows by their lines, with what is said of each: `line 3 (900 tokens), line 7 (812 tokens) and 2 more`. */
+/**
+ * Lists the first rows by line, each with the text from `says`: `line 3 (900 tokens), line 7 (812 tokens) and
+ * 2 more`.
+ */
 function listOf<Row extends object>(rows: readonly Row[], says: (row: Row) => string = () => ""): string {
   const shown = rows.slice(0, named).map((row) => {
     const line = rowPlace(row)?.line;

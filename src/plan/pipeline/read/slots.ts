@@ -6,13 +6,13 @@ import type { PluginManifest } from "../../../contracts/generated/plugin.ts";
 import type { JsonObject } from "../../../contracts/json.ts";
 import { isObject } from "../../../contracts/json.ts";
 
-/** A place of a pipeline for a plugin, and what the pipeline wrote there. */
+/** A place for a plugin in a pipeline, and the pipeline's setting there. */
 export interface Slot {
   readonly pointer: Pointer;
   readonly kind: PluginManifest["kind"];
   readonly reference: string;
   readonly config: JsonObject;
-  /** What a pipeline calls a tool, and what it says of its functions. */
+  /** The pipeline's name for a tool, and its settings for the tool's functions. */
   readonly name: string | undefined;
   readonly functions: FunctionUse[] | undefined;
 }
@@ -26,7 +26,7 @@ const places: readonly [Pointer, Slot["kind"]][] = [
   ["/trainer/loss", "loss"],
 ];
 
-/** Every place of a pipeline for a plugin, and of which kind, whatever stands there. */
+/** Every place for a plugin in a pipeline, with the plugin's kind, whatever value it has. */
 export function placesOf(pipeline: unknown): readonly [Pointer, Slot["kind"]][] {
   const each = (pointers: Pointer[], kind: Slot["kind"]) =>
     pointers.map((pointer): [Pointer, Slot["kind"]] => [pointer, kind]);
@@ -39,13 +39,13 @@ export function placesOf(pipeline: unknown): readonly [Pointer, Slot["kind"]][] 
   ];
 }
 
-/** Where the loops of a pipeline stand that tasks name. */
+/** The places of the loops that tasks name. */
 export function loopPlaces(pipeline: unknown): Pointer[] {
   const loops = valueAt(pipeline, "/loops");
   return isObject(loops) ? Object.keys(loops).map((name) => child("/loops", name)) : [];
 }
 
-/** Where the rewards of a pipeline stand: one, or each of a list. */
+/** The places of a pipeline's rewards: one, or each of a list. */
 export function rewardPlaces(pipeline: unknown): Pointer[] {
   const reward = valueAt(pipeline, "/reward");
   return Array.isArray(reward) ? itemsOf(reward, "/reward") : ["/reward"];
@@ -55,7 +55,7 @@ function itemsOf(list: unknown, pointer: Pointer): Pointer[] {
   return (Array.isArray(list) ? list : []).map((_, index) => child(pointer, index));
 }
 
-/** The slots of a pipeline that are well-formed enough to look at; the schema reports the others. */
+/** The slots that are well-formed enough to check. The schema reports the others. */
 export function slotsOf(pipeline: unknown): Slot[] {
   return placesOf(pipeline).flatMap(([pointer, kind]) => {
     const reference = valueAt(pipeline, `${pointer}/plugin`);
@@ -75,7 +75,7 @@ export function slotsOf(pipeline: unknown): Slot[] {
   });
 }
 
-/** What a pipeline says of a tool's functions, if that is well-formed. */
+/** A tool's settings for its functions, if they are well-formed. */
 function functionsAt(pipeline: unknown, pointer: Pointer): FunctionUse[] | undefined {
   const uses = valueAt(pipeline, child(pointer, "functions"));
   return Array.isArray(uses) && uses.length > 0 && uses.every((use) => functionUse()(use)) ? uses : undefined;

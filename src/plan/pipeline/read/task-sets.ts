@@ -1,9 +1,9 @@
 import type { Task } from "../../../contracts/generated/task.ts";
 
-/** The tasks that a plan is checked with. */
+/** The sets of tasks that a plan is checked with. */
 export type TaskSets = Record<"train" | "validation" | "taskFile", readonly Task[]>;
 
-/** The sets, each with what a message calls it. */
+/** The sets, each with its name in messages. */
 export function namedSets({
   train,
   validation,

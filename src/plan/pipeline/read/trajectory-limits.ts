@@ -3,7 +3,7 @@ import type { Pipeline } from "../../../contracts/generated/pipeline.ts";
 import type { Limits } from "../../../contracts/trajectory.ts";
 import { parseDuration } from "./duration.ts";
 
-/** The limits of a pipeline's trajectories, times in milliseconds. */
+/** The limits of a pipeline's trajectories, with times in milliseconds. */
 export function trajectoryLimits({
   turnTime,
   time,

@@ -2,12 +2,13 @@ import type { OfferedFunction, ResolvedPlugin } from "../../../contracts/plan.ts
 import { pluginThread } from "../../../plugin/host/plugin-thread.ts";
 import { manifestFunctions } from "../../../plugin/registry/tool-functions.ts";
 
-/** How long a tool may take to tell its functions, ms: a server may have to be started. */
+/** Milliseconds in which a tool must list its functions. It may have to start a server first. */
 const limit = 60_000;
 
 /**
- * The functions that a tool has of its own: those of its manifest, or what the plugin tells in a thread of its own where the
- * manifest says that it does. Throws PLUGIN_ENTRY_FAILED, PLUGIN_EXPORT_INVALID, PLUGIN_ANSWER_INVALID, and what keeps it from telling them.
+ * Returns a tool's own functions from its manifest. If the manifest has `dynamic`, the plugin lists them in a
+ * thread of its own. Throws PLUGIN_ENTRY_FAILED, PLUGIN_EXPORT_INVALID, PLUGIN_ANSWER_INVALID, and the error
+ * that keeps the plugin from listing them.
  */
 export async function ownFunctions(plugin: ResolvedPlugin): Promise<OfferedFunction[]> {
   const { name: tool, manifest, config } = plugin;

@@ -16,7 +16,7 @@ import { callSettings, plainReward } from "./call-settings.ts";
 import { hostSettings } from "./host-settings.ts";
 import type { UnresolvedPlan } from "./resolve-training.ts";
 
-/** The plan of a valid pipeline whose plugins are all resolved. */
+/** Assembles the plan of a valid pipeline whose plugins are all resolved. */
 export function assemblePlan(
   pipelineFile: string,
   pipeline: Pipeline,
@@ -96,7 +96,7 @@ function resolvedLoop(plugin: ResolvedPlugin, { tools }: LoopUse): ResolvedLoop 
   return defined({ ...plugin, workflow, tools });
 }
 
-/** The rewards of a valid pipeline. */
+/** Resolves the rewards of a valid pipeline. */
 export function resolvedRewards(
   plugins: ReadonlyMap<Pointer, ResolvedPlugin>,
   reward: Rewards,

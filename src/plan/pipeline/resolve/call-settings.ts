@@ -7,7 +7,7 @@ import { parseDuration } from "../read/duration.ts";
 
 type Defaults = Pick<ToolManifest, "retry" | "timeout" | "concurrency" | "rate" | "host">;
 
-/** How the plugin `name` is called: what the pipeline says goes before what the manifest says. */
+/** The settings for calls of the plugin `name`. The pipeline's settings override the manifest's. */
 export function callSettings(
   name: string,
   block: Defaults,
@@ -33,7 +33,7 @@ export function callSettings(
 const { Retry, RewardManifest: Reward } = pluginSchema.definitions;
 const { maximumAttempts, initialInterval, backoffCoefficient, maximumInterval } = Retry.properties;
 
-/** What is in force of a manifest without a reward block: the schema's defaults. */
+/** The settings of a manifest without a reward block, which are the schema's defaults. */
 export const plainReward: RewardManifest = {
   pure: Reward.properties.pure.default,
   group: Reward.properties.group.default,

@@ -6,7 +6,7 @@ import { parseDuration } from "../read/duration.ts";
 
 const { failures, pause, longestPause, patience } = pipelineSchema.definitions.Host.properties;
 
-/** A host of the pipeline, times in milliseconds. */
+/** Converts the settings of a tool host in a pipeline. Times become milliseconds. */
 export function hostSettings({ concurrency, rate, ...host }: Host): HostSettings {
   return defined({
     concurrency,
@@ -18,7 +18,7 @@ export function hostSettings({ concurrency, rate, ...host }: Host): HostSettings
   });
 }
 
-/** What the plan says of a host; the schema's defaults if it says nothing. */
+/** The plan's settings for a tool host, or the schema's defaults. */
 export function settingsOfHost({ hosts }: Pick<Plan, "hosts">, name: string): HostSettings {
   return (
     hosts[name] ??

@@ -7,8 +7,8 @@ import { slotsOf } from "../read/slots.ts";
 import { resolvePlugins } from "./resolve-plugins.ts";
 
 /**
- * The plugins that pipelines in `folder` may name, as far as their manifests can be used, and those that `pipeline` names
- * by a path. Throws what reading it throws.
+ * Returns the plugins that pipelines in `folder` may name and whose manifests are usable, and the plugins
+ * that `pipeline` names by path. Throws the errors of reading it.
  */
 export async function namedPlugins(options: {
   folder: string;

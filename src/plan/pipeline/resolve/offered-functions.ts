@@ -7,17 +7,20 @@ import type { OfferedFunction } from "../../../contracts/plan.ts";
 import { schemaProblems } from "../../../plugin/registry/schema-problems.ts";
 import { wrongCombination } from "../read/wrong-combination.ts";
 
-/** What a pipeline says of a tool's functions: which it offers, and what of them is otherwise. */
+/** A pipeline's settings for a tool's functions: which ones it offers, and with which changes. */
 export interface Offer {
-  /** What it calls the tool: the policy calls one that has a single function by it. */
+  /** The pipeline's name for the tool. It is also the function's name if the tool has a single function. */
   name: string | undefined;
   uses: readonly FunctionUse[] | undefined;
   document: SourceDocument;
-  /** Where `uses` stand. */
+  /** The place of `uses`. */
   pointer: Pointer;
 }
 
-/** A tool's `own` functions as the policy is told of them, and what is wrong with what the pipeline says. */
+/**
+ * Returns a tool's `own` functions as the policy sees them, and the problems in the pipeline's settings for
+ * them.
+ */
 export function offeredFunctions(
   own: readonly OfferedFunction[],
   { name, uses, document, pointer }: Offer,

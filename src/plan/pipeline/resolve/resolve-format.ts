@@ -10,7 +10,10 @@ import { wrongCombination } from "../read/wrong-combination.ts";
 
 const pointer = "/rollout/format";
 
-/** A plan with the action format that is in force: the pipeline's (named, or an expression), or its policy's chat template's, or hermes. */
+/**
+ * Sets a plan's action format: the pipeline's (named, or an expression), else that of its policy's chat
+ * template, else hermes.
+ */
 export function withFormat(plan: Plan, framing: PolicyFraming | undefined): Plan {
   const { rollout } = plan;
   if (rollout.expression !== undefined) return plan;
@@ -18,8 +21,8 @@ export function withFormat(plan: Plan, framing: PolicyFraming | undefined): Plan
 }
 
 /**
- * What does not go with a plan's action format: calls that the policy constrains to another one, and demonstrated calls that
- * its chat template writes in another one.
+ * Returns conflicts with a plan's action format: the policy constrains calls to another format, or its chat
+ * template writes demonstrated calls in another format.
  */
 export async function formatProblems(
   { policy, rollout }: Plan,

@@ -16,15 +16,17 @@ import { slotsOf } from "../read/slots.ts";
 import { ownFunctions } from "./asked-functions.ts";
 import { offeredFunctions } from "./offered-functions.ts";
 
-/** The plugins of a pipeline by the pointer of their slot, and what is wrong with the others. */
+/**
+ * The plugins of a pipeline by the pointer of their slot, and the problems of plugins that can't be resolved.
+ */
 export interface ResolvedPlugins {
   readonly plugins: ReadonlyMap<Pointer, ResolvedPlugin>;
   readonly problems: readonly Problem[];
 }
 
 /**
- * Finds each slot's plugin and checks its configuration, into which it fills defaults and absolute paths. Modules that
- * are plugins in one file are loaded, each in a thread apart.
+ * Finds each slot's plugin and checks its configuration. Fills in defaults and absolute paths. A plugin in a
+ * single module file is loaded in a separate thread.
  */
 export async function resolvePlugins(
   document: SourceDocument,
@@ -73,7 +75,7 @@ export async function resolvePlugins(
   return { plugins, problems };
 }
 
-/** The functions that a tool has of its own, or why it does not tell them. */
+/** A tool's own functions, or the reason why it does not list them. */
 async function functionsAt(
   plugin: ResolvedPlugin,
   place: Place,

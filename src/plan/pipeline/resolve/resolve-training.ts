@@ -5,18 +5,18 @@ import type { PolicyPlugin } from "../../../contracts/policy.ts";
 import type { ResolvedTraining, TrainerPlugin, TrainerSurroundings } from "../../../contracts/trainer.ts";
 import { loadPolicy, loadTrainer } from "../../../plugin/registry/registry.ts";
 
-/** Of trainers that don't say. */
+/** For trainers that return no learning rate. */
 const usualWarmStartRate = 1e-3;
 const usualPreferenceRate = 1e-6;
 
-/** A plan whose trainer has not yet said what it makes of what the pipeline leaves open. */
+/** A plan before its trainer has filled in the settings that the pipeline leaves open. */
 export interface UnresolvedPlan extends Omit<Plan, "warmStart" | "sft" | "dpo"> {
   warmStart?: NonNullable<Pipeline["warmStart"]>;
   sft?: NonNullable<Pipeline["sft"]>;
   dpo?: NonNullable<Pipeline["dpo"]>;
 }
 
-/** A plan with what its trainer makes of what the pipeline leaves open. Its plugins can be loaded. */
+/** Lets a plan's trainer fill in the settings that the pipeline leaves open. Its plugins must be loadable. */
 export async function resolveTraining({ warmStart, sft, dpo, ...plan }: UnresolvedPlan): Promise<Plan> {
   const plugin = await loadTrainer(plan.trainer);
   const resolved = resolvedTraining(
@@ -39,12 +39,12 @@ function withRate<Settings extends { learningRate?: number }>(settings: Settings
   return { ...settings, learningRate: settings.learningRate ?? usual };
 }
 
-/** They have become steps. */
+/** Drops `epochs`, which have become steps. */
 function withoutEpochs<Settings extends { epochs?: number }>({ epochs: _, ...settings }: Settings) {
   return settings;
 }
 
-/** What a plan's trainer is told of the rest of it. */
+/** The other settings of a plan that its trainer receives. */
 export function surroundingsOf(
   { policy, rollout }: UnresolvedPlan,
   plugin: PolicyPlugin,
@@ -57,7 +57,7 @@ export function surroundingsOf(
   };
 }
 
-/** A trainer's settings as they are in force. */
+/** A trainer's effective settings. */
 export function resolvedTraining(
   plugin: TrainerPlugin,
   { config }: ResolvedTrainer,

@@ -13,7 +13,7 @@ import { toolFunctions, toolName } from "../../../plugin/registry/tool-functions
 import { trajectoryLimits } from "../read/trajectory-limits.ts";
 import { toolDefinition } from "./tool-definitions.ts";
 
-/** What the workflows need of a plan. */
+/** The part of a plan that the workflows use. */
 export function runSettings(plan: Plan): RunSettings {
   const { rollout, evaluation, loop, loops } = plan;
   return defined({
@@ -54,7 +54,10 @@ function rewardBindings(rewards: Plan["rewards"]): RewardBindings {
   return group.length === 0 ? own : { ...own, group: rewardBinding(group) };
 }
 
-/** One activity asks all rewards, each within its own attempts: it is tried as often as all of them may fail. */
+/**
+ * One activity calls all rewards, each within its own attempts. Its number of attempts therefore covers the
+ * failures of all of them.
+ */
 function rewardBinding(rewards: Plan["rewards"]): RewardBinding {
   const retries = rewards.map(({ calls }) => calls.retry);
   const most = (of: (retry: RetrySettings) => number) => Math.max(...retries.map(of));

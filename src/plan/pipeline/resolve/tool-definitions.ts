@@ -4,7 +4,7 @@ import type { Plan, ResolvedLoop } from "../../../contracts/plan.ts";
 import { loopOfTask, planLoops } from "../../../contracts/plan-loops.ts";
 import { toolFunctions } from "../../../plugin/registry/tool-functions.ts";
 
-/** The functions that the policy may call in the tasks of a loop: by default of the plan's own. */
+/** The functions that the policy may call in the tasks of a loop. Default: the plan's own loop. */
 export function offeredTools(
   plan: Plan,
   { tools: named }: Pick<ResolvedLoop, "tools"> = plan.loop,
@@ -23,12 +23,18 @@ export function toolsOfTasks(plan: Plan): (task: Task) => ToolDefinition[] {
   return (task) => offered.get(loopOfTask(plan, task) ?? plan.loop) ?? own;
 }
 
-/** The functions of a plan's tools as chat templates and agent loops know them, those for loops among them. */
+/**
+ * The functions of a plan's tools as chat templates and agent loops know them, including those for loops
+ * only.
+ */
 export function toolDefinitions(plan: Plan): ToolDefinition[] {
   return plan.tools.flatMap((tool) => toolFunctions(tool).map(toolDefinition));
 }
 
-/** A function as chat templates know it: they go through its properties, also where it takes no arguments. */
+/**
+ * A function in the form that chat templates need. They iterate over its properties even if it takes no
+ * arguments.
+ */
 export function toolDefinition({ name, description, parameters }: ToolDefinition): ToolDefinition {
   return { name, description, parameters: { ...parameters, properties: parameters.properties ?? {} } };
 }
