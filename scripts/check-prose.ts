@@ -13,7 +13,6 @@ const foldersToRewrite = [
   "src/engine",
   "src/plugin",
   "src/results",
-  "src/run",
   "src/work",
 ];
 

@@ -15,15 +15,15 @@ import { openFolderStore, openRunStoreAt } from "../store/open-run-store.ts";
 import { prefixed, separateQueues, sharedQueues } from "./queues.ts";
 import { runFolder } from "./run-folder.ts";
 
-/** How a run's roles are spread over worker processes. */
+/** How a run's roles are distributed over worker processes. */
 export const workerLayouts = ["shared", "separate"] as const;
 
 /**
- * Makes the folder of a new run, which is the user's alone, with its plan frozen in it; returns the run's id, `<pipeline>-<date>-<time>`.
- * `workers`: one process for all roles but the trainer, or one for each role; by default shared with a server of its
- * own and separate on a joined one, where workers may come from other machines. `store`: the URL of its store, if that is
- * not its folder. `id`: the run's id, where it is given; what a killed command has made of such a run is taken up. Throws
- * STORE_UNUSABLE.
+ * Creates the folder of a new run, which only the user can access, and records its plan there. Returns the run's id,
+ * `<pipeline>-<date>-<time>`. `workers`: one process for all roles but the trainer, or one per role. By default it
+ * is shared if the run has its own server, and separate if it joins one, because workers may then run on other
+ * machines. `store`: the URL of its store, if that is not its folder. `id`: a given id, which continues a run that a
+ * killed command left incomplete. Throws STORE_UNUSABLE.
  */
 export async function createRunFolder(
   plan: Plan,
@@ -36,12 +36,12 @@ export async function createRunFolder(
 ): Promise<string> {
   await makeRuns(runs);
   const run = id ?? (await newRun(plan.name, runs));
-  if (id !== undefined) await patiently(() => makeRoot(runs, id), littlePatience); // or it is there
+  if (id !== undefined) await patiently(() => makeRoot(runs, id), littlePatience); // or it exists already
   const file: RunFile = defined({
     run,
     createdAt: new Date().toISOString(),
     namespace: server?.namespace ?? "default",
-    queues: prefixed(`${run}/`, queuesOf[workers]), // whatever server a worker meets, it serves its run alone
+    queues: prefixed(`${run}/`, queuesOf[workers]), // a worker serves only its own run, whichever server it connects to
     telemetry,
     address: server?.address,
     store,
@@ -51,7 +51,7 @@ export async function createRunFolder(
   try {
     await patiently(async () => markFolder(root), littlePatience);
     await openRunStoreAt(root, store).record(planRow(1), plan, { waits: false });
-    await openFolderStore(root).record(runFileKey, file, { waits: false }); // last: a folder with it is a run
+    await openFolderStore(root).record(runFileKey, file, { waits: false }); // last, because it makes the folder a run
     return run;
   } finally {
     undo();
@@ -60,7 +60,7 @@ export async function createRunFolder(
 
 const queuesOf = { shared: sharedQueues, separate: separateQueues };
 
-/** Makes the folder itself, so that of two runs that begin in the same second each gets its own. */
+/** Creates the folder itself, so that two runs that begin in the same second get different ones. */
 async function newRun(name: string, runs: string): Promise<string> {
   const time = new Date().toISOString().replace(/[-:]/g, "").replace("T", "-").slice(0, 15);
   const base = `${name}-${time}`;
@@ -70,7 +70,7 @@ async function newRun(name: string, runs: string): Promise<string> {
   }
 }
 
-/** Makes a run's folder, which is the user's alone; false if it is there. */
+/** Creates a run's folder, which only the user can access. Returns false if it exists. */
 async function makeRoot(runs: string, run: string): Promise<boolean> {
   const { root } = runFolder(runs, run);
   try {
@@ -82,7 +82,10 @@ async function makeRoot(runs: string, run: string): Promise<boolean> {
   }
 }
 
-/** Throws DISK_FULL, STORE_NOT_WRITABLE, and PATH_UNUSABLE where no folder of runs can be made, such as at a link that leads nowhere. */
+/**
+ * Creates the folder of runs. Throws DISK_FULL, STORE_NOT_WRITABLE, and PATH_UNUSABLE if that is impossible, for
+ * example at a broken link.
+ */
 async function makeRuns(runs: string): Promise<void> {
   try {
     await persistently(() => makeFolder(runs));

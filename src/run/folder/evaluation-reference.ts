@@ -2,8 +2,8 @@ import { isRun } from "./run-file.ts";
 import { type RunReference, runReference } from "./run-reference.ts";
 
 /**
- * The evaluation that a person names: `RUN/EVALUATION`, the run by its id in the folder `--runs` or by a path; or a run alone,
- * where it is for the caller to choose one.
+ * The evaluation that a person names: `RUN/EVALUATION`, with the run as an id in the folder `--runs` or as a path.
+ * If only a run is given, the caller chooses an evaluation.
  */
 export function evaluationReference(named: string, folder: string): RunReference & { evaluation?: string } {
   const reference = runReference(named, folder);

@@ -8,8 +8,8 @@ import type { OpenRun } from "./open-runs.ts";
 import { valuesSoFar } from "./values-so-far.ts";
 
 /**
- * The evaluations that a run has made itself of versions up to `newest`, in their order. Which it makes follows from
- * its plan, and from what the plan was before, so that each is asked for by name.
+ * The evaluations of versions up to `newest` that a run made itself, in order. The run's plan and its earlier plans
+ * determine which ones it makes, so each is read by name.
  */
 export async function ownEvaluations(
   { store, plan }: Pick<OpenRun, "store" | "plan">,
@@ -21,8 +21,8 @@ export async function ownEvaluations(
 }
 
 /**
- * Of the evaluations that a run has made itself of versions up to `newest`: those before its first step, and the last
- * one, which few reads find.
+ * The evaluations before a run's first step and the last one up to version `newest`, of those that it made itself.
+ * This takes few reads.
  */
 export async function firstAndLastEvaluations(
   { store, plan }: Pick<OpenRun, "store" | "plan">,
@@ -41,7 +41,7 @@ export async function firstAndLastEvaluations(
   return records.filter((record) => record !== undefined);
 }
 
-/** Those that a listing knows beside, by name: `everturn evaluate` made them. */
+/** All other evaluations that a listing contains, which `everturn evaluate` made. */
 export async function otherEvaluations(
   { store }: Pick<OpenRun, "store">,
   own: readonly EvaluationRecord[],
@@ -56,7 +56,9 @@ export async function otherEvaluations(
   return records;
 }
 
-/** The versions that are evaluated as built and as warmed up, at the intervals and at the ends that the plan has had. */
+/**
+ * The versions that a run evaluates: as built, as warmed up, and at all intervals and ends that its plans have had.
+ */
 function evaluatedVersions(
   plan: Pick<Plan, "warmStart" | "evaluation" | "steps" | "changes">,
   newest: number,

@@ -2,7 +2,7 @@ import { newAttempt } from "../../base/files/temporary-name.ts";
 import { forkKey } from "../store/keys.ts";
 import type { Store } from "../store/store.ts";
 
-/** Takes the next free stage for forks, `fork-0001` and so on: whoever records it first has it. */
+/** Takes the next free stage for forks: `fork-0001` and so on. The first writer of its record has it. */
 export async function takeForkStage(store: Pick<Store, "read" | "record">): Promise<string> {
   const by = newAttempt();
   for (let number = 1; ; number++) {

@@ -10,18 +10,19 @@ import { decodeRecord } from "../store/envelope.ts";
 import { placeRun } from "./run-folder.ts";
 
 /**
- * The id of the run in the folder `name` of `runs`, where it is from then on found by that id. What `run.json` says counts, not the folder's
- * name: a renamed run keeps its workflows, its records and the keys of its calls. Throws RUN_COPIED if its original lies beside it.
+ * The id of the run in the folder `name` of `runs`. From then on the folder is found by that id. `run.json` counts
+ * rather than the folder's name, so a renamed run keeps its workflows, its records and the keys of its calls. Throws
+ * RUN_COPIED if its original is in `runs` too.
  */
 export function heldRun(runs: string, name: string): string {
-  const run = idIn(runs, name) ?? name; // opening it says why it can't be read
+  const run = idIn(runs, name) ?? name; // opening the run reports why it can't be read
   if (run !== name && idIn(runs, run) === run)
     throw new EverturnError("RUN_COPIED", { folder: join(runs, name), run, original: join(runs, run) });
   placeRun(runs, run, name);
   return run;
 }
 
-/** Finds a run by its id where no folder has that name: it was renamed. Throws RUN_COPIED if two folders hold it. */
+/** Finds a renamed run by its id if no folder has that name. Throws RUN_COPIED if two folders contain it. */
 export function findRenamed(runs: string, run: string): void {
   const [name, other] = namesInSync(runs).filter((one) => idIn(runs, one) === run);
   if (name === undefined) return;
@@ -30,7 +31,7 @@ export function findRenamed(runs: string, run: string): void {
   placeRun(runs, run, name);
 }
 
-/** Undefined if it is no run's folder, or one whose file is damaged. */
+/** The id of the run in a folder; undefined if the folder is not a run's, or its file is damaged. */
 function idIn(runs: string, name: string): string | undefined {
   const path = join(runs, name, "run.json");
   const content = unlessAbsent(path, () => readFileSync(path));

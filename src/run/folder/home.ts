@@ -5,13 +5,13 @@ import { readMark } from "../../base/files/marked-folder.ts";
 import { looking, textAt } from "../../base/files/storage-errors.ts";
 import { writeWhole } from "../../base/files/whole-files.ts";
 
-/** Where a run's folder was when a command last worked on it: `{"folder":"/absolute/path"}`. */
+/** Records where a run's folder was when a command last worked on it: `{"folder":"/absolute/path"}`. */
 const homeFile = "home.json";
 
 /**
- * Throws RUN_COPIED if the folder `root` is a copy of the run's: the folder that a command last worked on is another one, which is still
- * there. A folder that was moved, or that is reached by another path, is no copy. On a machine that does not see the original
- * nothing can be said. Throws STORE_NOT_READABLE.
+ * Throws RUN_COPIED if the folder `root` is a copy: a command last worked on a different folder, which still exists.
+ * A folder that was moved, or has another path, is not a copy. A machine that can't see the original can't detect a
+ * copy. Throws STORE_NOT_READABLE.
  */
 export function checkHome(root: string, run: string): void {
   const original = readHome(root);
@@ -21,7 +21,9 @@ export function checkHome(root: string, run: string): void {
   throw new EverturnError("RUN_COPIED", { run, folder: root, original });
 }
 
-/** Notes that this is the run's folder, for `checkHome`. Throws what that does, DISK_FULL and STORE_NOT_WRITABLE. */
+/**
+ * Records that this is the run's folder, for `checkHome`. Throws the same errors, DISK_FULL and STORE_NOT_WRITABLE.
+ */
 export async function settleHome(root: string, run: string): Promise<void> {
   checkHome(root, run);
   const folder = realpathSync(root);
@@ -31,10 +33,10 @@ export async function settleHome(root: string, run: string): Promise<void> {
 function readHome(root: string): string | undefined {
   const path = join(root, homeFile);
   const text = textAt(path);
-  return /^\{"folder":(".*")\}\n$/.test(text) ? JSON.parse(text).folder : undefined; // one that was cut says nothing
+  return /^\{"folder":(".*")\}\n$/.test(text) ? JSON.parse(text).folder : undefined; // ignores a truncated file
 }
 
-/** By inode and time of birth: one folder may be mounted, or linked to, at several paths. */
+/** Compares inode and creation time, because one folder may be mounted or linked at several paths. */
 function isSameFolder(one: string, other: string): boolean {
   const [first, second] = [one, other].map((path) =>
     looking(path, () => statSync(path, { bigint: true, throwIfNoEntry: false })),

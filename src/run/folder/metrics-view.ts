@@ -7,10 +7,9 @@ import type { OpenRun } from "./open-runs.ts";
 import { recordedSteps } from "./recorded-steps.ts";
 
 /**
- * Writes the lines that `metrics.jsonl` lacks at its end up to a step, of what was recorded. The file is for people and their
- * tools: Everturn reads the records. Only its last line is looked at; where that can't be read, or has the step already, which
- * was then recorded again, the file is written anew.
- * Waits where the disk is full (`patiently`).
+ * Appends the recorded steps up to `last` that `metrics.jsonl` lacks. The file is for people and their tools;
+ * Everturn reads the records. It reads only the last line. If that is unreadable, or already has this step, which
+ * was then recorded again, it rewrites the file. Waits while the disk is full (`patiently`).
  */
 export async function writeMetrics(
   { folder, store }: Pick<OpenRun, "folder" | "store">,
@@ -30,7 +29,7 @@ export async function writeMetrics(
   if (lines.length > 0) await patiently(() => putLines(folder.metrics, lines, last.end));
 }
 
-/** The last step that has a line, 0 if there is none, and where the next one goes; undefined if it can't be read. */
+/** The last step with a line (0 if there is none) and the offset of the next line; undefined if it can't be read. */
 async function lastStepIn(metrics: string): Promise<{ step: number; end: number } | undefined> {
   try {
     const last = await patiently(() => lastLine<{ step: number }>(metrics));

@@ -17,8 +17,8 @@ export interface OpenRun {
 }
 
 /**
- * Opens runs of the folder `runs` by id, each once. Whether the plan was changed is asked each time, by the key that
- * the next one would have. Throws RUN_NOT_FOUND, RUN_PLAN_LOST, RECORD_CORRUPT.
+ * Opens runs of the folder `runs` by id, each only once. Each call checks whether the plan has changed, by the key
+ * of the next plan. Throws RUN_NOT_FOUND, RUN_PLAN_LOST and RECORD_CORRUPT.
  */
 export function openRuns(runs: string): (run: string) => Promise<OpenRun> {
   const opened = sharedPromises<{ run: OpenRun; plans: number }>();
@@ -34,8 +34,8 @@ export function openRuns(runs: string): (run: string) => Promise<OpenRun> {
 }
 
 /**
- * Opens one run. What can't be read of it and counts as absent is told, by default on standard error. Throws
- * RUN_NOT_FOUND, RUN_PLAN_LOST, RECORD_CORRUPT.
+ * Opens one run. Unreadable records that count as absent are reported, by default on standard error. Throws
+ * RUN_NOT_FOUND, RUN_PLAN_LOST and RECORD_CORRUPT.
  */
 export async function openRunFolder(
   runs: string,
@@ -45,7 +45,7 @@ export async function openRunFolder(
   return (await openCounted(runs, run, tell)).run;
 }
 
-/** A run with the number of its plans. */
+/** A run with its number of plans. */
 async function openCounted(
   runs: string,
   named: string,
@@ -60,7 +60,7 @@ async function openCounted(
   return { run: { id, folder, plan: newest.plan, store }, plans: newest.number };
 }
 
-/** A run whose plan is not known yet. */
+/** A run before its plan is read. */
 interface PlannedRun {
   id: string;
   folder: Pick<RunFolder, "root">;
@@ -68,8 +68,9 @@ interface PlannedRun {
 }
 
 /**
- * The plan that is in force, and which one it is, looking after the first `after`: a run has one when it is made, and one
- * more after each change. Undefined if there is none there. Throws RUN_PLAN_LOST for one that can't be read.
+ * The current plan and its number, searching after the first `after` plans. A run has one plan when it is created,
+ * and one more after each change. Undefined if there is none after `after`. Throws RUN_PLAN_LOST for an unreadable
+ * one.
  */
 async function newestPlan(run: PlannedRun, after = 0): Promise<{ plan: Plan; number: number } | undefined> {
   const { store } = run;
@@ -82,7 +83,7 @@ async function newestPlan(run: PlannedRun, after = 0): Promise<{ plan: Plan; num
   return newest;
 }
 
-/** The error RUN_PLAN_LOST of a run's plan of this number. */
+/** The error RUN_PLAN_LOST for a run's plan with this number. */
 function planLost({ id, folder }: Omit<PlannedRun, "store">, number: number): EverturnError {
   return new EverturnError("RUN_PLAN_LOST", { run: id, file: planRow(number).path, folder: folder.root });
 }

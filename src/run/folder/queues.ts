@@ -1,14 +1,14 @@
 import type { Queues } from "../../contracts/trajectory.ts";
 
-/** A worker role: the name of its queue. */
+/** A worker role, which is the name of its queue. */
 export type Role = keyof Queues;
 
-/** All roles, in the order in which they are started. */
+/** All roles, in the order in which they start. */
 export const roles: readonly Role[] = ["orchestration", "policy", "tools", "trainer"];
 
 /**
- * The queues of a run with a server of its own: one process orchestrates, generates and calls tools, so that an
- * activity begins where its workflow task ended, without a way through the server.
+ * The queues of a run with its own server. One process orchestrates, generates and calls tools, so an activity
+ * begins where its workflow task ended, without a trip through the server.
  */
 export const sharedQueues: Queues = {
   orchestration: "rollout",
@@ -17,7 +17,7 @@ export const sharedQueues: Queues = {
   trainer: "trainer",
 };
 
-/** A queue for each role: each has workers of its own, on machines of their own if need be. */
+/** One queue per role. Each has workers of its own, which may be on separate machines. */
 export const separateQueues: Queues = {
   orchestration: "orchestration",
   policy: "policy",
@@ -25,7 +25,7 @@ export const separateQueues: Queues = {
   trainer: "trainer",
 };
 
-/** `queues` with `prefix` before each name, which keeps runs apart that share a server. */
+/** Adds `prefix` to each queue's name, to keep runs on one server apart. */
 export function prefixed(prefix: string, queues: Queues): Queues {
   const { orchestration, policy, tools, trainer } = queues;
   return {
@@ -36,7 +36,7 @@ export function prefixed(prefix: string, queues: Queues): Queues {
   };
 }
 
-/** The roles whose queue is the one of `role`: a worker does all that comes on its queue. */
+/** The roles that share the queue of `role`. A worker does all work on its queue. */
 export function rolesBeside(role: Role, queues: Queues): Role[] {
   return roles.filter((other) => queues[other] === queues[role]);
 }

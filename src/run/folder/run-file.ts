@@ -11,7 +11,10 @@ import { runFileKey } from "../store/keys.ts";
 import { openFolderStore } from "../store/open-run-store.ts";
 import { runFolder } from "./run-folder.ts";
 
-/** Reads `run.json`: where the run's server is. Throws RUN_NOT_FOUND, RUN_OF_EARLIER_RELEASE, RECORD_CORRUPT. */
+/**
+ * Reads `run.json`, which contains the address of the run's server. Throws RUN_NOT_FOUND, RUN_OF_EARLIER_RELEASE and
+ * RECORD_CORRUPT.
+ */
 export async function readRunFile(
   runs: string,
   run: string,
@@ -21,7 +24,7 @@ export async function readRunFile(
   const file = await openFolderStore(root, tell).read(runFileKey);
   if (file !== undefined) return file;
   if (!isRun(runs, run)) throw await runNotFound(runs, run);
-  // Up to 0.3 the plan was a file of this name, and no file said its own digest.
+  // Up to 0.3 the plan was a file of this name, and no file contained its own digest.
   if (isSurelyThere(join(root, "plan.json"))) throw new EverturnError("RUN_OF_EARLIER_RELEASE", { run });
   throw new EverturnError("RECORD_CORRUPT", { file: path, reason: "it is cut, or not a record" });
 }
@@ -31,7 +34,7 @@ export function isRun(runs: string, run: string): boolean {
   return isSurelyThere(runFolder(runs, run).run);
 }
 
-/** The same for a list, which names a folder that can't be read, too. */
+/** `isRun` for a list, which includes folders that can't be read. */
 export function mayBeRun(runs: string, run: string): boolean {
   try {
     return isRun(runs, run);
@@ -41,7 +44,7 @@ export function mayBeRun(runs: string, run: string): boolean {
   }
 }
 
-/** The error that says which runs there are. Throws PATH_UNUSABLE if `runs` is no folder. */
+/** The error that lists the available runs. Throws PATH_UNUSABLE if `runs` is not a folder. */
 export async function runNotFound(runs: string, run: string): Promise<EverturnError> {
   if (isSurelyThere(runs)) checkFolder(runs);
   const known = (await patiently(() => namesIn(runs))).filter((name) => mayBeRun(runs, name)).sort();

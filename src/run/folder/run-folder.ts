@@ -4,16 +4,16 @@ import type { TrajectoryPlace } from "../../contracts/trajectory.ts";
 /** The paths in a run's folder. docs/run-folder.md describes them. */
 export interface RunFolder {
   root: string;
-  /** It makes the folder a run's. */
+  /** The file that makes the folder a run's. */
   run: string;
   metrics: string;
   report: string;
   database: string;
-  /** The run's workflow code, bundled, by build. */
+  /** The run's bundled workflow code, by build. */
   builds: string;
-  /** Who works on the run now. */
+  /** The command that works on the run now. */
   session: string;
-  /** A line for each time a tool's host was paused or resumed. */
+  /** One line for each pause and resumption of a tool host. */
   hosts: string;
   /** Batches of steps whose loss or gradient was not finite. */
   failures: string;
@@ -21,16 +21,16 @@ export interface RunFolder {
   trajectory(place: Pick<TrajectoryPlace, "stage" | "task" | "sample">): string;
 }
 
-/** The names of folders that are not named as their runs are, by the paths that they would have. */
+/** The names of renamed run folders, by the paths that they would have by id. */
 const renamed = new Map<string, string>();
 
-/** From here on the run `run` lies in the folder `name` of `runs`. */
+/** From now on the run `run` is in the folder `name` of `runs`. */
 export function placeRun(runs: string, run: string, name: string): void {
   if (name === run) renamed.delete(resolve(runs, run));
   else renamed.set(resolve(runs, run), name);
 }
 
-/** The folder of `run` under `runs`, under its own name unless `placeRun` gave another. Nothing is created. */
+/** The paths of `run` under `runs`: in the folder with its id, unless `placeRun` set another. It creates nothing. */
 export function runFolder(runs: string, run: string): RunFolder {
   const root = join(runs, renamed.get(resolve(runs, run)) ?? run);
   return {

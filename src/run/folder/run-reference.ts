@@ -5,16 +5,16 @@ import { looking } from "../../base/files/storage-errors.ts";
 import { findRenamed, heldRun } from "./held-run.ts";
 import { isRun } from "./run-file.ts";
 
-/** A run: the folder that keeps it, and its id there. */
+/** A run: the folder that contains it, and its id there. */
 export interface RunReference {
   runs: string;
   run: string;
 }
 
 /**
- * The run that a person names: by its id in the folder `--runs`, or by the path of its own folder, which may lie
- * elsewhere. A renamed folder is named by its own name or by the run's id. A run that is not there is a reference too: to open it throws RUN_NOT_FOUND.
- * Throws RUN_COPIED, STORE_NOT_READABLE.
+ * The run that a person names by its id in the folder `--runs`, or by the path of its own folder, which may be
+ * elsewhere. A renamed folder is found by its own name or by the run's id. The result may refer to a missing run;
+ * opening that throws RUN_NOT_FOUND. Throws RUN_COPIED and STORE_NOT_READABLE.
  */
 export function runReference(named: string, folder: string): RunReference {
   const inRuns = resolve(folder, named);
@@ -28,15 +28,15 @@ export function runReference(named: string, folder: string): RunReference {
     if (run !== "") findRenamed(runs, run);
     return { runs, run };
   }
-  // A link to a run is that run: under a name of its own it would be worked on twice.
+  // A link to a run resolves to that run. Under a name of its own it would be worked on twice.
   const place = () => (lstatSync(path).isSymbolicLink() ? realpathSync(path) : path);
   const real = surely(() => looking(path, place));
   return { runs: dirname(real), run: heldRun(dirname(real), basename(real)) };
 }
 
 /**
- * The trajectory that a person names: by its id or an end of it, of the runs in the folder `--runs`, or by a path that
- * goes through its run's folder (`runs/RUN/step-0001/task-00012/0`, with or without `trajectories/`).
+ * The trajectory that a person names by its id or a suffix of it, among the runs in the folder `--runs`, or by a
+ * path through its run's folder (`runs/RUN/step-0001/task-00012/0`, with or without `trajectories/`).
  */
 export function trajectoryReference(named: string, folder: string): { runs: string; trajectory: string } {
   const runs = resolve(folder);

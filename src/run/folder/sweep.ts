@@ -13,22 +13,22 @@ import type { Store } from "../store/store.ts";
 import { treeRecordKey } from "../store/tree-paths.ts";
 import type { OpenRun } from "./open-runs.ts";
 
-/** What a sweep deleted. */
+/** Counts of the things that a sweep deleted. */
 export interface Swept {
-  /** Temporary files that nobody will finish. */
+  /** Temporary files of dead writers. */
   files: number;
   /** Attempts at steps and versions that were never committed. */
   attempts: number;
 }
 
-/** A temporary file of another machine is left alone for so long, ms. */
+/** How long another machine's temporary file is left alone, in ms. */
 const foreignAge = 60 * 60_000;
 
 /**
- * Deletes what killed writers left in a run's folder: temporary files, and attempts at versions. What a process that lives
- * is writing is left alone, and what another machine wrote in the last hour. The folders of trajectories are not looked into:
- * their records are the store's, which writes them elsewhere. With `isWhole` all steps are looked at, else the newest, whose
- * number does not grow: those before them were swept when they were folded.
+ * Deletes the temporary files and attempts at versions that killed writers left in a run's folder. It leaves alone
+ * the files of living processes, and those that another machine wrote in the last hour. It does not read the folders
+ * of trajectories, whose records the store writes elsewhere. With `isWhole` it checks all steps, else only the
+ * newest, whose number is bounded: earlier ones were swept when they were folded.
  */
 export async function sweepRun(
   { folder, store }: Pick<OpenRun, "folder" | "store">,
@@ -60,8 +60,8 @@ export async function sweepRun(
 }
 
 /**
- * Whether a version that was used has no commit record any more: a person may bring that back from a copy, so its files, which
- * nothing names now, stay.
+ * Whether the commit record of a version in use is missing. A person may restore it from a copy, so the version's
+ * files stay although nothing refers to them now.
  */
 async function isCommitLost(
   store: Pick<Store, "has">,
@@ -71,7 +71,7 @@ async function isCommitLost(
   return wasUsed && !(await store.has(treeRecordKey(key)));
 }
 
-/** The step under way, and those before it, back to one whose trajectories are in a file. */
+/** The step in progress and those before it, back to the last one whose trajectories are in a file. */
 async function newestSteps(store: Pick<Store, "has">, newest: number): Promise<number[]> {
   const steps = [newest + 1];
   for (let step = newest; step > 0; step--) {
@@ -81,7 +81,7 @@ async function newestSteps(store: Pick<Store, "has">, newest: number): Promise<n
   return steps;
 }
 
-/** A line that says what was swept; undefined if nothing was. */
+/** A line about the deleted things; undefined if nothing was deleted. */
 export function sweptLine({ files, attempts }: Swept): string | undefined {
   if (files + attempts === 0) return undefined;
   return `deleted ${files} files and ${attempts} incomplete versions of killed processes`;
@@ -91,5 +91,5 @@ function isAbandoned(path: string): boolean {
   const isRunning = writerOf(path)?.isRunning;
   if (isRunning !== undefined) return !isRunning;
   const found = looking(path, () => statSync(path, { throwIfNoEntry: false }));
-  return found !== undefined && Date.now() - found.mtimeMs > foreignAge; // else its writer has finished it
+  return found !== undefined && Date.now() - found.mtimeMs > foreignAge; // otherwise its writer has finished it
 }

@@ -4,9 +4,9 @@ import type { Generation } from "../../contracts/policy.ts";
 import { tiesBetween } from "../../contracts/router-ties.ts";
 
 /**
- * An action as the store keeps it. Of the three log-probabilities of its tokens, the one at the sampling temperature is
- * kept where that is neither 1 nor 0, the sampler's own where the draw was restricted beyond rounding. Of routers' ties,
- * those of the first `before` tokens of its context are those of actions before.
+ * An action in the store's form. Of its tokens' three log-probabilities, it keeps those at the sampling temperature
+ * if that is neither 1 nor 0, and the sampler's own if the draw was restricted beyond rounding. Of the routers'
+ * ties, those of the first `before` context tokens belong to earlier actions.
  */
 export function actionSegment(
   { text, tokens, logprobs, temperedLogprobs, samplingLogprobs, routerTies }: Generation,
@@ -15,7 +15,7 @@ export function actionSegment(
 ): Segment {
   const hasTemperature = temperature !== 0 && temperature !== 1;
   const isRestricted = temperature !== 0 && differ(temperedLogprobs, samplingLogprobs);
-  // The last token before was not read as it was sampled.
+  // The last token before the action was only read now, not when it was sampled.
   const ties = tiesBetween(routerTies, Math.max(0, place.before - 1), Number.POSITIVE_INFINITY);
   return defined({
     previous: place.previous,

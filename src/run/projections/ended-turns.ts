@@ -4,17 +4,19 @@ import type { RecordedCall } from "../../contracts/recorded-call.ts";
 import { type Metrics, meanMetrics } from "./metrics.ts";
 import { type JournalTurn, turnRecord } from "./turn-record.ts";
 
-/** The turns of a trajectory that has ended. */
+/** The turns of an ended trajectory. */
 export interface Ended {
   turns: Turn[];
   /** The calls of all turns, in order. */
   calls: RecordedCall[];
   /** The version that generated each turn. */
   policyVersions: number[];
-  /** What the tools of each turn added to the reward; undefined if nothing. */
+  /** The rewards that the tools added in each turn; undefined if there are none. */
   turnRewards: number[] | undefined;
   toolReward: number;
-  /** What the tools measured, as tool.metric: the mean of the calls that told it; and what was cut. */
+  /**
+   * The tools' measurements as tool.metric, each the mean over the calls that reported it, and counts of cut texts.
+   */
   metrics?: Metrics | undefined;
 }
 
@@ -32,13 +34,13 @@ export function endedTurns(entries: readonly JournalTurn[]): Ended {
   };
 }
 
-/** How many actions were cut at a limit of tokens, and how many observations at theirs; each absent where none was. */
+/** The number of actions cut at a token limit, and of observations cut at theirs. A count of 0 is absent. */
 function cutMetrics(entries: readonly JournalTurn[]): Metrics {
   const actions = entries.filter(({ generated }) => generated.finishReason === "length").length;
   const observations = sum(
     entries.map(({ calls }, turn) => {
       const ofCharacters = calls.filter(({ whole }) => whole !== undefined).length;
-      return Math.max(ofCharacters, entries[turn + 1]?.generated.cutObservations ?? 0); // one may be cut at both
+      return Math.max(ofCharacters, entries[turn + 1]?.generated.cutObservations ?? 0); // one may be cut at both limits
     }),
   );
   return defined({
@@ -47,7 +49,10 @@ function cutMetrics(entries: readonly JournalTurn[]): Metrics {
   });
 }
 
-/** What tools measured, as tool.metric: the mean of the calls that told it; undefined if nothing. */
+/**
+ * The tools' measurements as tool.metric, each the mean over the calls that reported it; undefined if there are
+ * none.
+ */
 export function toolMetrics(calls: readonly RecordedCall[]): Metrics | undefined {
   return meanMetrics(calls.map(metricsOf));
 }

@@ -4,7 +4,7 @@ import type { Trajectory } from "../../contracts/generated/trajectory.ts";
 import { observationBytes } from "./observation-bytes.ts";
 import { policyCalls } from "./policy-calls.ts";
 
-/** What lists and checks need of a trajectory's record. */
+/** The part of a trajectory's record that lists and checks need. */
 export function finishedTrajectory(record: Trajectory): FinishedTrajectory {
   const { outcome, reward, success, head, tokens, policyVersions, seconds, failure } = record;
   const calls = record.turns.flatMap(policyCalls);

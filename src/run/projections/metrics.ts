@@ -1,10 +1,12 @@
 /** Numbers by name. */
 export type Metrics = Record<string, number>;
 
-/** Counts of what was cut: where one is absent, it is 0. */
+/** Counts of cut texts, which are 0 if absent. */
 const counts = ["cutActions", "cutObservations"];
 
-/** The mean of each metric over those that have it, of counts of what was cut over all; undefined if there is none. */
+/**
+ * The mean of each metric over those that have it, or for counts of cut texts over all; undefined if there are none.
+ */
 export function meanMetrics(all: readonly (Metrics | undefined)[]): Metrics | undefined {
   const values = new Map<string, number[]>();
   for (const [name, value] of all.flatMap((metrics) => Object.entries(metrics ?? {}))) {

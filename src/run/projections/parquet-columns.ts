@@ -1,14 +1,14 @@
-/** The type of a column: text, a 32-bit integer, a 64-bit number, a Boolean, a point in time, or lists of them. */
+/** The type of a column: text, a 32-bit integer, a 64-bit number, a Boolean, a point in time, or a list of them. */
 export type ColumnType = "text" | "integer" | "number" | "truth" | "time" | "integers" | "numbers" | "calls";
 
-/** A column of a step's Parquet file, as docs/parquet.md documents it. */
+/** A column of a step's Parquet file. docs/parquet.md documents them. */
 export interface Column {
   type: ColumnType;
-  /** What the value means. Null if it does not apply. */
+  /** The meaning of the value. Null if it does not apply. */
   description: string;
 }
 
-/** Columns with the same value in all rows of a trajectory. */
+/** Columns that have the same value in all rows of a trajectory. */
 export const trajectoryColumns = {
   trajectory: { type: "text", description: "its id: run/stage/task/sample" },
   run: { type: "text", description: "the run" },
@@ -49,7 +49,7 @@ export const trajectoryColumns = {
   score_failures: { type: "text", description: "JSON: failed scores with time, attempt and reason" },
 } as const satisfies Record<string, Column>;
 
-/** Columns of a row's own segment, which is a sequence of tokens of one origin. */
+/** Columns about the row's own segment, which is a sequence of tokens of one origin. */
 export const segmentColumns = {
   turn: {
     type: "integer",

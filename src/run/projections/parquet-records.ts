@@ -10,7 +10,7 @@ import { answeredCalls, type Stored, type StoredRecords, type StoredTurn } from 
 import { turnRecord } from "./turn-record.ts";
 import { turnResult } from "./turn-result.ts";
 
-/** The records of a trajectory, from its rows in order. */
+/** Restores the records of a trajectory from its rows, which are in order. */
 export function rebuilt(rows: readonly Row[]): StoredRecords {
   const [first] = rows;
   if (first === undefined) throw new Error("A trajectory has no rows.");
@@ -51,7 +51,7 @@ function keptTurn(before: Row, row: Row, turns: readonly StoredTurn[]): StoredTu
   return { recorded, begun: row.calls_begun ?? 0, calls: (row.calls ?? []).map(keptCall) };
 }
 
-/** Names in the order in which segments are written: their digests are over that. */
+/** Keeps the names in the order in which segments are written, because their digests depend on it. */
 function segmentOf(row: Row): Omit<Segment, "previous"> {
   return {
     origin: oneOf(origins, row.origin),

@@ -1,6 +1,6 @@
 import type { callColumns, segmentColumns, trajectoryColumns } from "./parquet-columns.ts";
 
-/** A value of each type of column. */
+/** The value type of each column type. */
 interface Values {
   text: string;
   integer: number;
@@ -16,10 +16,10 @@ type RowOf<Columns extends Record<string, { type: keyof Values }>> = {
   [Name in keyof Columns]: Values[Columns[Name]["type"]] | null;
 };
 
-/** What a row says of its trajectory. */
+/** A row's values about its trajectory. */
 export type SharedColumns = RowOf<typeof trajectoryColumns>;
 
-/** What a row says of its own. */
+/** A row's values about its own segment. */
 export type SegmentPart = RowOf<typeof segmentColumns>;
 
 /** A row of a step's file. */
@@ -32,7 +32,7 @@ type Present<Object> = {
   [Name in keyof Object as null extends Object[Name] ? never : Name]: Object[Name];
 } & { [Name in keyof Object as null extends Object[Name] ? Name : never]?: NonNullable<Object[Name]> };
 
-/** The object without what is null. */
+/** The object without its null entries. */
 export function present<Value extends object>(object: Value): Present<Value>;
 export function present(object: object): object {
   return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== null));

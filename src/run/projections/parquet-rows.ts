@@ -4,15 +4,15 @@ import { rebuilt } from "./parquet-records.ts";
 import type { Row, SegmentPart, SharedColumns, ToolStructure } from "./parquet-row.ts";
 import type { Stored, StoredRecords, StoredTurn } from "./stored-records.ts";
 
-/** What became of a trajectory in the step whose file it is in. */
+/** How the step whose file contains a trajectory used it. */
 export interface Use {
   trainedStep?: number;
   leftOutBecause?: string;
 }
 
 /**
- * The rows of an ended trajectory: one a segment, two a turn, one if it has no turn. `rebuilt` gives exactly the records
- * back: what the columns can't say is in `exact`.
+ * The rows of an ended trajectory: one per segment, two per turn, or one if it has no turns. `rebuilt` restores
+ * exactly the same records: `exact` contains everything that the columns can't express.
  */
 export function rowsOf(records: StoredRecords, ending: Trajectory, use: Use): Row[] {
   const whole = trajectoryPart(ending, records, use);
@@ -24,7 +24,7 @@ export function rowsOf(records: StoredRecords, ending: Trajectory, use: Use): Ro
   return rows.map((row, index) => (index === 0 ? { ...row, exact } : row));
 }
 
-/** Half a character can't be written as UTF-8: JSON writes it as an escape. */
+/** An unpaired surrogate can't be written as UTF-8. JSON writes it as an escape. */
 const loneSurrogate = /\\ud[89a-f]/;
 
 function isExact(rows: Row[], records: StoredRecords): boolean {
@@ -155,12 +155,12 @@ function json(value: unknown): string | null {
   return value === undefined ? null : JSON.stringify(value);
 }
 
-/** Null where 32 bits don't hold it. */
+/** Null if it does not fit 32 bits. */
 function integer(value: number | undefined): number | null {
   return value !== undefined && Object.is(value | 0, value) ? value : null;
 }
 
-/** Null where it is not written as Everturn writes it. */
+/** Null if Everturn would write it differently. */
 function time(text: string | undefined): Date | null {
   const date = new Date(text ?? Number.NaN);
   return Number.isNaN(date.getTime()) || date.toISOString() !== text ? null : date;

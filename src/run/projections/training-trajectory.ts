@@ -5,18 +5,18 @@ import type { TrainingTrajectory } from "../../contracts/trainer.ts";
 
 /** The rows of a trajectory: chains of segments, each from a prompt to an action that nothing follows. */
 export interface SegmentRows {
-  /** In the order in which they ended; what several share are the same objects. */
+  /** In the order in which they ended. Rows share the objects of common segments. */
   rows: Segment[][];
   /** The actions of all rows, in the order of their turns. */
   actions: Segment[];
 }
 
 /**
- * Joins a trajectory's segments into flat token arrays: mask 1 and log-probabilities for action tokens only, those of the
- * policy at `temperature` (1 for greedy actions) and, if any action was drawn under restrictions, the sampler's own. Each row
- * ends with its last action token: what follows trains nothing, and may be an observation that the model has no room for. An
- * action that several rows have is trained in the first of them. A turn without tokens (there was no room for an action)
- * has no place in `turnRewards`.
+ * Joins a trajectory's segments into flat token arrays. Only action tokens have mask 1 and log-probabilities: the
+ * policy's at `temperature` (1 for greedy actions) and, if any action was drawn under restrictions, the sampler's
+ * own. Each row ends with its last action token: later tokens train nothing, and may be an observation that does not
+ * fit the model. An action that several rows share is trained in the first of them. A turn without tokens, for which
+ * there was no room, has no entry in `turnRewards`.
  */
 export function trainingTrajectory(
   identity: Pick<TrainingTrajectory, "id" | "group" | "reward" | "turnRewards" | "truncated">,
@@ -51,14 +51,14 @@ interface Row {
   tokens: number[];
   mask: number[];
   logprobs: number[];
-  /** The very array of `logprobs` where they are the same. */
+  /** The same array as `logprobs` if they are equal. */
   samplingLogprobs: number[];
   ties: number[];
-  /** After its last token that is trained; 0 if none is. */
+  /** The end of its last trained token; 0 if there is none. */
   end: number;
 }
 
-/** The columns of a row; `trained`, the actions of rows before, gets its own. */
+/** The columns of a row. `trained` contains the actions of earlier rows, and this row's are added. */
 function rowOf(segments: readonly Segment[], temperature: number, trained: Set<Segment>): Row {
   const columns = segments.map((segment) => columnsOf(segment, temperature, !trained.has(segment)));
   for (const segment of segments) if (segment.origin === "action") trained.add(segment);
@@ -75,7 +75,7 @@ function rowOf(segments: readonly Segment[], temperature: number, trained: Set<S
   };
 }
 
-/** A segment's mask and log-probabilities, a number a token each. */
+/** A segment's mask and log-probabilities, one number per token. */
 function columnsOf(segment: Segment, temperature: number, isOwn: boolean) {
   const { origin, tokens, temperedLogprobs, samplingLogprobs } = segment;
   if (origin !== "action" || !isOwn) {
@@ -83,7 +83,8 @@ function columnsOf(segment: Segment, temperature: number, isOwn: boolean) {
     return { mask: zeros, logprobs: zeros, samplingLogprobs: zeros };
   }
   const { logprobs: untempered = tokens.map(() => Number.NaN) } = segment;
-  // At another temperature, actions of 0.3 and earlier have what they were drawn with, and nothing else.
+  // At another temperature, actions of release 0.3 and earlier only have the log-probabilities that they were drawn
+  // with.
   const logprobs = temperature === 1 ? untempered : (temperedLogprobs ?? samplingLogprobs ?? untempered);
   return { mask: tokens.map(() => 1), logprobs, samplingLogprobs: samplingLogprobs ?? logprobs };
 }

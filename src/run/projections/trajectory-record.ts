@@ -7,7 +7,7 @@ import type { Ended } from "./ended-turns.ts";
 export type Ending = Pick<Trajectory, "outcome" | "reward" | "success"> &
   Partial<Pick<Trajectory, "answer" | "failure" | "metrics">>;
 
-/** The record of a finished trajectory, as it is kept in the trajectory store. */
+/** The trajectory store's record of a finished trajectory. */
 export function trajectoryRecord(
   ended: Pick<EndedTrajectory, "place" | "task" | "head" | "tokens" | "startedAt" | "origin">,
   {

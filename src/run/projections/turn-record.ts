@@ -3,14 +3,14 @@ import type { GenerateTurnResult } from "../../contracts/generate-turn.ts";
 import type { Call, Turn } from "../../contracts/generated/trajectory.ts";
 import type { RecordedCall } from "../../contracts/recorded-call.ts";
 
-/** A turn as the journal holds it: what was generated, how many calls it began, and those that have been answered. */
+/** A turn in the journal: the generation, the number of calls that it began, and the answered calls. */
 export interface JournalTurn {
   generated: GenerateTurnResult;
   begun: number;
   calls: RecordedCall[];
 }
 
-/** A turn of the journal as a trajectory's record tells it. */
+/** Converts a journal's turn for a trajectory's record. */
 export function turnRecord({ generated, begun, calls }: JournalTurn): Turn {
   const toolCalls = calls.map(callRecord);
   const { agent, action, said } = generated;
@@ -24,7 +24,7 @@ export function turnRecord({ generated, begun, calls }: JournalTurn): Turn {
   });
 }
 
-/** A call of the journal as a trajectory's record tells it. */
+/** Converts a journal's call for a trajectory's record. */
 export function callRecord(call: RecordedCall): Call {
   const {
     tool,

@@ -1,7 +1,7 @@
 import type { GenerateTurnResult } from "../../contracts/generate-turn.ts";
 import type { RecordedTurn } from "../../contracts/recorded-turn.ts";
 
-/** What the activity that generated a turn answers. */
+/** The result of the activity that generated a turn. */
 export function turnResult({
   appended: _,
   callsBefore: __,

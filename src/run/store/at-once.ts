@@ -1,2 +1,2 @@
-/** How many objects of a store are worked on at once: it may be far away, and each answer takes its time. */
+/** How many objects of a store are processed at once. The store may be far away, so each answer takes time. */
 export const objectsAtOnce = 32;

@@ -1,38 +1,43 @@
 import type { Files } from "./tree.ts";
 
-/** A part of a listing, sorted by path. `next`: where the following part begins after; absent at the end. */
+/** A part of a listing, sorted by path. `next`: the path after which the next part begins; absent at the end. */
 export interface Page {
   paths: string[];
   next?: string;
 }
 
 /**
- * What a store stands on: objects by path, with the promises of an object store and no more. A path has `/` between its
- * names; none of them is a folder that could be there or not. What fails may have taken effect all the same. What can't
- * be written for now throws DISK_FULL or STORE_NOT_WRITABLE, what can't be read for now STORE_NOT_READABLE, and is waited for: an
- * object that can't be read is never absent.
+ * The storage under a store: objects by path, with the guarantees of an object store and no more. Paths separate
+ * names by `/`, but no folders exist in them. A failed operation may still have taken effect. An object that can't
+ * be written for now throws DISK_FULL or STORE_NOT_WRITABLE, and one that can't be read for now STORE_NOT_READABLE;
+ * callers wait and retry. An unreadable object is never absent.
  */
 export interface Backend {
   /**
-   * Puts an object, whole or not at all, unless the path is taken: then false, also where it is this very object, put by
-   * a try whose answer was lost. With `flush` it survives a power failure once this returns.
+   * Stores an object, whole or not at all. Returns false if the path is taken, even by this very object from an
+   * attempt whose answer was lost. With `flush` it survives a power failure once this returns.
    */
   put(path: string, content: Uint8Array, options: { flush: boolean }): Promise<boolean>;
-  /** The object that stands now; undefined if there is none. `isListed` says that a listing has it, so that it is there as a rule. */
+  /**
+   * The current object; undefined if there is none. `isListed` means that a listing contains it, so it usually
+   * exists.
+   */
   get(path: string, options?: { isListed: boolean }): Promise<Uint8Array | undefined>;
-  /** Its bytes; undefined if there is none. */
+  /** Its size in bytes; undefined if there is none. */
   size(path: string): Promise<number | undefined>;
-  /** Its bytes and their SHA-256, read now; undefined if there is none. */
+  /** Its size and SHA-256, read now; undefined if there is none. */
   digest(path: string): Promise<{ size: number; sha256: string } | undefined>;
-  /** Removes the object, if it is there. */
+  /** Removes the object if it exists. */
   remove(path: string): Promise<void>;
-  /** Objects whose path begins with `prefix`. What was put or removed lately may be wrong here, and here alone. */
+  /** Objects whose path begins with `prefix`. Recent changes may be missing here, but only here. */
   page(prefix: string, after?: string): Promise<Page>;
-  /** Has `write` fill a local folder, whose files then stand below `prefix`, flushed; or throws, and leaves none. */
+  /**
+   * Lets `write` fill a local folder, and stores its files below `prefix`, flushed. If it throws, none of them stay.
+   */
   fill(prefix: string, write: (folder: string) => Promise<void>): Promise<Files>;
   /**
-   * Works on the files below `prefix` in a local folder, once they were read and are what `files` says; with `isUnread` their sizes
-   * are enough, since nothing is read of them. Throws FileBroken.
+   * Runs `work` on a local folder with the files below `prefix`, after reading them and comparing them with `files`.
+   * With `isUnread` it compares only their sizes, because `work` does not read them. Throws FileBroken.
    */
   inFolder<Result>(
     prefix: string,
@@ -40,9 +45,9 @@ export interface Backend {
     work: (folder: string) => Promise<Result>,
     options?: { isUnread?: boolean },
   ): Promise<Result>;
-  /** Deletes what killed processes left beside the objects; how many things. */
+  /** Deletes leftovers of killed processes next to the objects. Returns their number. */
   sweep(): Promise<number>;
 }
 
-/** A file of a tree is gone, or not what its record says. */
+/** A file of a tree is missing or differs from its record. */
 export class FileBroken extends Error {}

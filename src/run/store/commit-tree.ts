@@ -4,7 +4,7 @@ import type { Store } from "./store.ts";
 import type { Tree } from "./tree.ts";
 import { treeRecord } from "./tree-paths.ts";
 
-/** Commits a tree as `Store.tree` does, and throws ATTEMPT_SUPERSEDED where another attempt was first. */
+/** Commits a tree like `Store.tree`, and throws ATTEMPT_SUPERSEDED if another attempt was first. */
 export async function commitTree<Value>(
   store: Pick<Store, "tree">,
   key: TreeKey<Value>,

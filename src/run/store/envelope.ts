@@ -1,24 +1,24 @@
 import { hash } from "node:crypto";
 
-/** What is around a record's JSON: its digest, at a fixed place, so that what was cut or changed is known as such. */
+/** The text before a record's JSON. Its digest is at a fixed place, so that truncation and changes are detected. */
 const head = '{"sha256":"';
 const middle = '","value":';
 const tail = "}\n";
 const start = head.length + 64 + middle.length;
 
-/** A record's bytes: JSON of the value and its digest. */
+/** A record's bytes: JSON with the value and its digest. */
 export function encodeRecord(value: unknown): Uint8Array {
   const json = JSON.stringify(value);
   return Buffer.from(`${head}${hash("sha256", json)}${middle}${json}${tail}`);
 }
 
-/** The value in a record's bytes, or the reason why they are none. */
+/** The value in a record's bytes, or the reason why they are not a record. */
 export function decodeRecord<Value>(content: Uint8Array): { value: Value } | { reason: string } {
   const found = recordJson(content);
   return "reason" in found ? found : { value: JSON.parse(found.json.toString()) };
 }
 
-/** The JSON in a record's bytes, which its digest holds for, or the reason why they are none. */
+/** The JSON in a record's bytes, if it matches its digest, or the reason why they are not a record. */
 export function recordJson(content: Uint8Array): { json: Buffer } | { reason: string } {
   const bytes = Buffer.from(content.buffer, content.byteOffset, content.byteLength);
   const isFramed =

@@ -16,12 +16,16 @@ import { type Backend, FileBroken, type Page } from "./backend.ts";
 import { digestOf, type Files, filesIn } from "./tree.ts";
 import { pageOf } from "./walk.ts";
 
-/** Where objects are written before they are linked into their places: one folder, so that a sweep looks there alone. */
+/**
+ * The only folder in which objects are written before they are linked into place, so that a sweep can check it
+ * alone.
+ */
 export const writing = "writing";
 
 /**
- * Objects as files of a folder, which may be on a shared file system: all it takes is that a link fails where the name is
- * taken. Synchronous but for trees: a turn's record costs less than the ways through the thread pool would.
+ * Objects as files in a folder, which may be on a shared file system. It only requires that a link fails if the name
+ * is taken. It is synchronous except for trees, because a turn's record costs less than trips through the thread
+ * pool.
  */
 export function folderBackend(root: string): Backend {
   const fileOf = (path: string) => join(root, path);
@@ -34,10 +38,10 @@ export function folderBackend(root: string): Backend {
       requireMarkToWrite(file);
       making(temporary, flush, () => writeFileSync(temporary, content, { flush }));
       if (!flush) return making(file, flush, () => linkOnce(temporary, file));
-      // What might be wanting is fetched before the link, not after it.
+      // Fails before the link, not after it, if resources are missing.
       folder = making(file, flush, () => openFolder(dirname(file)));
       const isFirst = making(file, flush, () => linkOnce(temporary, file));
-      if (folder !== undefined) fsyncSync(folder); // also where another was first, or an earlier try of this one
+      if (folder !== undefined) fsyncSync(folder); // even if another writer or an earlier try of this one came first
       return isFirst;
     } catch (error) {
       throw storageError(error, file, content.length);
@@ -51,7 +55,7 @@ export function folderBackend(root: string): Backend {
     put: async (path, content, { flush }) => put(path, content, flush),
     get: async (path, { isListed } = { isListed: false }) => {
       const file = fileOf(path);
-      if (!isListed && !isThere(file)) return undefined; // as a rule: an error costs more than the look
+      if (!isListed && !isThere(file)) return undefined; // the usual case: an error costs more than the look
       return orAbsent(file, async () => readFileSync(file));
     },
     size: async (path) => sizeAt(fileOf(path)),
@@ -70,15 +74,15 @@ export function folderBackend(root: string): Backend {
         await write(folder);
         await flushAll(folder);
         const files = await filesIn(folder);
-        requireMarkToWrite(folder); // what was written is in the run's folder
+        requireMarkToWrite(folder); // the files are written inside the run's folder
         return files;
       } catch (error) {
-        await rm(folder, { recursive: true, force: true }).catch(() => {}); // else it is swept later
-        throw storageError(readingErrorWithin(error, folder), folder); // what wrote may have read what it wrote
+        await rm(folder, { recursive: true, force: true }).catch(() => {}); // a later sweep removes it otherwise
+        throw storageError(readingErrorWithin(error, folder), folder); // the writer may have read its own files
       }
     },
     inFolder: async (prefix, files, work, { isUnread = false } = {}) => {
-      const folder = resolve(fileOf(prefix)); // without a slash at its end
+      const folder = resolve(fileOf(prefix)); // without a trailing slash
       for (const [name, { size }] of Object.entries(files)) {
         const found = await persistently(() => sizeAt(join(folder, name)));
         if (found !== size) throw new FileBroken(`${prefix}${name} has ${found ?? "no"} bytes, not ${size}`);
@@ -94,10 +98,10 @@ export function folderBackend(root: string): Backend {
   };
 }
 
-/** How often a folder is made that another process removes, since it holds nothing. */
+/** How often an empty folder is recreated after another process removes it. */
 const makings = 10;
 
-/** Does it, after making the folder of `file` if that is what it lacks. */
+/** Runs `act`, and if the folder of `file` is missing, creates it first. */
 function making<Result>(file: string, flush: boolean, act: () => Result): Result {
   for (let tries = 0; ; tries++) {
     try {
@@ -109,27 +113,27 @@ function making<Result>(file: string, flush: boolean, act: () => Result): Result
   }
 }
 
-/** Removes a folder that holds nothing any more, and those above it, up to the root. */
+/** Removes an empty folder and its empty parents, up to the root. */
 function removeEmpty(root: string, folder: string): void {
   for (let empty = folder; empty.length > root.length; empty = dirname(empty)) {
     try {
       rmdirSync(empty);
     } catch {
-      return; // it holds something, or another removes it
+      return; // it is not empty, or another process removes it
     }
   }
 }
 
-/** What can't be removed now (a store that became read-only) is swept later. */
+/** Removes a file if possible. On a store that became read-only, a later sweep does. */
 function removeNow(file: string): void {
   try {
     rmSync(file, { force: true });
   } catch {
-    // the write's own error says why
+    // the write's own error explains why
   }
 }
 
-/** What `read` makes of a file that is there. Throws STORE_NOT_READABLE. */
+/** The result of `read` for a file that exists. Throws STORE_NOT_READABLE. */
 async function reading<Result>(file: string, read: () => Promise<Result>): Promise<Result> {
   try {
     return await read();
@@ -138,7 +142,7 @@ async function reading<Result>(file: string, read: () => Promise<Result>): Promi
   }
 }
 
-/** What `read` makes of a file; undefined where there is none. Throws STORE_NOT_READABLE. */
+/** The result of `read` for a file; undefined if it does not exist. Throws STORE_NOT_READABLE. */
 async function orAbsent<Result>(file: string, read: () => Promise<Result>): Promise<Result | undefined> {
   try {
     return await read();
@@ -149,19 +153,20 @@ async function orAbsent<Result>(file: string, read: () => Promise<Result>): Prom
   }
 }
 
-/** Deletes what processes of this machine left that have ended; what another machine writes is let be. */
+/** Deletes the leftovers of dead processes of this machine, but not the files that other machines write. */
 async function sweepWriting(folder: string): Promise<number> {
   const left = (await namesIn(folder)).filter((name) => writerOf(name)?.isRunning === false);
   for (const name of left) removeFile(join(folder, name));
   return left.length;
 }
 
-/** Files that this process has read whole and found to be what their trees say, by path and state. */
+/** Files that this process has read and found to match their trees, by path and state. */
 const checks = new Map<string, Promise<void>>();
 
 /**
- * Reads a file whole and holds it against its tree's record, once in this process for as long as its inode, size and times stay. What
- * seems broken is read twice: once said, it is so for good. Throws FileBroken, which names the file by `name`.
+ * Compares a file's content with its tree's record, once per process while its inode, size and times stay the same.
+ * It reads a file that seems broken twice, because the verdict is final. Throws FileBroken, which names the file by
+ * `name`.
  */
 async function checkFile(path: string, name: string, { size, sha256 }: Files[string]): Promise<void> {
   const { dev, ino, mtimeNs, ctimeNs } = await persistently(() => stat(path, { bigint: true }));

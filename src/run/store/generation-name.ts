@@ -1,7 +1,7 @@
 /**
- * Where the object stands that replaces one that can't be read, after `replaced` of them. A broken object is never
- * removed to make room: of two writers who found it broken, the late one would remove what the first one put there. The
- * next name is taken by the first of them, as any name is.
+ * The path of the object that replaces an unreadable one, after `replaced` earlier replacements. A broken object is
+ * never removed to make room: if two writers find it broken, the later one would remove the replacement of the
+ * first. Instead the first one takes the next name, like any other name.
  */
 export function generation(path: string, replaced: number): string {
   if (replaced === 0) return path;
@@ -9,7 +9,7 @@ export function generation(path: string, replaced: number): string {
   return `${path.slice(0, dot)}~${replaced}${path.slice(dot)}`;
 }
 
-/** The path that a generation belongs to, and which one it is. Names have no `~` but this one. */
+/** The path that a generation belongs to, and its number. No other names contain `~`. */
 export function generationOf(name: string): { path: string; replaced: number } {
   const match = /~(\d+)(\.[a-z]+)$/.exec(name);
   if (match === null) return { path: name, replaced: 0 };

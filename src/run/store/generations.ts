@@ -3,38 +3,41 @@ import { littlePatience, type Patience, patiently, readingPatience } from "../..
 import type { Backend } from "./backend.ts";
 import { generation } from "./generation-name.ts";
 
-/** What an object says, or why it says nothing. */
+/** An object's value, or why it has none. */
 export type Decoded<Value> = { value: Value } | { reason: string };
 
-/** How an object is understood. */
+/** Decodes an object. */
 export type Decode<Value> = (content: Uint8Array) => Decoded<Value> | Promise<Decoded<Value>>;
 
-/** Tells of an object that can't be read. */
+/** Receives the path of an unreadable object, and the reason. */
 export type Report = (path: string, reason: string) => void;
 
-/** Objects that are put once, where what can't be read counts as absent and gives its place to the next one. */
+/** Objects that are written once. An unreadable one counts as absent, and the next one replaces it. */
 export interface Generations {
-  /** Puts the object; what stands if that is another one, undefined if it is this one. */
+  /** Stores the object. Returns the current one if that differs, and undefined if it is this one. */
   put<Value>(
     path: string,
     content: Uint8Array,
     decode: Decode<Value>,
     options: { flush: boolean; waits?: boolean },
   ): Promise<{ value: Value } | undefined>;
-  /** What stands. */
+  /** The current object. */
   read<Value>(path: string, decode: Decode<Value>): Promise<{ value: Value } | undefined>;
-  /** The last of all that can be read. */
+  /** The last readable object of all generations. */
   newest<Value>(path: string, decode: Decode<Value>): Promise<{ value: Value } | undefined>;
-  /** Removes what stands, then what it replaced: until all is gone, nothing counts that did not before. */
+  /**
+   * Removes the current object first, then those that it replaced. No object that was replaced becomes current on
+   * the way.
+   */
   remove(path: string): Promise<void>;
 }
 
-/** For how long a path may be taken with nothing there, ms: a network file system remembers what was absent. */
+/** How long a path may be taken while its object is missing, in ms: a network file system caches absence. */
 const longestDoubt = 90_000;
 
 /** The generations of a backend's objects. */
 export function generationsOf(backend: Backend, report: Report): Generations {
-  /** One object. What seems broken is read twice. */
+  /** One object. It is read twice if it seems broken. */
   async function look<Value>(name: string, decode: Decode<Value>, patience: Patience = readingPatience) {
     let reason = "";
     for (let tries = 0; tries < 2; tries++) {
@@ -58,7 +61,7 @@ export function generationsOf(backend: Backend, report: Report): Generations {
         const found = await look(name, decode, waits ? undefined : littlePatience);
         if (found === undefined) {
           if (Date.now() - started > longestDoubt) throw new Error(`${name} is taken, but is not there.`);
-          await sleep(20); // removed since, or not seen yet
+          await sleep(20); // removed meanwhile, or not visible yet
         } else if ("reason" in found) {
           replaced++;
         } else {

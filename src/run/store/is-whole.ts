@@ -2,8 +2,9 @@ import type { Store } from "./store.ts";
 import type { TreePart } from "./tree-part.ts";
 
 /**
- * Whether a part of a tree is what its record says, every file of it read: so one is found that changed at its size, too. What is
- * not counts as broken from then on, and is told. One that was freed, or never was, is none that broke.
+ * Whether a part of a tree matches its record. It reads every file, which also finds changes that keep the size. A
+ * part that does not match counts as broken from then on, and is reported. One that was freed, or never existed,
+ * does not count as broken.
  */
 export async function isWhole(
   store: Pick<Store, "readTree" | "treeRecord" | "isFreed" | "inFolder">,

@@ -1,30 +1,33 @@
 import { createHash } from "node:crypto";
 
-/** The place of a record, and what it holds. Built by keys.ts. */
+/** The place of a record, and the type of its value. keys.ts creates keys. */
 export interface Key<Value> {
   readonly path: string;
-  /** Never there: it tells the compiler what the record holds. */
+  /** Never present. It only tells the compiler the type of the value. */
   readonly holds?: Value;
 }
 
-/** The place of a tree, and what its record holds beside the files. */
+/** The place of a tree, and the type of the value in its record, which also lists the files. */
 export interface TreeKey<Value> {
   readonly tree: string;
-  /** Never there, as in `Key`. */
+  /** Never present, as in `Key`. */
   readonly holds?: Value;
 }
 
-/** All places that begin alike. */
+/** All places with a common beginning. */
 export interface Prefix {
   readonly prefix: string;
 }
 
-/** A longer name is cut and ends with its hash: a key has at most 1,024 bytes in an object store, a file's name 255. */
+/**
+ * A longer name is cut and ends with its hash: a key has at most 1,024 bytes in an object store, and a file's name
+ * 255.
+ */
 const longestName = 100;
 
 /**
- * The key of the record at these names. Dots, slashes, capitals (a file system may not tell them from small letters) and
- * whatever else is not `a-z 0-9 _ -` are written as `%xx`, so that any text is a name and no two are one.
+ * The key of the record at these names. Dots, slashes, capitals (which some file systems don't distinguish) and all
+ * characters other than `a-z 0-9 _ -` are written as `%xx`, so that any text is a valid name and no two are equal.
  */
 export function keyOf<Value>(...names: readonly (string | number)[]): Key<Value> {
   return { path: `${pathOf(names)}.json` };
@@ -35,12 +38,12 @@ export function treeKeyOf<Value>(...names: readonly (string | number)[]): TreeKe
   return { tree: pathOf(names) };
 }
 
-/** All that is below these names. */
+/** Everything below these names. */
 export function prefixOf(...names: readonly (string | number)[]): Prefix {
   return { prefix: names.length === 0 ? "" : `${pathOf(names)}/` };
 }
 
-/** The name that a part of a path stands for; undefined if it was cut, or is no such part. */
+/** The name that a part of a path encodes; undefined if it was cut, or is not an encoded name. */
 export function nameOf(part: string): string | undefined {
   if (part === "%") return "";
   return /^([a-z0-9_-]|%[0-9a-f]{2})+$/.test(part) ? decodeURIComponent(part) : undefined;
@@ -51,7 +54,7 @@ function pathOf(names: readonly (string | number)[]): string {
 }
 
 function encoded(name: string): string {
-  if (name.length <= longestName && /^[a-z0-9_-]+$/.test(name)) return name; // as a rule
+  if (name.length <= longestName && /^[a-z0-9_-]+$/.test(name)) return name; // the usual case
   const text = [...Buffer.from(name)].map(encodedByte).join("");
   if (text === "") return "%";
   if (text.length <= longestName) return text;

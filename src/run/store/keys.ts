@@ -20,15 +20,15 @@ import type { TrajectoryPlace } from "../../contracts/trajectory.ts";
 import { type Key, keyOf, type Prefix, prefixOf, type TreeKey, treeKeyOf } from "./key.ts";
 import type { Row } from "./row.ts";
 
-/** Which trajectory of a run. */
+/** Identifies a trajectory of a run. */
 export type TrajectoryName = Pick<TrajectoryPlace, "stage" | "task" | "sample">;
 
-/** The turns of a trajectory count from 1. */
+/** The key of a trajectory's turn, counting from 1. */
 export function turnKey({ stage, task, sample }: TrajectoryName, turn: number): Key<RecordedTurn> {
   return keyOf("trajectories", stage, task, sample, `turn-${turn}`);
 }
 
-/** The calls of a turn count from 0. */
+/** The key of a turn's call, counting from 0. */
 export function callKey(
   { stage, task, sample }: TrajectoryName,
   turn: number,
@@ -47,22 +47,25 @@ export function failureKey(
   return keyOf("trajectories", stage, task, sample, "calls", name, `failure-${failure}`);
 }
 
-/** The calls of functions of a trajectory's agent that have ended, one after the other. */
+/** The finished function calls of a trajectory's agent, in order. */
 export function agentCallsRow({ stage, task, sample }: TrajectoryName): Row<KeptResult> {
   return (number) => keyOf("trajectories", stage, task, sample, "agent-calls", number);
 }
 
-/** What one of several rewards said of a trajectory, kept until the trajectory's own record has it. */
+/**
+ * One reward's score of a trajectory, if there are several rewards. It is kept until the trajectory's own record has
+ * it.
+ */
 export function scoreKey({ stage, task, sample }: TrajectoryName, part: string): Key<Score | Unscored> {
   return keyOf("trajectories", stage, task, sample, "scores", part);
 }
 
-/** The record of a trajectory that its own rewards scored, until its group was, too. */
+/** The record of a trajectory that its own rewards scored, kept until its group is scored too. */
 export function beforeGroupKey({ stage, task, sample }: TrajectoryName): Key<Trajectory> {
   return keyOf("trajectories", stage, task, sample, "before-group");
 }
 
-/** What a reward of groups said of the members of a group, by their samples; `first` is the first of them. */
+/** A group reward's scores of a group's members by sample. `first` is the first of them. */
 export function groupScoreKey(
   first: TrajectoryName,
   part: string,
@@ -71,7 +74,7 @@ export function groupScoreKey(
   return keyOf("trajectories", stage, task, sample, "group-scores", part);
 }
 
-/** The record of a trajectory that was scored. */
+/** The record of a scored trajectory. */
 export function trajectoryKey({ stage, task, sample }: TrajectoryName): Key<Trajectory> {
   return keyOf("trajectories", stage, task, sample, "trajectory");
 }
@@ -81,17 +84,17 @@ export function leftOutKey({ stage, task, sample }: TrajectoryName, admission: n
   return keyOf("trajectories", stage, task, sample, `left-out-${admission}`);
 }
 
-/** Who took the stage of the so-many-th forks, from 1. */
+/** The owner of the n-th fork stage, from 1. */
 export function forkKey(number: number): Key<{ by: string }> {
   return keyOf("forks", number);
 }
 
-/** The line of `metrics.jsonl` that a step has. */
+/** A step's line in `metrics.jsonl`. */
 export function recordedStepKey(step: number): Key<StepRecord> {
   return keyOf("steps", step, "recorded");
 }
 
-/** What was drawn for a step after it had been committed, and is left out. */
+/** Trajectories that were drawn for a step after its commit, and are left out. */
 export function lateRow(step: number): Row<LeftOut[]> {
   return (number) => keyOf("steps", step, `late-${number}`);
 }
@@ -106,12 +109,12 @@ export function reservationsPrefix(): Prefix {
   return prefixOf("ledger");
 }
 
-/** An evaluation, by the name that is its stage. */
+/** An evaluation, by its name, which is also its stage. */
 export function evaluationKey(name: string): Key<EvaluationRecord> {
   return keyOf("evaluations", name);
 }
 
-/** What an evaluation of `everturn evaluate` was asked for when it began: it goes on with that. */
+/** The settings with which `everturn evaluate` began an evaluation. It continues with these. */
 export function evaluationPlanKey(name: string): Key<EvaluationPlan> {
   return keyOf("evaluation-plans", name);
 }
@@ -121,41 +124,44 @@ export function evaluationsPrefix(): Prefix {
   return prefixOf("evaluations");
 }
 
-/** Where a run's server is, in its folder. */
+/** The address of a run's server, in the run's folder. */
 export const runFileKey: Key<RunFile> = keyOf("run");
 
-/** The plan that a run was made with, and the one after each change of it. */
+/** The plan that a run was created with, followed by the plan after each change. */
 export const planRow: Row<Plan> = (number) => keyOf("plan", number);
 
-/** Policy version 0, as it was built. It has a part `policy`, and is never freed. */
+/** Policy version 0 as built. It has one part, `policy`, and is never freed. */
 export const initialKey: TreeKey<{ policyVersion: number }> = treeKeyOf("initial");
 
-/** What the warm start had reached after so many steps: parts `policy` and `trainer`. */
+/** The state of the warm start after `steps` steps: parts `policy` and `trainer`. */
 export function warmStartKey(steps: number): TreeKey<WarmStartResult> {
   return treeKeyOf("warm-start", steps);
 }
 
-/** The commit of a step: what it trained on, with the version that it made, parts `policy` and `trainer`. */
+/** The commit of a step: its training data and the version that it made, with parts `policy` and `trainer`. */
 export function trainedStepKey(step: number): TreeKey<TrainedStep> {
   return treeKeyOf("steps", step, "trained");
 }
 
-/** The same of a step on examples. */
+/** The same for a step on examples. */
 export function trainedExamplesKey(step: number): TreeKey<TrainedStep<ExampleMetrics>> {
   return treeKeyOf("steps", step, "trained");
 }
 
-/** What the reference says of the so-many-th slice of a run's pairs, from 0, as steps first want them: a pair of sums each, in nats. */
+/**
+ * The reference policy's scores of the n-th slice of a run's pairs, from 0, in the order in which steps first need
+ * them: two sums per pair, in nats.
+ */
 export function referenceScoresKey(slice: number): Key<ReferenceScores> {
   return keyOf("reference-scores", "wanted", slice);
 }
 
-/** The workers that took the instance of a tool for a trajectory, one after the other. */
+/** The workers that took over a trajectory's instance of a tool, in order. */
 export function holdersRow({ stage, task, sample }: TrajectoryName, tool: string): Row<InstanceHolder> {
   return (fence) => keyOf("trajectories", stage, task, sample, "holders", tool, fence);
 }
 
-/** All that is kept of a step itself. */
+/** All records of a step itself. */
 export function stepPrefix(step: number): Prefix {
   return prefixOf("steps", step);
 }
@@ -165,17 +171,19 @@ export function foldedKey(step: number): TreeKey<FoldedStep> {
   return treeKeyOf("steps", step, "folded");
 }
 
-/** What a tracker of a run has been told, by its place in the plan: names of steps and evaluations. */
+/** The names of the steps and evaluations that a run's tracker has received, by the tracker's index in the plan. */
 export function trackedRow(tracker: number): Row<{ name: string }> {
   return (number) => keyOf("trackers", tracker, number);
 }
 
-/** That the single records of a step's trajectories were removed, which are in its file; how many there were. */
+/**
+ * Records that the single records of a step's trajectories were removed because its file has them, and their number.
+ */
 export function freedRecordsKey(step: number): Key<{ records: number }> {
   return keyOf("steps", step, "freed-records");
 }
 
-/** All records of a trajectory, one by one. */
+/** All single records of a trajectory. */
 export function trajectoryPrefix({ stage, task, sample }: TrajectoryName): Prefix {
   return prefixOf("trajectories", stage, task, sample);
 }

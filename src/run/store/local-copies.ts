@@ -3,11 +3,11 @@ import { dirname, join } from "node:path";
 import { type Backend, FileBroken } from "./backend.ts";
 import { digestOf, type Files, filesIn } from "./tree.ts";
 
-/** What a backend without folders does with files. */
+/** File operations of a backend without folders. */
 export interface FileObjects {
-  /** Puts a local file's content at `path`, where another try may have put the same. */
+  /** Uploads a local file to `path`, where another try may already have put the same content. */
   upload(path: string, file: string): Promise<void>;
-  /** Writes the object to a local file; false if there is none. */
+  /** Downloads the object to a local file. Returns false if there is none. */
   download(path: string, file: string): Promise<boolean>;
   remove(path: string): Promise<void>;
 }
@@ -16,14 +16,14 @@ export interface FileObjects {
 interface Copy {
   bytes: number;
   users: number;
-  /** Its folder, once all files are there. */
+  /** Its folder, once all files are present. */
   folder: Promise<string>;
 }
 
 /**
- * Trees for a backend that has no folders: files are written in a local folder and uploaded; those that are read are
- * downloaded, checked, and stay in `cache`, a folder of this process alone, as long as they take at most `limit` bytes
- * together. The least recently used go first, and none that is worked on.
+ * Trees for a backend without folders. Written files go to a local folder first and are then uploaded. Read files
+ * are downloaded, checked, and kept in `cache`, a folder of this process only, up to `limit` bytes in total. The
+ * least recently used ones are evicted first, but never those in use.
  */
 export function localCopies(
   objects: FileObjects,
@@ -42,7 +42,7 @@ export function localCopies(
     const copy = copies.get(prefix) ?? { bytes, users: 0, folder: download(prefix, files) };
     copies.delete(prefix);
     copies.set(prefix, copy);
-    copy.folder.catch(() => forget(prefix, copy)); // the next one tries again
+    copy.folder.catch(() => forget(prefix, copy)); // the next caller tries again
     return copy;
   }
 
@@ -62,7 +62,7 @@ export function localCopies(
     }
   }
 
-  /** What seems broken is downloaded twice: once said, it is so for good. */
+  /** Downloads a file. It downloads one that seems broken twice, because the verdict is final. */
   async function fetched(path: string, file: string, { size, sha256 }: Files[string]): Promise<void> {
     await mkdir(dirname(file), { recursive: true });
     for (let tries = 0; tries < 2; tries++) {
@@ -97,7 +97,7 @@ export function localCopies(
         }
         return files;
       } catch (error) {
-        for (const path of uploaded) await objects.remove(path).catch(() => {}); // else it is swept later
+        for (const path of uploaded) await objects.remove(path).catch(() => {}); // a later sweep removes it otherwise
         throw error;
       } finally {
         await rm(folder, { recursive: true, force: true });

@@ -2,11 +2,11 @@ import { EverturnError } from "../../base/errors/everturn-error.ts";
 import { messageOf } from "../../base/errors/message-of.ts";
 import type { Backend } from "./backend.ts";
 
-/** What the module at a store's URL exports as its default: it opens the objects of a run. */
+/** The type of the default export of the module at a store's URL. It opens the objects of a run. */
 export type OpenBackend = (url: URL, run: string) => Backend | Promise<Backend>;
 
 /**
- * The backend that a URL names: that of a module (`file:///…/objects.ts?bucket=…`), which is given the URL. Throws
+ * The backend of a URL. The URL names a module (`file:///…/objects.ts?bucket=…`), which receives the URL. Throws
  * STORE_UNUSABLE.
  */
 export async function namedBackend(url: string, run: string): Promise<Backend> {
@@ -22,7 +22,7 @@ export async function namedBackend(url: string, run: string): Promise<Backend> {
   }
 }
 
-/** A backend that is opened when it is first asked for something; one that can't be opened is tried again. */
+/** A backend that opens on first use. If that fails, the next use tries again. */
 export function lazyBackend(open: () => Promise<Backend>): Backend {
   let opening: Promise<Backend> | undefined;
   const opened = () => {

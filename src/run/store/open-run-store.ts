@@ -8,8 +8,9 @@ import { openStore } from "./open-store.ts";
 import type { Store } from "./store.ts";
 
 /**
- * The store of the run in `folder`: the one that its `run.json` names, else the folder. What can't be read is told as a
- * notice (by default on standard error): it counts as absent, and is made again. Its methods throw STORE_UNUSABLE.
+ * The store of the run in `folder`: the one in its `run.json`, else the folder itself. An unreadable record is
+ * reported as a notice (by default on standard error), counts as absent, and is created again. The store's methods
+ * throw STORE_UNUSABLE.
  */
 export function openRunStore(folder: string, tell: (notice: Notice) => void = tellNotice): Store {
   const find = async () => {
@@ -19,7 +20,7 @@ export function openRunStore(folder: string, tell: (notice: Notice) => void = te
   return tellingStore(folder, lazyBackend(find), tell);
 }
 
-/** The same, where it is known which one `run.json` will name. */
+/** The same for a caller that already knows the URL in `run.json`. */
 export function openRunStoreAt(folder: string, url: string | undefined): Store {
   return tellingStore(
     folder,
@@ -28,7 +29,7 @@ export function openRunStoreAt(folder: string, url: string | undefined): Store {
   );
 }
 
-/** The folder of a run as a store: `run.json` is there, wherever all else is. */
+/** The folder of a run as a store. `run.json` is there, wherever the other records are. */
 export function openFolderStore(folder: string, tell: (notice: Notice) => void = tellNotice): Store {
   return tellingStore(folder, folderBackend(folder), tell);
 }

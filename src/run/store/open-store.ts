@@ -13,8 +13,8 @@ import { sweepTrees } from "./sweep-trees.ts";
 import { openTrees } from "./trees.ts";
 
 /**
- * A store over a backend. `onCorrupt` is told of what can't be read, once for each object: which one, and why. A run's
- * file names its store by a URL; that of a local or shared folder is `folderBackend`, the only one so far.
+ * A store over a backend. `onCorrupt` receives each unreadable object once, with the reason. A run's file names its
+ * store by a URL. `folderBackend` serves local and shared folders.
  */
 export function openStore(impatient: Backend, onCorrupt: Report): Store {
   const backend = patientBackend(impatient);
@@ -54,7 +54,7 @@ export function openStore(impatient: Backend, onCorrupt: Report): Store {
   };
 }
 
-/** Where bytes are kept. */
+/** The path of stored bytes. */
 function bytesPath(sha256: string): string {
   return `bytes/${sha256.slice(0, 2)}/${sha256}.bin`;
 }
@@ -67,8 +67,8 @@ function checked(sha256: string): Decode<Uint8Array> {
 }
 
 /**
- * A backend whose reads wait for a disk that does not answer (`patiently`), and work on its files, which is done again then. Writes
- * are as they were: who makes them knows whether to wait.
+ * A backend whose reads wait for a disk that does not answer (`patiently`). Work on its files is repeated after the
+ * wait. Writes are unchanged, because their callers decide whether to wait.
  */
 function patientBackend(backend: Backend): Backend {
   return {

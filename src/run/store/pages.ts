@@ -1,6 +1,6 @@
 import type { Page } from "./backend.ts";
 
-/** All paths of a listing, page by page; `page` gives those after a path. */
+/** All paths of a listing, page by page. `page` returns those after a path. */
 export async function* pathsOf(page: (after?: string) => Promise<Page>): AsyncGenerator<string> {
   for (let after: string | undefined; ; ) {
     const { paths, next } = await page(after);

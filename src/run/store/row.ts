@@ -2,12 +2,12 @@ import type { Key } from "./key.ts";
 import type { Store } from "./store.ts";
 
 /**
- * Records at the numbers 1, 2, 3 …, none of which is ever removed: all that is in it is found by asking for the next, so
- * that nothing rests on a listing, which may lag.
+ * Records at the numbers 1, 2, 3 …, which are never removed. Readers find each by asking for the next number, so
+ * nothing depends on a listing, which may lag.
  */
 export type Row<Value> = (number: number) => Key<Value>;
 
-/** What stands in a row after its first `after`, in order. What can't be read is told, as ever, and left out. */
+/** The records of a row after its first `after`, in order. Unreadable ones are reported as usual and left out. */
 export async function readRow<Value>(
   store: Pick<Store, "read" | "has">,
   row: Row<Value>,
@@ -22,8 +22,9 @@ export async function readRow<Value>(
 }
 
 /**
- * Adds to a row what `rest` makes of all that stands in it by then; nothing if that is undefined. So of writers that
- * race for a place one has it and the others look again; equal values are one. Throws as `record` does.
+ * Adds the record that `rest` derives from all current records to a row; nothing if it returns undefined. If writers
+ * race for a place, one wins and the others derive theirs again. Equal values count as one. Throws the same errors
+ * as `record`.
  */
 export async function addToRow<Value>(
   store: Pick<Store, "read" | "record">,
@@ -45,8 +46,8 @@ export async function addToRow<Value>(
 }
 
 /**
- * Adds to a row, after all that stands in it by then, which it does not read. Of writers that race for a place one has it
- * and the others take the next; equal values are one. Throws as `record` does.
+ * Adds a record to the end of a row without reading the others. If writers race for a place, one wins and the others
+ * take the next. Equal values count as one. Throws the same errors as `record`.
  */
 export async function appendToRow<Value>(
   store: Pick<Store, "has" | "record">,
@@ -57,7 +58,7 @@ export async function appendToRow<Value>(
   while ((await store.record(row(number), value)) !== value) number += 1;
 }
 
-/** How many records a row has, by asking for few of them; it has `known` at least. */
+/** The number of records in a row, found by asking for few of them. It has at least `known`. */
 export async function lengthOfRow(store: Pick<Store, "has">, row: Row<unknown>, known = 0): Promise<number> {
   let last = known;
   let beyond = known + 1;

@@ -10,7 +10,7 @@ import type { Corrupt, Scanned } from "./store.ts";
 import { partOf, type Tree } from "./tree.ts";
 import { freedMark, treeFile, treeFileOf } from "./tree-paths.ts";
 
-/** Reads everything below `prefix`, in order: records, bytes, and with the record of a tree its files. */
+/** Reads everything below `prefix` in order: records, bytes, and trees with their files. */
 export async function* scanBelow(backend: Backend, prefix: string): AsyncGenerator<Scanned> {
   const paths = pathsOf((after) => backend.page(prefix, after));
   for await (const scanned of ahead(paths, objectsAtOnce, (path) => scan(backend, path))) {
@@ -19,9 +19,9 @@ export async function* scanBelow(backend: Backend, prefix: string): AsyncGenerat
 }
 
 async function scan(backend: Backend, path: string): Promise<Scanned | undefined> {
-  if (treeFileOf(path) !== undefined) return undefined; // its record tells of it
+  if (treeFileOf(path) !== undefined) return undefined; // its record includes it
   const content = await backend.get(path, { isListed: true });
-  if (content === undefined) return undefined; // removed since it was listed
+  if (content === undefined) return undefined; // removed since the listing
   if (path.endsWith(".bin")) {
     const isWhole = hash("sha256", content) === basename(generationOf(path).path, ".bin");
     return isWhole ? { path, corrupt: [] } : broken(backend, path, "its content is not what its digest says");
@@ -43,7 +43,7 @@ async function broken(backend: Backend, path: string, reason: string): Promise<S
   return { path, corrupt: [{ path, reason, isReplaced: await isReplaced(backend, path) }] };
 }
 
-/** Of most records this tells without reading their JSON that they are no tree's, whose first name is another. */
+/** Excludes most records that are not a tree's by their first name, without parsing their JSON. */
 function mayBeTree(json: Buffer): boolean {
   return json.toString("latin1", 0, treeStart.length) === treeStart;
 }
@@ -61,7 +61,7 @@ async function brokenFiles(
     const path = treeFile(tree, attempt, name);
     const found = await backend.digest(path);
     if (found?.size === size && found.sha256 === sha256) continue;
-    if ((await backend.size(freedMark(tree, partOf(name)))) !== undefined) continue; // asked last: it may be freed now
+    if ((await backend.size(freedMark(tree, partOf(name)))) !== undefined) continue; // checked last: it may be freed now
     const reason =
       found?.size === size
         ? "its content is not what its tree's record says"

@@ -8,7 +8,10 @@ import { pathsOf } from "./pages.ts";
 import type { Tree } from "./tree.ts";
 import { treeFileOf, treeRecord } from "./tree-paths.ts";
 
-/** Removes attempts at trees below `prefix` that were never committed, and that nobody goes on with; how many. */
+/**
+ * Removes attempts at trees below `prefix` that were never committed and that nobody continues. Returns their
+ * number.
+ */
 export async function sweepTrees(
   backend: Backend,
   generations: Generations,
@@ -38,14 +41,14 @@ async function attemptsBelow(backend: Backend, prefix: string) {
 }
 
 /**
- * Whether nobody will commit or read what an attempt wrote: others were committed, or none was and its process has ended.
- * Where a record can't be read nothing is removed, since it may be this attempt that it named.
+ * Whether nobody will commit or read an attempt's files: other attempts were committed, or none was and its process
+ * has ended. If a record is unreadable nothing is removed, because it may have named this attempt.
  */
 async function isAbandoned(generations: Generations, tree: string, attempt: string): Promise<boolean> {
   const isRunning = writerOf(`.${attempt}.tmp`)?.isRunning;
   if (isRunning === true) return false;
   let isReadable = true;
-  const committed = new Set<string>(); // one that broke has another after it
+  const committed = new Set<string>(); // a broken one is followed by its replacement
   await generations.newest<Tree<unknown>>(treeRecord(tree), (content) => {
     const decoded = decodeRecord<Tree<unknown>>(content);
     if ("reason" in decoded) isReadable = false;

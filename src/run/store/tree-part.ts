@@ -15,8 +15,9 @@ export interface KeptPart {
 }
 
 /**
- * Works on a part of the tree that stands, in a local folder which is there for as long as `work` takes and is not to be
- * written to; `options` as of `Store.inFolder`. Throws FILES_GONE if there is no such tree, or that part of it was freed or is broken.
+ * Runs `work` on a part of the current tree in a local folder, which exists until `work` ends and must not be
+ * written to. `options` are those of `Store.inFolder`. Throws FILES_GONE if there is no such tree, or if the part
+ * was freed or is broken.
  */
 export async function inPart<Result>(
   store: Pick<Store, "readTree" | "inFolder" | "problemOf">,
@@ -32,11 +33,11 @@ export async function inPart<Result>(
     }
     const done = await store.inFolder(key, tree, part, work, options);
     if (done !== undefined) return done.result;
-    tried = tree.attempt; // one that was found to be broken now may have been replaced
+    tried = tree.attempt; // if it turned out to be broken just now, another may have replaced it
   }
 }
 
-/** Has a part of the tree that stands in a local folder until it is released. Throws FILES_GONE. */
+/** Keeps a part of the current tree in a local folder until it is released. Throws FILES_GONE. */
 export function keepPart(
   store: Pick<Store, "readTree" | "inFolder" | "problemOf">,
   part: TreePart,

@@ -4,18 +4,18 @@ import { readdir } from "node:fs/promises";
 import { join, relative, sep } from "node:path";
 import { persistently } from "../../base/files/persistently.ts";
 
-/** What the record of a tree says of each file, by its path in the tree. */
+/** The size and digest of each file, by its path in the tree, as the tree's record lists them. */
 export type Files = Record<string, { size: number; sha256: string }>;
 
-/** A tree as its record names it. */
+/** A tree in its record's form. */
 export interface Tree<Value> {
-  /** Which attempt wrote the files. They stand under its name. */
+  /** The attempt that wrote the files. Its name is part of their paths. */
   attempt: string;
   files: Files;
   value: Value;
 }
 
-/** The files of one part of a tree: a folder in it. */
+/** The files in one part (a folder) of a tree. */
 export function filesOf(files: Files, part: string): Files {
   const names = Object.entries(files).filter(([name]) => partOf(name) === part);
   return Object.fromEntries(
@@ -23,7 +23,7 @@ export function filesOf(files: Files, part: string): Files {
   );
 }
 
-/** The part that a file of a tree is in; "" for none. */
+/** The part that contains a file of a tree; "" for none. */
 export function partOf(name: string): string {
   return name.includes("/") ? name.slice(0, name.indexOf("/")) : "";
 }

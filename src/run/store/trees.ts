@@ -18,7 +18,7 @@ export function openTrees(
   const mark = (path: string, says: string | true) =>
     patiently(() => backend.put(path, encodeRecord(says), { flush: true }));
 
-  /** What was found to be wrong with a file of an attempt, if anything was. */
+  /** The recorded problem of an attempt's file, if there is one. */
   async function markedProblem(tree: string, attempt: string): Promise<string | undefined> {
     const content = await backend.get(brokenMark(tree, attempt));
     if (content === undefined) return undefined;
@@ -26,7 +26,7 @@ export function openTrees(
     return "value" in says && says.value !== true ? says.value : "a file of it is not what it says";
   }
 
-  /** Why a tree is not whole; undefined if it is, but for what was freed. */
+  /** Why a tree is not complete; undefined if it is. Freed parts don't count as missing. */
   async function problemOf(tree: string, { attempt, files }: Tree<unknown>): Promise<string | undefined> {
     const marked = await markedProblem(tree, attempt);
     if (marked !== undefined) return marked;

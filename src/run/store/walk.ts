@@ -5,13 +5,13 @@ import { requireMarkToRead } from "../../base/files/marked-folder.ts";
 import { readingError } from "../../base/files/storage-errors.ts";
 import type { Page } from "./backend.ts";
 
-/** How many paths a part of a listing has at most. */
+/** The most paths in one part of a listing. */
 const pageLength = 1000;
 
 /**
- * The files below `root` whose path begins with `prefix` and follows `after`, in the order of their paths, as an object
- * store lists them. A folder is read only where what is asked for may be in it. `isOther` names what is not listed.
- * Synchronous: most folders hold a handful of files, and ways through the thread pool would double what they cost.
+ * The files below `root` whose path begins with `prefix` and comes after `after`, in an object store's order of
+ * paths. It reads only folders that may contain some. `isOther` selects files to skip. It is synchronous: most
+ * folders contain a handful of files, and trips through the thread pool would double their cost.
  */
 export function pageOf(
   root: string,
@@ -57,6 +57,6 @@ function entriesIn(folder: string): Dirent[] {
   } catch (error) {
     if (!isAbsence(error)) throw readingError(error, folder);
     requireMarkToRead(folder);
-    return []; // a folder's existence means nothing
+    return []; // a missing folder has no meaning
   }
 }

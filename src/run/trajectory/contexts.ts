@@ -3,18 +3,20 @@ import type { TrajectoryName } from "../store/keys.ts";
 import type { Store } from "../store/store.ts";
 import { readSegments } from "./segments.ts";
 
-/** The tokens of trajectories under way, so that a turn need not gather those of all turns before it. */
+/** The tokens of trajectories in progress, so that a turn need not collect those of all earlier turns. */
 export interface Contexts {
-  /** All tokens of a trajectory up to `head`, read from the store if they are not known; none for null. */
+  /** All tokens of a trajectory up to `head`, read from the store if they are not cached; none for null. */
   get(store: Pick<Store, "read">, place: TrajectoryName, head: SegmentRef | null): Promise<number[]>;
-  /** Keeps the tokens up to `head`, which follows `previous`: that one is forgotten. */
+  /** Caches the tokens up to `head`, and drops those of `previous`, which it follows. */
   set(head: SegmentRef, tokens: number[], previous: SegmentRef | null): void;
 }
 
-/** Tokens that are kept, all trajectories together: at most 128 MiB. The least recently used go first. */
+/**
+ * The most tokens cached for all trajectories together: at most 128 MiB. The least recently used are evicted first.
+ */
 const tokenLimit = 2 ** 24;
 
-/** Contexts, none known yet. */
+/** An empty cache of contexts. */
 export function openContexts(limit: number = tokenLimit): Contexts {
   /** By recency of use, the latest last. */
   const known = new Map<SegmentRef, number[]>();

@@ -3,8 +3,8 @@ import type { Store } from "../store/store.ts";
 import { readCalls } from "./turn-journal.ts";
 
 /**
- * Copies the journal of a trajectory's first `turns` turns to another one: its activities then return what is recorded
- * instead of doing it again.
+ * Copies the journal of a trajectory's first `turns` turns to another one, whose activities then return the recorded
+ * results instead of repeating the work.
  */
 export async function copyTurns(
   store: Pick<Store, "read" | "record">,

@@ -4,7 +4,7 @@ import { type Ended, endedTurns } from "../projections/ended-turns.ts";
 import type { Store } from "../store/store.ts";
 import { readTurns, recordRefused } from "./turn-journal.ts";
 
-/** How far a trajectory came, by its journal. */
+/** The progress of a trajectory according to its journal. */
 export async function foundInJournal(store: Pick<Store, "read">, lost: Lost): Promise<EndedTrajectory> {
   const entries = await readTurns(store, lost.place);
   const generated = entries.map((entry) => entry.generated);
@@ -14,7 +14,7 @@ export async function foundInJournal(store: Pick<Store, "read">, lost: Lost): Pr
   return { ...lost, turns: generated.length, calls, head: generated.at(-1)?.head ?? null, tokens };
 }
 
-/** Reads the turns of an ended trajectory from its journal, after adding what it lacks. */
+/** Reads the turns of an ended trajectory from its journal, after adding missing records. */
 export async function readEnded(
   store: Pick<Store, "read" | "record">,
   ended: EndedTrajectory,

@@ -7,8 +7,9 @@ import type { Outcome } from "../../contracts/trajectory.ts";
 import type { Store } from "../store/store.ts";
 
 /**
- * What rewards take for a trajectory's answer: the last action that no sub-agent wrote, without its thoughts and calls, as the run's action format
- * has them, or what the tool said that ended it, whole; "" if a limit did. Throws as `Store.readBytes` does.
+ * The text that rewards score as a trajectory's answer: the last action not written by a sub-agent, without its
+ * thoughts and calls according to the run's action format; or the complete answer of the tool that ended it; or ""
+ * if a limit ended it. Throws the same errors as `Store.readBytes`.
  */
 export async function finalAnswer(
   store: Pick<Store, "readBytes">,
@@ -23,7 +24,7 @@ export async function finalAnswer(
   return whole === undefined ? (ending?.observation ?? "") : Buffer.from(whole).toString();
 }
 
-/** Where there is neither thought nor call the text stays as it is, spaces at its ends included: it may be code. */
+/** Without thoughts and calls the text stays unchanged, including outer spaces, because it may be code. */
 function answerIn(text: string, options: Parameters<typeof parseAction>[1]): string {
   const { answer } = parseAction(text, options);
   return answer === text.trim() ? text : answer;

@@ -10,7 +10,7 @@ import type { TrajectoryName } from "../store/keys.ts";
 import { openRunStore } from "../store/open-run-store.ts";
 import { trajectoryReader } from "./reader.ts";
 
-/** A trajectory that was found: its run and its place in the run's folder. */
+/** A found trajectory: its run, and its place in the run's folder. */
 export interface Found extends TrajectoryName {
   id: string;
   run: string;
@@ -19,8 +19,8 @@ export interface Found extends TrajectoryName {
 const longestList = 5;
 
 /**
- * Finds a trajectory by its id `run/stage/task/sample`, or by the end of it (`task/sample`) where only one in `runs`
- * ends so, or only one of the run that is named. Throws TRAJECTORY_NOT_FOUND with ids like it, TRAJECTORY_AMBIGUOUS with ids that match.
+ * Finds a trajectory by its id `run/stage/task/sample`, or by a suffix (`task/sample`) that is unique in `runs` or
+ * in the named run. Throws TRAJECTORY_NOT_FOUND with similar ids, and TRAJECTORY_AMBIGUOUS with the matching ones.
  */
 export async function findTrajectory(
   runs: string,
@@ -59,7 +59,7 @@ export async function findTrajectory(
   return match;
 }
 
-/** Every trajectory in `runs`; only those of the named run if `asked` is a whole id of a run that exists, the named one first. */
+/** Every trajectory in `runs`, the named run first. If `asked` is a whole id of an existing run, only that run's. */
 async function* allTrajectories(
   runs: string,
   asked: string,
@@ -81,13 +81,13 @@ async function* allTrajectories(
   }
 }
 
-/** An id that was not asked for, and how far it is from what was. */
+/** Another id, and its distance from the requested one. */
 interface Scored {
   id: string;
   score: number;
 }
 
-/** The ids that are like what was asked for, with one more that may be. */
+/** The ids closest to the requested one, after considering one more. */
 function closest(close: Scored[], id: string, asked: string): Scored[] {
   const score = distance(id.split("/").slice(-asked.split("/").length).join("/"), asked);
   const last = close[longestList - 1];

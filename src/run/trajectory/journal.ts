@@ -2,11 +2,11 @@ import type { Key } from "../store/key.ts";
 import type { Journal } from "./run-journal.ts";
 
 /**
- * Does `work` unless there is a record of it, and records the result. Work that waits for something looks again before it
- * begins: that rejects if another attempt has recorded it meanwhile. When two attempts race, the first to record wins and both
- * return what it wrote: a late attempt of a dead worker changes nothing. A record that can't be read is made again. With `flush`
- * it survives a power failure once this returns.
- * Throws DISK_FULL, STORE_NOT_WRITABLE, and what `work` throws.
+ * Runs `work` unless its result is recorded, and records the result. `work` receives a function to call before it
+ * starts something after a wait: it rejects if another attempt has recorded a result meanwhile. If two attempts
+ * race, the first to record wins and both return its result, so a late attempt of a dead worker changes nothing. An
+ * unreadable record is created again. With `flush` it survives a power failure once this returns. Throws DISK_FULL,
+ * STORE_NOT_WRITABLE and `work`'s errors.
  */
 export async function recordedOnce<Value>(
   store: Journal,

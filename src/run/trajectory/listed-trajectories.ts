@@ -4,16 +4,16 @@ import type { TrajectoryName } from "../store/keys.ts";
 import { listed } from "../store/listed.ts";
 import type { Store } from "../store/store.ts";
 
-/** Which trajectories are asked for. */
+/** Selects trajectories. */
 export interface Only {
   stage?: string | undefined;
   task?: string | undefined;
 }
 
 /**
- * The trajectories of a run that have single records, as a listing knows them, in the order of their keys; of one stage or
- * task if named. Where a name was cut in the key, the record says it once the trajectory has ended; before, one is left out unless
- * its stage and task are named.
+ * The trajectories of a run with single records, from a listing, in the order of their keys; those of one stage or
+ * task if given. If the key has a cut name, the record contains the full name once the trajectory has ended. Before
+ * that, such a trajectory is skipped unless its stage and task are given.
  */
 export async function* listedTrajectories(
   store: Pick<Store, "list" | "read">,
@@ -36,7 +36,7 @@ async function nameOfCut(
   { prefix, sample }: { prefix: string; sample: number },
   { stage, task }: Only,
 ): Promise<TrajectoryName | undefined> {
-  if (stage !== undefined && task !== undefined) return { stage, task, sample }; // what is listed is theirs alone
+  if (stage !== undefined && task !== undefined) return { stage, task, sample }; // the listing contains no others
   for (const ending of ["trajectory", "left-out-1"]) {
     const record = await store.read<Trajectory>({ path: `${prefix}${ending}.json` });
     if (record !== undefined) return { stage: record.stage, task: record.taskId, sample };
@@ -44,13 +44,16 @@ async function nameOfCut(
   return undefined;
 }
 
-/** Where the single records of trajectories are. */
+/** The prefix of trajectories' single records. */
 export function trajectoriesPrefix({ stage, task }: Only = {}): Prefix {
   if (stage === undefined) return prefixOf("trajectories");
   return task === undefined ? prefixOf("trajectories", stage) : prefixOf("trajectories", stage, task);
 }
 
-/** The trajectory that a path is of: the prefix of its keys, its stage, and its name unless a part of that was cut. */
+/**
+ * The trajectory that a path belongs to: the prefix of its keys, its stage, and its name unless a part of that was
+ * cut.
+ */
 export function trajectoryIn(
   path: string,
 ): { prefix: string; stage: string; sample: number; name: TrajectoryName | undefined } | undefined {

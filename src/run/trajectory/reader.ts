@@ -16,31 +16,37 @@ import { byStage, type Stage, withOthers } from "./stages.ts";
 import { readTrajectoryRecord } from "./trajectory-files.ts";
 
 /**
- * Reads what a run has of trajectories, whichever form it has: records one by one, or rows in the file of their step. The
- * same key gives the same value from either.
+ * Reads a run's records of trajectories in either form: single records, or rows in their step's file. The same key
+ * gives the same value from both.
  */
 export interface RecordReader extends Pick<Store, "read"> {
   /**
-   * The trajectories, under way or finished, of one stage or task if named: a stage at a time, in order, so that a run of
-   * any size can be gone through. What a listing does not know yet is left out.
+   * The trajectories, in progress or finished, of one stage or task if given. It yields one stage at a time, in
+   * order, so it works for runs of any size. It misses trajectories that a listing does not contain yet.
    */
   stages(only?: Only): AsyncGenerator<Stage<TrajectoryName>>;
   /** All of them at once. */
   list(only?: Only): Promise<TrajectoryName[]>;
-  /** What lists and checks need of a finished trajectory, without its turns if it is in a file; undefined if it is under way. */
+  /**
+   * The facts about a finished trajectory that lists and checks need, without its turns if it is in a file;
+   * undefined while it is in progress.
+   */
   finished(name: TrajectoryName): Promise<FinishedTrajectory | undefined>;
-  /** Those of a stage that are in files of steps, with what lists and checks need. */
+  /** The trajectories of a stage in step files, with the facts that lists and checks need. */
   folded(stage: string): Promise<readonly FoldedEntry[]>;
-  /** The stages that have trajectories in files, when it last looked. */
+  /** The stages with trajectories in files, as of the last look. */
   foldedStages(): Promise<string[]>;
-  /** The step in whose file a trajectory is, by the prefix of its records' paths; undefined if it is in none. */
+  /** The step whose file contains a trajectory, by the prefix of its records' paths; undefined if none does. */
   foldedIn(prefix: string): Promise<number | undefined>;
 }
 
-/** Parts of files that are kept rebuilt: some thousand rows each. */
+/** Parts of files that stay decoded: some thousand rows each. */
 const keptParts = 3;
 
-/** A reader of a run. It asks which steps are folded when it is first needed, and again where something is not found. */
+/**
+ * A reader of a run's trajectories. It checks which steps are folded on first use, and again if something is
+ * missing.
+ */
 export function trajectoryReader({
   store,
 }: {
@@ -50,7 +56,7 @@ export function trajectoryReader({
   let first: Promise<void> | undefined;
   const parts = recentlyUsed<string, ReadonlyMap<string, StoredJson>>(keptParts);
 
-  /** Which steps are folded is known from then on, as far as it is not asked again. */
+  /** Makes sure that the folded steps have been checked at least once. */
   async function looked(): Promise<void> {
     first ??= files.look();
     await first.catch((error) => {
@@ -108,7 +114,7 @@ export function trajectoryReader({
       told.add(stage.stage);
       yield* withFolded(stage, task);
     }
-    await files.look(); // after the list: what it lacks is in a file by now
+    await files.look(); // after the list, because a file contains what the list lacks by now
     for (const stage of inFiles()) if (!told.has(stage)) yield* withFolded({ stage, items: [] }, task);
   }
 
@@ -153,7 +159,7 @@ export function trajectoryReader({
   };
 }
 
-/** The stage in the prefix of a trajectory's keys; "" where it was cut, as no step's is. */
+/** The stage in the prefix of a trajectory's keys; "" if it was cut, which never happens to a step's. */
 function stageIn(prefix: string): string {
   return nameOf(prefix.split("/")[1] ?? "") ?? "";
 }

@@ -1,10 +1,10 @@
-/** Values that cost something to get, the latest used kept. */
+/** A cache of values that are expensive to get. It keeps the most recently used. */
 export interface RecentlyUsed<Key, Value> {
-  /** The value, which `make` gets unless it is kept; what is undefined is asked for again. */
+  /** The value, created by `make` unless it is cached. Undefined values are not cached. */
   get(key: Key, make: () => Promise<Value | undefined>): Promise<Value | undefined>;
 }
 
-/** Keeps at most so many. */
+/** A cache of at most `most` values. */
 export function recentlyUsed<Key, Value>(most: number): RecentlyUsed<Key, Value> {
   /** By recency of use, the latest last. */
   const kept = new Map<Key, Promise<Value | undefined>>();

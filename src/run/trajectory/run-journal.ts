@@ -7,15 +7,15 @@ import { foldedPrefix } from "./folded/folded-path.ts";
 import { trajectoryReader } from "./reader.ts";
 import { recentlyUsed } from "./recently-used.ts";
 
-/** Where what was done is recorded, and looked for before it is done. */
+/** The record of finished work, which is consulted before work is done. */
 export type Journal = Pick<Store, "read" | "record">;
 
-/** Steps whose trajectories are remembered. */
+/** Number of steps whose trajectories are cached. */
 const keptSteps = 8;
 
 /**
- * The journal of a run as an attempt must see it that may be late by steps: a record that is gone, since it is in its step's
- * file, is there. Where one is absent that costs a question: whether a step is recorded that may have had the trajectory.
+ * A run's journal for an attempt that may be steps late: a record that has moved to its step's file still counts as
+ * present. Each absent record costs a check of whether a step that may have had the trajectory is recorded.
  */
 export function runJournal(run: Pick<OpenRun, "folder" | "plan" | "store">): Journal {
   const { plan, store } = run;
@@ -27,7 +27,7 @@ export function runJournal(run: Pick<OpenRun, "folder" | "plan" | "store">): Jou
       return tree && new Set(tree.value.trajectories.map((name) => trajectoryPrefix(name).prefix));
     });
 
-  /** Whether one of the steps that may have had the trajectory has it in its file. */
+  /** Whether the file of a step that may have used the trajectory contains it. */
   async function isFolded(prefix: string): Promise<boolean> {
     const made = stepOf(prefix.split("/")[1] ?? "");
     if (made === undefined) return false;

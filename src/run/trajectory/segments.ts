@@ -7,7 +7,7 @@ import type { SegmentRows } from "../projections/training-trajectory.ts";
 import { type TrajectoryName, turnKey } from "../store/keys.ts";
 import type { Store } from "../store/store.ts";
 
-/** The recorded turns of a trajectory, the first one first, until one is absent. */
+/** The recorded turns of a trajectory from the first, until one is absent. */
 export async function* recordedTurns(
   store: Pick<Store, "read">,
   place: TrajectoryName,
@@ -34,8 +34,8 @@ export async function readRows(
 }
 
 /**
- * All segments of a trajectory up to `head`, the first one first; none for null. They are followed by their names among
- * its turns: a loop may go back to an earlier one. Throws SEGMENT_MISSING.
+ * All segments of a trajectory up to `head`, the first one first; none for null. It follows the segments' names
+ * backward, because a loop may return to an earlier turn. Throws SEGMENT_MISSING.
  */
 export async function readSegments(
   store: Pick<Store, "read">,
@@ -46,7 +46,9 @@ export async function readSegments(
   return head === null ? [] : chain(known, place, head);
 }
 
-/** The segments of the turns up to the one that ends with `head`, by name, and the names of their actions in order. */
+/**
+ * The segments of the turns up to the one that ends with `head`, by name, and the names of their actions in order.
+ */
 async function turnsUpTo(
   store: Pick<Store, "read">,
   place: TrajectoryName,

@@ -1,12 +1,12 @@
 import { trajectoriesPrefix } from "./listed-trajectories.ts";
 
-/** What there is of a stage. */
+/** The items of a stage. */
 export interface Stage<Item> {
   stage: string;
   items: Item[];
 }
 
-/** Puts together what follows each other and is of one stage. */
+/** Groups consecutive items of the same stage. */
 export async function* byStage<Item extends { stage: string }>(
   items: AsyncIterable<Item>,
 ): AsyncGenerator<Stage<Item>> {
@@ -21,7 +21,7 @@ export async function* byStage<Item extends { stage: string }>(
   if (current !== undefined) yield current;
 }
 
-/** Stages that come in the order of their keys, and the `others` between them, without anything. */
+/** Merges stages in the order of their keys with `others`, which have no items. */
 export async function* withOthers<Item>(
   stages: AsyncIterable<Stage<Item>>,
   others: Iterable<string>,

@@ -9,23 +9,23 @@ import type { Store } from "../store/store.ts";
 import { readRows } from "./segments.ts";
 import { trajectoryOf } from "./trajectory-of.ts";
 
-/** What a step trains on. */
+/** The data that a step trains on. */
 export interface TrainingBatch {
   members: BatchMember[];
   trajectories: TrainingTrajectory[];
-  /** Members that can't be read any more, and those of groups of which they left too few. */
+  /** Members that are no longer readable, and members of groups that are too small without them. */
   unreadable: LeftOut[];
 }
 
 const limits: ReadonlySet<Outcome> = new Set(["turn-limit", "token-limit", "time-limit"]);
 
-/** A member that was read, or why it can't be. */
+/** A member's trajectory, or why it can't be read. */
 type Read = { member: BatchMember } & ({ trajectory: TrainingTrajectory } | { reason: string });
 
 /**
- * Reads what a step trains on from the records of its trajectories, for the policy at `temperature`. What can't be read is
- * left out with the reason, so that a broken record does not fail its step for ever; a group that has fewer than `minGroup`
- * members left goes with it, unless no other is left.
+ * Reads a step's training data from the records of its trajectories, for the policy at `temperature`. Unreadable
+ * ones are left out with the reason, so that a broken record does not fail its step forever. A group with fewer than
+ * `minGroup` remaining members is left out too, unless no other group remains.
  */
 export async function readBatch(
   store: Pick<Store, "read">,

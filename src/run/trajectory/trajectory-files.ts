@@ -5,7 +5,7 @@ import { objectsAtOnce } from "../store/at-once.ts";
 import { leftOutKey, type TrajectoryName, trajectoryKey } from "../store/keys.ts";
 import type { Store } from "../store/store.ts";
 
-/** Reads the records of the trajectories that have finished, a few at a time. */
+/** Reads the records of finished trajectories, a few at a time. */
 export async function readTrajectories(
   store: Pick<Store, "read">,
   names: readonly TrajectoryName[],
@@ -15,8 +15,8 @@ export async function readTrajectories(
 }
 
 /**
- * The record of a trajectory: how it was scored, or that its last admission was left out, though it may be under way
- * again; undefined while its first one is.
+ * The record of a trajectory: its score, or that its last admission was left out, although it may be in progress
+ * again; undefined while its first admission is in progress.
  */
 export async function readTrajectoryRecord(
   store: Pick<Store, "read">,
@@ -25,7 +25,7 @@ export async function readTrajectoryRecord(
   return (await store.read(trajectoryKey(name))) ?? (await leftOutRecords(store, name)).at(-1);
 }
 
-/** What was recorded of a trajectory each time that it was left out, the first one first. */
+/** The records of each time that a trajectory was left out, the first one first. */
 export async function leftOutRecords(
   store: Pick<Store, "read">,
   name: TrajectoryName,

@@ -8,8 +8,8 @@ import type { Store } from "../store/store.ts";
 import { recordedTurns } from "./segments.ts";
 
 /**
- * The turns of a trajectory: the first `turns`, the last of which began `calls` calls; or, if that is not known, all that
- * there are, and of the last one the calls up to the first without an answer.
+ * The first `turns` turns of a trajectory. The last one began `calls` calls. If these numbers are unknown, all recorded
+ * turns, with the last one's calls up to the first unanswered one.
  */
 export async function readTurns(
   store: Pick<Store, "read">,
@@ -34,7 +34,10 @@ export async function readTurns(
   );
 }
 
-/** The calls of a turn that have been answered, in order, of the `begun` first ones; up to the first gap if that is not known. */
+/**
+ * The answered calls among the first `begun` calls of a turn, in order; up to the first gap if the number is
+ * unknown.
+ */
 export async function readCalls(
   store: Pick<Store, "read">,
   place: TrajectoryName,
@@ -50,7 +53,7 @@ export async function readCalls(
   return found;
 }
 
-/** Records calls that no tool was asked for, so that the journal holds every call. */
+/** Records calls that were rejected before reaching a tool, so that the journal contains every call. */
 export async function recordRefused(
   store: Pick<Store, "record">,
   place: TrajectoryName,

@@ -1,10 +1,12 @@
 import type { Plan } from "../../contracts/plan.ts";
 import { firstVersion } from "./first-version.ts";
 
-/** Versions kept beside the checkpoints: the newest ones, which a resumed run may start from. */
+/** Versions kept in addition to checkpoints: the newest ones, from which a resumed run may start. */
 const newest = 3;
 
-/** Whether the folders of `version` stay once version `current` is recorded: checkpoints, and the newest versions. */
+/**
+ * Whether the folders of `version` stay once version `current` is recorded: checkpoints and the newest versions do.
+ */
 export function isKept(
   plan: Pick<Plan, "warmStart" | "checkpoints" | "changes">,
   version: number,
@@ -15,7 +17,7 @@ export function isKept(
   return intervalsSince(plan, step).every((every) => step % every === 0);
 }
 
-/** The steps between checkpoints that have been in force since a step was taken: it is kept if it was for all of them. */
+/** The checkpoint intervals in force since a step was taken. The step is kept only if all of them include it. */
 function intervalsSince({ checkpoints, changes = [] }: Pick<Plan, "checkpoints" | "changes">, step: number) {
   const later = changes.filter((change) => change.step >= step).flatMap(({ changed }) => changed);
   const earlier = later.filter(({ key }) => key === "checkpoints.every").map(({ from }) => Number(from));

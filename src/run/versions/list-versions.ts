@@ -7,24 +7,26 @@ import { firstVersion } from "./first-version.ts";
 import { newestVersion } from "./newest-version.ts";
 import { policyPart } from "./version-parts.ts";
 
-/** A version of a run's policy, as a person asks for it. */
+/** A version of a run's policy, for display. */
 export interface ListedVersion {
   version: number;
   /** The step that made it; absent before the first one. */
   step?: number;
-  /** `removed`: it is no checkpoint, nor new any more. `broken`: its files are not what was committed. */
+  /** `removed`: it is neither a checkpoint nor recent. `broken`: its files differ from the commit. */
   state: "there" | "removed" | "broken";
-  /** Where its policy lies, in Hugging Face's formats. */
+  /** The folder of its policy, in Hugging Face's formats. */
   folder?: string;
 }
 
-/** A run, as far as its versions go. */
+/** The parts of a run that determine its versions. */
 interface VersionedRun {
   plan: Pick<Plan, "warmStart">;
   store: Pick<Store, "has" | "readTree" | "inFolder" | "problemOf" | "isFreed">;
 }
 
-/** The versions that a run has made, in order. Their files are not read: only those of another size are known to be broken. */
+/**
+ * The versions that a run has made, in order. Their files are not read, so only a changed size marks one as broken.
+ */
 export async function listVersions(run: VersionedRun): Promise<ListedVersion[]> {
   const newest = (await newestVersion(run)) ?? -1;
   return Promise.all(Array.from({ length: newest + 1 }, (_, version) => listedVersion(run, version)));

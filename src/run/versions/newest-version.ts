@@ -4,7 +4,7 @@ import type { Store } from "../store/store.ts";
 import { treeRecordKey } from "../store/tree-paths.ts";
 import { policyPart, versionKey } from "./version-parts.ts";
 
-/** The newest version of a run, asked for from `known` on, which there is; undefined if there is none. */
+/** The newest version of a run, searching from `known`, which exists; undefined if there is none. */
 export async function newestVersion(
   { plan, store }: { plan: Pick<Plan, "warmStart">; store: Pick<Store, "has"> },
   known?: number,
@@ -14,7 +14,7 @@ export async function newestVersion(
   return count === 0 ? undefined : count - 1;
 }
 
-/** Whether a version was made, and its policy not freed since. */
+/** Whether a version was made and its policy has not been freed. */
 export async function hasVersion(
   { plan, store }: { plan: Pick<Plan, "warmStart">; store: Pick<Store, "treeRecord" | "isFreed"> },
   version: number,

@@ -19,8 +19,8 @@ export interface Member {
 }
 
 /**
- * Puts the ended trajectories of a step into one file, once: what stands. The file is read back
- * before it is committed: it gives exactly the records that went into it. Throws as `Store.tree` does.
+ * Puts the ended trajectories of a step into one file, once, and returns the current tree. Before the commit it
+ * reads the file back to verify that it restores exactly the same records. Throws the same errors as `Store.tree`.
  */
 export async function foldStep(
   store: Pick<Store, "tree" | "readTree">,
@@ -40,7 +40,7 @@ export async function foldStep(
         const rows = rowsOf(member.records, member.ending, member.use);
         const place = writer.add(rows);
         written.push({ folded: foldedTrajectory(member, place), digest: digestOf(rebuilt(rows)) });
-        await nextTurn(); // others work in this process
+        await nextTurn(); // lets other work in this process run
       }
       writer.finish();
       await readBack(folder, written);

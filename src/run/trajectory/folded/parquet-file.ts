@@ -13,15 +13,15 @@ import type { RowsPlace } from "../../../contracts/folded-step.ts";
 import { type Column, callColumns, columns } from "../../projections/parquet-columns.ts";
 import type { Row } from "../../projections/parquet-row.ts";
 
-/** The one file of the tree. */
+/** The only file of the tree. */
 const name = "trajectories.parquet";
 
-/** Where the rows of the tree in a folder are. */
+/** The path of the rows in a tree's folder. */
 export function rowsFile(folder: string): string {
   return join(folder, name);
 }
 
-/** Rows that are held before they are written, and read at once: so many, or so many tokens and characters. */
+/** The most rows that are buffered for writing or read at once. Tokens and characters are limited too. */
 const mostRows = 1000;
 const mostContent = 2 ** 21;
 
@@ -29,17 +29,19 @@ const lists = Object.entries(columns).flatMap(([column, { type }]) =>
   type === "integers" || type === "numbers" || type === "calls" ? [column] : [],
 );
 
-/** Columns that a row lacks where they are null: lists, and what older files have not. */
+/** Columns that a row lacks if they are null: lists, and columns that older files don't have. */
 const mayLack = [...lists, "cut_observations"];
 
 /** A file of rows that is being written. */
 export interface RowWriter {
-  /** Adds the rows of a trajectory, which stay together; where they are. */
+  /** Adds the rows of a trajectory, which stay together. Returns their place. */
   add(rows: readonly Row[]): RowsPlace;
   finish(): void;
 }
 
-/** Writes the file in a folder: Parquet, compressed by Zstandard. What is held at once does not grow with the rows. */
+/**
+ * Writes the file in a folder as Parquet, compressed by Zstandard. Its memory does not grow with the number of rows.
+ */
 export function writeRows(folder: string): RowWriter {
   const writer = new ParquetWriter({
     writer: fileWriter(rowsFile(folder)),
@@ -86,7 +88,7 @@ function columnData(rows: readonly Row[]): ColumnSource[] {
   });
 }
 
-/** The rows of the file in a folder, by parts: each is read when it is asked for. */
+/** Opens the rows of the file in a folder by parts, each read on demand. */
 export async function openRows(
   folder: string,
 ): Promise<{ parts: number; read(part: number): Promise<Row[]> }> {
@@ -118,7 +120,7 @@ function isRow(row: ParquetRow): row is ParquetRow & Row {
   return Object.keys(columns).every((column) => row[column] !== undefined);
 }
 
-/** The columns as Parquet declares them. Everything may be null. */
+/** The columns declared in Parquet's form. All of them are nullable. */
 function parquetSchema(): SchemaElement[] {
   const names = Object.entries(columns);
   return [{ name: "root", num_children: names.length }, ...names.flatMap(elementsOf)];

@@ -11,7 +11,7 @@ import { readCalls } from "../turn-journal.ts";
 
 type Reads = Pick<Store, "read">;
 
-/** Reads all that the store holds of a trajectory record by record. */
+/** Reads all single records of a trajectory from the store. */
 export async function readRecords(
   store: Pick<Store, "read" | "list">,
   name: TrajectoryName,
@@ -35,9 +35,9 @@ export async function readRecords(
 }
 
 /**
- * How many calls the last turn began. The record of a scored trajectory says so; of one that was left out it may be what its journal
- * told, which does not see past a call without an answer, and a turn may have come after the record: then what is
- * listed counts.
+ * How many calls the last turn began. The record of a scored trajectory has the number. That of one that was left
+ * out may come from its journal, which does not see past an unanswered call, and a turn may have followed the
+ * record. Then the listing counts.
  */
 async function begunAtLast(
   store: Pick<Store, "list">,
@@ -52,7 +52,7 @@ async function begunAtLast(
     : Math.max(told, await listedCalls(store, name, turn));
 }
 
-/** As many calls of a turn as have an answer or a failure, and those before them. */
+/** The number of calls of a turn up to the last one that has an answer or a failure. */
 async function listedCalls(store: Pick<Store, "list">, name: TrajectoryName, turn: number): Promise<number> {
   const place = trajectoryPrefix(name);
   const ofTurn = new RegExp(`^(?:turn-${turn}-call-|calls/${turn}-)(\\d+)`);
@@ -78,7 +78,7 @@ async function keptCalls(store: Reads, name: TrajectoryName, turn: number, begun
   return calls;
 }
 
-/** Those at 1, 2, 3 … until one is absent. */
+/** The failures at 1, 2, 3 … until one is absent. */
 async function failuresOf(store: Reads, key: (failure: number) => Key<Failure>): Promise<Failure[]> {
   const failures: Failure[] = [];
   for (;;) {

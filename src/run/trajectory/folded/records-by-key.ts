@@ -8,10 +8,10 @@ import {
   turnKey,
 } from "../../store/keys.ts";
 
-/** A value of a record: what it is, its key says. */
+/** A record's value. Its key determines the type. */
 export type StoredJson = ReturnType<typeof JSON.parse>;
 
-/** The records of a trajectory by the paths of their keys, as a store has them one by one. */
+/** The records of a trajectory by the paths of their keys, as a store has them singly. */
 export function* recordsByKey(
   name: TrajectoryName,
   { record, leftOut, turns, scoreFailures }: StoredRecords,

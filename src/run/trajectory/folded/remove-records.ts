@@ -8,8 +8,8 @@ import type { Store } from "../../store/store.ts";
 import { foldedPrefix } from "./folded-path.ts";
 
 /**
- * Removes the single records of trajectories that are in a step's file, some at once; how many. What is killed can be
- * repeated: readers take the file's, however many of the others are left.
+ * Removes single records of trajectories that are in a step's file, some of them concurrently, and returns their
+ * number. It can be repeated after a kill: readers prefer the file, however many single records are left.
  */
 export async function removeRecords(
   store: Pick<Store, "list" | "remove">,
@@ -28,6 +28,6 @@ async function* recordsOf(
   const listings = ahead(names, objectsAtOnce, (name) => collected(listed(store, trajectoryPrefix(name))));
   for await (const paths of listings) {
     yield* paths.filter((path) => foldedPrefix(path) !== undefined);
-    await nextTurn(); // others work in this process
+    await nextTurn(); // lets other work in this process run
   }
 }

@@ -8,35 +8,38 @@ import type { Tree } from "../../store/tree.ts";
 import { trajectoriesPrefix } from "../listed-trajectories.ts";
 import { recentlyUsed } from "../recently-used.ts";
 
-/** The trajectories that a step's file has, by the prefixes of their keys. */
+/** The trajectories in a step's file, by the prefixes of their keys. */
 export interface StepFile {
   step: number;
   tree: Tree<FoldedStep>;
   trajectories: ReadonlyMap<string, FoldedEntry>;
 }
 
-/** The files of a run's steps: what their records say. A few are held, however many there are. */
+/** The records of a run's step files. Only a few are cached, however many exist. */
 export interface StepFiles {
-  /** Looks which steps are folded, of those that were not when it last looked. */
+  /** Checks which steps have been folded since it last looked. */
   look(): Promise<void>;
   /**
-   * The same of the steps that may have trajectories of this stage: what had single records and has none any more is in a
-   * file of theirs.
+   * The same for the steps that may have trajectories of this stage: a trajectory that no longer has single records
+   * is in one of their files.
    */
   lookFor(stage: string): Promise<void>;
-  /** The stages that have trajectories in files, as far as is known. */
+  /** The known stages with trajectories in files. */
   stages(): string[];
-  /** The files with trajectories of a stage, as far as is known. */
+  /** The known files with trajectories of a stage. */
   of(stage: string): Promise<StepFile[]>;
-  /** Where the trajectory is whose keys begin so, if it is in a file, as far as is known. */
+  /** The known place of the trajectory whose keys have this prefix, if it is in a file. */
   find(prefix: string): Promise<{ file: StepFile; folded: FoldedEntry } | undefined>;
 }
 
 const kept = 8;
 
-/** The files of the steps of a run. */
+/** The files of a run's steps. */
 export function stepFiles(store: Pick<Store, "has" | "readTree">): StepFiles {
-  /** By the prefix of a stage, which steps' files have trajectories of it: all that grows with the run, by its steps. */
+  /**
+   * The steps whose files have trajectories of a stage, by the stage's prefix. Only this grows with the run, by its
+   * steps.
+   */
   const stepsOf = new Map<string, { stage: string; steps: number[] }>();
   const known = new Set<number>();
   const files = recentlyUsed<number, StepFile>(kept);
@@ -85,7 +88,7 @@ export function stepFiles(store: Pick<Store, "has" | "readTree">): StepFiles {
       return looking;
     },
     lookFor: async (stage) => {
-      // Steps are folded in order, and none trains on trajectories of a later one.
+      // Steps are folded in order, and a step never trains on trajectories of a later one.
       for (let step = stepOf(stage); step !== undefined; step++) {
         if (known.has(step)) continue;
         await add(step);
@@ -104,7 +107,7 @@ export function stepFiles(store: Pick<Store, "has" | "readTree">): StepFiles {
   };
 }
 
-/** The prefix of the stage that a trajectory's keys are below. */
+/** The prefix of the stage above a trajectory's keys. */
 function stagePrefix(prefix: string): string {
   return prefix.slice(0, prefix.indexOf("/", "trajectories/".length) + 1);
 }
