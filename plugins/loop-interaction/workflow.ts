@@ -2,16 +2,20 @@ import type { AgentLoop, LoopContext } from "everturn/workflow";
 import { isRight } from "./is-right.ts";
 
 /**
- * A task whose other side answers: a right answer ends the trajectory, a wrong one is told so, and the policy may try again (`attempts`).
- * Tools may be called before each answer. Of the task it reads `reward_model.ground_truth`, and of `extra_info.interaction_kwargs` the
- * `hints`: what is said to the first wrong answer, to the second, and so on; else `feedback` is said.
+ * A conversation in which someone replies to each action without a tool call, until there is nothing to reply: the task, which tells
+ * the policy that its answer is wrong, or a user for whom a tool of the pipeline speaks (`user`). The policy may call tools before
+ * each answer.
  */
 const interaction: AgentLoop = async (context) => {
-  const { config, turn, state } = context;
+  const { config, turn } = context;
+  const user = config.user === undefined ? undefined : String(config.user);
+  if (user !== undefined && turn === 1 && (await context.task()).prompt.at(-1)?.role !== "user") {
+    context.say((await context.useTool(user, {})).text);
+  }
   const action = await context.generate();
   if (action.finishReason === "length") return "token-limit";
-  const { calls } = context.parse(action);
-  const isLast = turn === Number(config.maxTurns ?? 8);
+  const { answer, calls } = context.parse(action);
+  const isLast = turn === Number(config.maxTurns ?? (user === undefined ? 8 : 30));
   if (calls.length > 0) {
     if (isLast) return "turn-limit";
     const answers = calls.map((call) =>
@@ -20,22 +24,40 @@ const interaction: AgentLoop = async (context) => {
     context.append(await Promise.all(answers));
     return "continue";
   }
-  const task = await context.task();
-  const attempt = Number(state.attempts ?? 0) + 1;
-  const isOver = isLast || attempt === Number(config.attempts ?? 2);
-  if (isOver || isRight(action.text, task.reward_model.ground_truth)) return "answered";
-  state.attempts = attempt;
-  context.say(hintOf(task, attempt) ?? String(config.feedback));
+  const reply =
+    user === undefined
+      ? await feedbackTo(action.text, isLast, context)
+      : isLast
+        ? undefined
+        : await replyOf(user, answer, context);
+  if (reply === undefined) return "answered";
+  context.say(reply);
   return "continue";
 };
 
 export default interaction;
 
-function hintOf(
-  { extra_info }: Awaited<ReturnType<LoopContext["task"]>>,
-  attempt: number,
-): string | undefined {
+/** The user's reply; undefined if the user is done. */
+async function replyOf(user: string, said: string, context: LoopContext): Promise<string | undefined> {
+  const { text, done } = await context.useTool(user, { said });
+  return done ? undefined : text;
+}
+
+/**
+ * The task's reply to a wrong answer that is not the last one: its hint for this attempt (`extra_info.interaction_kwargs.hints`), or
+ * `feedback`. Undefined if the answer stands.
+ */
+async function feedbackTo(
+  text: string,
+  isLast: boolean,
+  { config, state, task }: LoopContext,
+): Promise<string | undefined> {
+  const { reward_model, extra_info } = await task();
+  const attempt = Number(state.attempts ?? 0) + 1;
+  const isOver = isLast || attempt === Number(config.attempts ?? 2);
+  if (isOver || isRight(text, reward_model.ground_truth)) return undefined;
+  state.attempts = attempt;
   const { hints } = Object(Object(extra_info).interaction_kwargs);
   const hint: unknown = Array.isArray(hints) ? hints[attempt - 1] : undefined;
-  return typeof hint === "string" ? hint : undefined;
+  return typeof hint === "string" ? hint : String(config.feedback);
 }

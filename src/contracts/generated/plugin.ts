@@ -65,8 +65,29 @@ export interface PluginManifest {
      */
     processes: boolean;
   };
+  /**
+   * Other names of the plugin, for example those of plugins that it replaces.
+   */
+  aliases?: Alias[];
   tool?: ToolManifest;
   reward?: RewardManifest;
+}
+/**
+ * Another name of a plugin, which sets some of its options.
+ */
+export interface Alias {
+  /**
+   * The other name: lower-case letters, digits and dashes.
+   */
+  name: string;
+  /**
+   * Options that the name sets. A pipeline that uses the name can't set them.
+   */
+  preset?: JsonObject;
+  /**
+   * How the configuration's schema differs under this name, as a JSON merge patch (RFC 7396): null removes an option.
+   */
+  config?: JsonObject;
 }
 /**
  * A tool's definition for the policy, and how its calls are executed.

@@ -46,7 +46,7 @@ export async function openSubject(given: string, base: string, config?: JsonObje
     value: { config: settings },
     offsets: new Map(),
   };
-  const wrong = checkConfig(settings, manifest, document, "/config", base);
+  const { whole, problems: wrong } = checkConfig(settings, found, document, "/config", base);
   if (wrong.length > 0) {
     const reason = wrong.map(({ error }) => error.message.replace(/^config:1:1: /, "")).join(" ");
     const what = config === undefined ? "no configuration" : "this configuration";
@@ -58,7 +58,7 @@ export async function openSubject(given: string, base: string, config?: JsonObje
   const entry = join(folder, manifest.entry ?? manifest.workflow ?? "");
   const { name, version } = manifest;
   const source = "source" in found ? { source: found.source } : {};
-  const plugin = { name, version, folder, entry, manifest, config: settings, ...source };
+  const plugin = { name, version, folder, entry, manifest, config: whole, ...source };
   if (manifest.tool?.dynamic !== true) return { plugin };
   try {
     return { plugin: { ...plugin, functions: await ownFunctions(plugin) } };

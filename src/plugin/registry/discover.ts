@@ -1,14 +1,17 @@
 import { existsSync, readdirSync, readFileSync, realpathSync } from "node:fs";
 import { basename, join } from "node:path";
 import { everturnFolder, everturnModules, upwards } from "../../base/processes/own-module.ts";
+import { isObject } from "../../contracts/json.ts";
 
 /** The manifest's file name in a plugin's folder. */
 export const manifestName = "everturn.plugin.json";
 
-/** A folder with a manifest. `name` and `kind` are what the manifest says, as far as it can be read. */
+/** A name of a plugin that was found, and its folder. `name` and `kind` are what its manifest says, as far as it can be read. */
 export interface FoundPlugin {
   readonly name: string;
-  /** The name in the folder's package.json, if it has one: a pipeline may name the plugin by it, too. */
+  /** The plugin's own name, if `name` is an alias. */
+  readonly aliasOf?: string;
+  /** The name in the folder's package.json, if it has one: a pipeline may name the plugin by it, too. An alias takes its place there. */
   readonly package: string | undefined;
   readonly kind: unknown;
   readonly folder: string;
@@ -17,7 +20,7 @@ export interface FoundPlugin {
 /**
  * Every plugin that a pipeline in `start` can name: of `folders` (--plugins), of the `plugins/` and `node_modules/`
  * of `start` and each folder above it, and those that come with Everturn, unless the same is installed in
- * `node_modules/` too. Sorted by name, each folder once.
+ * `node_modules/` too. Sorted by name, each folder once, and once more for each of its plugin's aliases.
  */
 export function discoverPlugins(start: string, folders: readonly string[] = []): FoundPlugin[] {
   const above = upwards(start);
@@ -26,7 +29,7 @@ export function discoverPlugins(start: string, folders: readonly string[] = []):
   const scoped = packages.filter((path) => basename(path).startsWith("@")).flatMap(subfolders);
   const installed = pluginsAt([...packages, ...scoped]);
   const names = new Set(installed.map(({ name }) => name));
-  const own = pluginsAt(ownPlaces()).filter(({ name }) => !names.has(name));
+  const own = pluginsAt(ownPlaces()).filter(({ name, aliasOf = name }) => !names.has(aliasOf));
   const places = [...folders, ...written, ...[...installed, ...own].map(({ folder }) => folder)];
   return pluginsAt(places).sort((a, b) => a.name.localeCompare(b.name));
 }
@@ -39,7 +42,7 @@ function ownPlaces(): string[] {
 
 function pluginsAt(candidates: readonly string[]): FoundPlugin[] {
   const folders = candidates.filter(hasManifest).map((folder) => realpathSync(folder));
-  return [...new Set(folders)].map(glance);
+  return [...new Set(folders)].flatMap(glance);
 }
 
 /** Whether `folder` holds a manifest. */
@@ -54,16 +57,24 @@ function subfolders(folder: string): string[] {
     .map((entry) => join(folder, entry.name));
 }
 
-/** Name and kind as far as they can be read: a broken manifest is still found, and reported where it is used. */
-function glance(folder: string): FoundPlugin {
+/** Names and kind as far as they can be read: a broken manifest is still found, and reported where it is used. */
+function glance(folder: string): FoundPlugin[] {
   const text = readFileSync(join(folder, manifestName), "utf8");
-  const found = { package: packageOf(folder), folder };
+  const named = packageOf(folder);
   try {
-    const { name, kind }: { name?: unknown; kind?: unknown } = JSON.parse(text);
-    return { name: typeof name === "string" ? name : basename(folder), kind, ...found };
+    const said: { name?: unknown; kind?: unknown; aliases?: unknown } = JSON.parse(text);
+    const { kind } = said;
+    const name = typeof said.name === "string" ? said.name : basename(folder);
+    const aliases = (Array.isArray(said.aliases) ? said.aliases : []).flatMap(
+      (one: unknown): FoundPlugin[] => {
+        if (!isObject(one) || typeof one.name !== "string") return [];
+        return [{ name: one.name, aliasOf: name, package: named?.replace(/[^/]+$/, one.name), kind, folder }];
+      },
+    );
+    return [{ name, package: named, kind, folder }, ...aliases];
   } catch {
     const name = /"name"\s*:\s*"([^"]+)"/.exec(text)?.[1];
-    return { name: name ?? basename(folder), kind: undefined, ...found };
+    return [{ name: name ?? basename(folder), package: named, kind: undefined, folder }];
   }
 }
 

@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import manifestSchema from "../../../schemas/plugin.schema.json" with { type: "json" };
 import { EverturnError } from "../../base/errors/everturn-error.ts";
+import { checkValue } from "../../base/validation/check-value.ts";
 import { problemsOf } from "../../base/validation/findings.ts";
 import { parseJson } from "../../base/validation/parse-json.ts";
 import { displayPath } from "../../base/validation/place.ts";
@@ -10,8 +11,10 @@ import type { Problem } from "../../base/validation/problem.ts";
 import { readText } from "../../base/validation/read-text.ts";
 import { placeOf, type SourceDocument } from "../../base/validation/source-document.ts";
 import { validatorOf } from "../../base/validation/validator.ts";
-import type { PluginManifest } from "../../contracts/generated/plugin.ts";
+import type { Alias, PluginManifest } from "../../contracts/generated/plugin.ts";
 import type { JsonObject } from "../../contracts/json.ts";
+import { manifestAs } from "./alias.ts";
+import { noConfig } from "./config.ts";
 import { manifestName } from "./discover.ts";
 import { schemaProblems } from "./schema-problems.ts";
 
@@ -63,6 +66,25 @@ function schemasOf(manifest: PluginManifest, document: SourceDocument): Problem[
       schema === undefined ? [] : schemaProblems(schema, document, pointer),
     ),
     ...saidTwice(manifest, document),
+    ...(manifest.aliases ?? []).flatMap((alias, index) => aliasProblems(manifest, alias, index, document)),
+  ];
+}
+
+/** What is wrong with an alias: its schema, or what it presets. */
+function aliasProblems(
+  manifest: PluginManifest,
+  { name, preset }: Alias,
+  index: number,
+  document: SourceDocument,
+): Problem[] {
+  const pointer = child("/aliases", index);
+  const { config = {} } = manifestAs(manifest, name).manifest;
+  const at = child(pointer, "preset");
+  const { required: _, ...optional } = manifest.config ?? noConfig;
+  const { errors } = checkValue(optional, structuredClone(preset));
+  return [
+    ...schemaProblems(config, document, child(pointer, "config")),
+    ...problemsOf(errors, document, { base: at, whole: "the preset" }),
   ];
 }
 

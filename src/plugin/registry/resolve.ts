@@ -7,6 +7,7 @@ import { nearest, suggestion } from "../../base/validation/nearest.ts";
 import { displayPath, type Place } from "../../base/validation/place.ts";
 import type { Problem } from "../../base/validation/problem.ts";
 import type { PluginManifest } from "../../contracts/generated/plugin.ts";
+import { manifestAs, type NamedManifest } from "./alias.ts";
 import { type FoundPlugin, hasManifest, manifestName, packageOf } from "./discover.ts";
 import { inRange } from "./engine-range.ts";
 import { checkManifest } from "./manifest.ts";
@@ -25,15 +26,21 @@ export interface PluginSlot {
   readonly place: Place;
 }
 
-/** A usable plugin's folder, its package's name if it has one, and its manifest; or why there is none. */
+/** A usable plugin's folder, its package's name if it has one, and its manifest under the name in the slot; or why there is none. */
 export type Resolution =
-  | {
+  | (NamedManifest & {
       readonly folder: string;
       readonly package: string | undefined;
-      readonly manifest: PluginManifest;
       readonly problems: readonly Problem[];
-    }
+    })
   | { readonly manifest?: undefined; readonly problems: readonly Problem[] };
+
+/** What a plugin is called. */
+interface Called {
+  name: string;
+  aliasOf?: string | undefined;
+  package: string | undefined;
+}
 
 /** Finds the plugin that `slot` names and checks its manifest, kind, and engine version. `base` is for paths. */
 export function resolvePlugin(slot: PluginSlot, found: readonly FoundPlugin[], base: string): Resolution {
@@ -41,48 +48,66 @@ export function resolvePlugin(slot: PluginSlot, found: readonly FoundPlugin[], b
   const fail = (error: EverturnError): Resolution => ({ problems: [{ place: slot.place, error }] });
   const located = /^[./]/.test(slot.reference)
     ? folderAt(slot.reference, base, at)
-    : folderNamed(slot, found, base);
-  if (typeof located !== "string") return fail(located);
+    : pluginNamed(slot, found, base);
+  if (located instanceof EverturnError) return fail(located);
 
-  const { manifest, problems } = checkManifest(located);
-  if (manifest === undefined) return { problems };
-  const { kind, version } = manifest;
-  const named = packageOf(located);
-  const name = slot.reference === named ? bothNames(manifest.name, named) : manifest.name;
+  const { folder } = located;
+  const { manifest: whole, problems } = checkManifest(folder);
+  if (whole === undefined) return { problems };
+  const named = manifestAs(whole, located.name ?? whole.name);
+  const { kind, version } = named.manifest;
+  const packaged = packageOf(folder);
+  const name = fullName({
+    name: named.manifest.name,
+    aliasOf: named.alias?.of,
+    package: slot.reference === packaged ? packaged : undefined,
+  });
   if (slot.kind !== undefined && kind !== slot.kind) {
     const hint = suggestion("", namesOf(found, slot.kind), `Plugins of kind ${slot.kind}`);
     const params = { at, where: slot.where, expected: slot.kind, name, actual: kind, hint };
     return fail(new EverturnError("PLUGIN_WRONG_KIND", params));
   }
-  const range = manifest.engines.everturn;
+  const range = whole.engines.everturn;
   if (!inRange(engine, range)) {
     return fail(new EverturnError("PLUGIN_ENGINE_MISMATCH", { at, name, version, range, engine }));
   }
-  return { folder: located, package: named, manifest, problems: [] };
+  return { ...named, folder, package: packaged, problems: [] };
 }
 
-/** A plugin that was named by its package, as messages name it. */
-function bothNames(name: string, named: string): string {
-  return name === named ? name : `${name} of the package ${named}`;
+/** A name as messages show it: an alias with the plugin that it stands for, another one with its package. */
+function fullName({ name, aliasOf, package: named }: Called): string {
+  if (aliasOf !== undefined) return `${name} (an alias of ${aliasOf})`;
+  return named === undefined || name === named ? name : `${name} of the package ${named}`;
 }
 
-function folderAt(reference: string, base: string, at: string): string | EverturnError {
+function folderAt(
+  reference: string,
+  base: string,
+  at: string,
+): { folder: string; name?: string } | EverturnError {
   const folder = resolve(base, reference);
-  if (hasManifest(folder)) return realpathSync(folder);
+  if (hasManifest(folder)) return { folder: realpathSync(folder) };
   const hint = existsSync(folder)
     ? `The folder ${displayPath(folder)} has no ${manifestName}.`
     : `There is no folder ${displayPath(folder)}; a plugin's path is relative to the pipeline.`;
   return new EverturnError("PLUGIN_NOT_FOUND", { at, name: reference, hint });
 }
 
-function folderNamed(slot: PluginSlot, found: readonly FoundPlugin[], base: string): string | EverturnError {
+/** The plugin that goes by a name. A plugin's own name is stronger than another's alias. */
+function pluginNamed(
+  slot: PluginSlot,
+  found: readonly FoundPlugin[],
+  base: string,
+): FoundPlugin | EverturnError {
   const { reference: name, kind, place } = slot;
   const at = place.text;
-  const [first, second] = found.filter((plugin) => plugin.name === name || plugin.package === name);
+  const all = found.filter((plugin) => plugin.name === name || plugin.package === name);
+  const own = all.filter(({ aliasOf }) => aliasOf === undefined);
+  const [first, second] = own.length > 0 ? own : all;
   if (first !== undefined && second !== undefined) {
     return new EverturnError("PLUGIN_AMBIGUOUS", { at, name, first: told(first), second: told(second) });
   }
-  if (first !== undefined) return first.folder;
+  if (first !== undefined) return first;
   const ofKind = kind === undefined ? "" : ` of kind ${kind}`;
   const hint =
     packageHint(name, found, base) ||
@@ -90,8 +115,8 @@ function folderNamed(slot: PluginSlot, found: readonly FoundPlugin[], base: stri
     `No plugin${ofKind} was found in plugins/, node_modules/ or --plugins; give the path of its folder.`;
   return new EverturnError("PLUGIN_NOT_FOUND", { at, name, hint });
 
-  function told({ folder, name: own, package: named }: FoundPlugin): string {
-    return `${displayPath(folder)}${own === name ? "" : ` (${bothNames(own, named ?? own)})`}`;
+  function told(plugin: FoundPlugin): string {
+    return `${displayPath(plugin.folder)}${plugin.name === name ? "" : ` (${fullName(plugin)})`}`;
   }
 }
 

@@ -5,6 +5,7 @@ import type { Plan } from "../../contracts/plan.ts";
 import { planRow } from "../store/keys.ts";
 import { openRunStore } from "../store/open-run-store.ts";
 import type { Store } from "../store/store.ts";
+import { withMovedPlugins } from "./moved-plugins.ts";
 import { isRun, readRunFile } from "./run-file.ts";
 import { placeRun, type RunFolder, runFolder } from "./run-folder.ts";
 
@@ -80,7 +81,7 @@ async function newestPlan(run: PlannedRun, after = 0): Promise<{ plan: Plan; num
     if (plan === undefined) throw planLost(run, number);
     newest = { plan, number };
   }
-  return newest;
+  return newest && { ...newest, plan: withMovedPlugins(newest.plan) };
 }
 
 /** The error RUN_PLAN_LOST for a run's plan with this number. */

@@ -1,3 +1,4 @@
+import { mergePatch } from "../../../base/records/merge-patch.ts";
 import { isObject, type JsonObject } from "../../../contracts/json.ts";
 
 /**
@@ -5,14 +6,7 @@ import { isObject, type JsonObject } from "../../../contracts/json.ts";
  * all other values replace. A mapping that names a different plugin or uses a block replaces the other one.
  */
 export function merged(base: unknown, over: unknown): unknown {
-  if (!isObject(over)) return over;
-  const under = isObject(base) && !namesAnother(base, over) ? base : {};
-  const all = new Map<string, unknown>(Object.entries(under));
-  for (const [key, value] of Object.entries(over)) {
-    if (value === null) all.delete(key);
-    else all.set(key, merged(all.get(key), value));
-  }
-  return Object.fromEntries(all);
+  return isObject(over) ? mergePatch(isObject(base) ? base : {}, over, namesAnother) : over;
 }
 
 function namesAnother(base: JsonObject, over: JsonObject): boolean {

@@ -1,4 +1,5 @@
 import { dirname, resolve } from "node:path";
+import { manifestAs } from "../../../plugin/registry/alias.ts";
 import { discoverPlugins } from "../../../plugin/registry/discover.ts";
 import { checkManifest } from "../../../plugin/registry/manifest.ts";
 import type { NamedPlugin } from "../read/composed-schema.ts";
@@ -17,9 +18,11 @@ export async function namedPlugins(options: {
 }): Promise<NamedPlugin[]> {
   const { pipeline, pluginFolders } = options;
   const folder = pipeline === undefined ? options.folder : dirname(resolve(pipeline));
-  const found = discoverPlugins(folder, pluginFolders).flatMap(({ folder: home }): NamedPlugin[] => {
-    const { manifest } = checkManifest(home);
-    return manifest === undefined ? [] : [{ reference: manifest.name, manifest }];
+  const found = discoverPlugins(folder, pluginFolders).flatMap(({ name, folder: home }): NamedPlugin[] => {
+    const { manifest: whole } = checkManifest(home);
+    if (whole === undefined) return [];
+    const { manifest } = manifestAs(whole, name);
+    return [{ reference: manifest.name, manifest }];
   });
   if (pipeline === undefined) return found;
   const document = readExtended(resolve(pipeline));

@@ -51,7 +51,13 @@ export async function resolvePlugins(
     problems.push(...resolution.problems);
     if (resolution.manifest === undefined) continue;
     const { manifest } = resolution;
-    const wrong = checkConfig(config, manifest, document, child(pointer, "config"), folder);
+    const { whole, problems: wrong } = checkConfig(
+      config,
+      resolution,
+      document,
+      child(pointer, "config"),
+      folder,
+    );
     problems.push(...wrong);
     const home = "folder" in resolution ? resolution.folder : dirname(resolution.file);
     const entry = join(home, manifest.entry ?? manifest.workflow ?? "");
@@ -60,7 +66,15 @@ export async function resolvePlugins(
       "source" in resolution
         ? { source: resolution.source }
         : defined<Pick<ResolvedPlugin, "package">>({ package: resolution.package });
-    const plugin: ResolvedPlugin = { name, version, folder: home, entry, manifest, config, ...origin };
+    const plugin: ResolvedPlugin = {
+      name,
+      version,
+      folder: home,
+      entry,
+      manifest,
+      config: whole,
+      ...origin,
+    };
     if (tool !== undefined) plugin.tool = tool;
     plugins.set(pointer, plugin);
     if (wrong.length > 0 || manifest.tool === undefined) continue;

@@ -131,7 +131,7 @@ describe("a broken plugin is refused", () => {
   it("an unknown key in a manifest", async () => {
     expect(await withManifest('"entry"', '"entrypoint": "./index.js",\n  "entry"')).toMatchInlineSnapshot(`
       "pipeline.yaml: 1 problem found:
-      plugins/tool-test/everturn.plugin.json:8:3: unknown key “entrypoint” in the manifest. Known keys: $schema, name, kind, version, engines, entry, workflow, config, capabilities, tool, reward.
+      plugins/tool-test/everturn.plugin.json:8:3: unknown key “entrypoint” in the manifest. Known keys: $schema, name, kind, version, engines, entry, workflow, config, capabilities, aliases, tool, reward.
       Correct it and run again."
     `);
   });
