@@ -3,7 +3,8 @@ import { instruments } from "../src/base/telemetry/instruments.ts";
 import type { MemberScore, ScoreGroupInput } from "../src/contracts/activities.ts";
 import type { Report } from "../src/control/temporal/durable.ts";
 import { type RunTasks, taskAt } from "../src/plan/tasks/run-tasks.ts";
-import { trajectoryScore } from "../src/results/recovery/read-summary.ts";
+import { groupMember } from "../src/run/projections/policy-calls.ts";
+import { trajectoryScore } from "../src/run/projections/trajectory-summary.ts";
 import {
   beforeGroupKey,
   failureKey,
@@ -13,7 +14,7 @@ import {
 } from "../src/run/store/keys.ts";
 import { recordedOnce } from "../src/run/trajectory/journal.ts";
 import { recordedAsLeftOut } from "../src/run/trajectory/recorded-as-left-out.ts";
-import { groupMember, scoreGroupParts, withGroupParts } from "../src/work/tools/group-parts.ts";
+import { scoreGroupParts, withGroupParts } from "../src/work/tools/group-parts.ts";
 import { callService } from "../src/work/tools/service.ts";
 import type { ToolWorker } from "../src/work/workers/tool-worker.ts";
 

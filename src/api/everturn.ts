@@ -9,7 +9,7 @@ export type { EvaluationRecord, TrainingResult } from "../contracts/run.ts";
 export type { RunComparison } from "../control/operations/compare.ts";
 export { compare } from "../control/operations/compare.ts";
 export type { RunEvent } from "../control/operations/events.ts";
-export type { ListedTrajectory, TrajectoryFilter } from "../control/operations/list-trajectories.ts";
+export type { TrajectoryFilter } from "../control/operations/list-trajectories.ts";
 export {
   loadPipeline,
   type Overrides,
@@ -29,5 +29,6 @@ export {
   type TrainOptions,
 } from "../control/operations/run.ts";
 export type { EvaluationComparison } from "../results/evaluations/compare.ts";
-export type { TrajectoryDetail } from "../results/report/trajectory-detail.ts";
+export type { ListedTrajectory } from "../run/projections/listed-trajectory.ts";
+export type { TrajectoryDetail } from "../run/projections/trajectory-detail.ts";
 export type { ListedVersion } from "../run/versions/list-versions.ts";

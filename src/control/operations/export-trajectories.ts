@@ -1,11 +1,19 @@
+import { defined } from "../../base/records/defined.ts";
+import { identified } from "../../chat/formats/action-format.ts";
+import { expressionReader } from "../../chat/formats/expression.ts";
+import { parseAction } from "../../chat/formats/parse-action.ts";
 import type { Message } from "../../contracts/message.ts";
+import type { ParsedAction } from "../../contracts/parsed-action.ts";
+import type { Plan } from "../../contracts/plan.ts";
 import { loopOfTask } from "../../contracts/plan-loops.ts";
-import { offeredTools } from "../../plan/pipeline/resolve/tool-definitions.ts";
-import { readTrajectory, type TrajectoryDetail } from "../../results/report/trajectory-detail.ts";
+import { offeredTools, toolDefinitions } from "../../plan/pipeline/resolve/tool-definitions.ts";
+import { readTrajectory } from "../../results/report/read-trajectory.ts";
 import type { OpenRun } from "../../run/folder/open-runs.ts";
+import type { ListedTrajectory } from "../../run/projections/listed-trajectory.ts";
+import type { TrajectoryDetail } from "../../run/projections/trajectory-detail.ts";
+import { messagesOf } from "../../run/projections/trajectory-messages.ts";
+import { verlLine } from "../../run/projections/verl-line.ts";
 import { trajectoryReader } from "../../run/trajectory/reader.ts";
-import type { ListedTrajectory } from "./list-trajectories.ts";
-import { messagesOf } from "./trajectory-messages.ts";
 
 /**
  * The forms in which trajectories are exported, a line of JSON each. `records`: all that is recorded. `messages`: OpenAI's
@@ -44,7 +52,7 @@ export async function* exportLines(
     else if (form === "verl") yield verlLine(detail);
     else
       yield {
-        messages: [...promptOf(detail), ...messagesOf(run.plan, detail.turns)],
+        messages: [...promptOf(detail), ...messagesOf(detail.turns, actionReader(run.plan))],
         ...toolsOf(run, detail),
       };
   }
@@ -63,20 +71,8 @@ async function pairs(trajectories: AsyncIterable<Listed>): Promise<[best: Listed
 }
 
 function preference(run: OpenRun, best: TrajectoryDetail, worst: TrajectoryDetail): object {
-  const [chosen, rejected] = [best, worst].map(({ turns }) => messagesOf(run.plan, turns));
+  const [chosen, rejected] = [best, worst].map(({ turns }) => messagesOf(turns, actionReader(run.plan)));
   return { prompt: promptOf(best), chosen, rejected, ...toolsOf(run, best) };
-}
-
-function verlLine({ record, segments }: TrajectoryDetail): object {
-  const [input, ...output] = segments.map(({ text }) => text);
-  return {
-    input: input ?? "",
-    output: output.join(""),
-    gts: record?.task.reward_model.ground_truth,
-    score: record?.reward,
-    step: record?.step,
-    ...record?.metrics,
-  };
 }
 
 function promptOf({ record }: TrajectoryDetail): readonly Message[] {
@@ -87,4 +83,13 @@ function toolsOf({ plan }: OpenRun, { record }: TrajectoryDetail): object {
   const offered = offeredTools(plan, loopOfTask(plan, record?.task ?? {}));
   const tools = offered.map((definition) => ({ type: "function", function: definition }));
   return tools.length === 0 ? {} : { tools };
+}
+
+/** Reads actions as the run does. */
+function actionReader(plan: Plan): (action: string) => ParsedAction {
+  const { format, expression } = plan.rollout;
+  const tools = toolDefinitions(plan);
+  if (expression === undefined) return (action) => parseAction(action, defined({ tools, format }));
+  const read = expressionReader(expression);
+  return (action) => identified(read(action, tools));
 }

@@ -3,6 +3,7 @@ import type { FinishedTrajectory } from "../../contracts/folded-step.ts";
 import type { Trajectory } from "../../contracts/generated/trajectory.ts";
 import { trajectoryId } from "../../contracts/trajectory-id.ts";
 import type { OpenRun } from "../../run/folder/open-runs.ts";
+import { type ListedTrajectory, listedTrajectory } from "../../run/projections/listed-trajectory.ts";
 import { trajectoryReader } from "../../run/trajectory/reader.ts";
 
 /** Which finished trajectories are wanted; all of them if nothing is said. */
@@ -18,15 +19,6 @@ export interface TrajectoryFilter {
   tool?: string | undefined;
 }
 
-/** A finished trajectory, as a list shows it. */
-export interface ListedTrajectory extends Pick<Trajectory, "id" | "outcome" | "reward" | "success"> {
-  turns: number;
-  toolCalls: number;
-  /** Of prompt, actions and observations. */
-  tokens: number;
-  seconds: number;
-}
-
 /** Trajectories that are read at once. */
 const together = 32;
 
@@ -40,7 +32,7 @@ export async function* listTrajectories(
     const finished = ahead(items, together, async (name) => ({ name, ended: await reader.finished(name) }));
     for await (const { name, ended } of finished) {
       if (ended === undefined || !matches(ended, filter)) continue;
-      yield listed(trajectoryId({ ...name, run: run.id }), ended);
+      yield listedTrajectory(trajectoryId({ ...name, run: run.id }), ended);
     }
   }
 }
@@ -55,11 +47,4 @@ function matches(
     (maxReward === undefined || reward <= maxReward) &&
     (tool === undefined || tools.includes(tool))
   );
-}
-
-function listed(id: string, finished: FinishedTrajectory): ListedTrajectory {
-  const { outcome, reward, success, policyVersions, toolCalls, tokens, seconds } = finished;
-  const allTokens = tokens.prompt + tokens.action + tokens.observation;
-  const turns = policyVersions.length;
-  return { id, outcome, reward, success, turns, toolCalls, tokens: allTokens, seconds };
 }

@@ -1,12 +1,13 @@
 import type { EndedGroup } from "../../contracts/rollout.ts";
 import type { OpenRun } from "../../run/folder/open-runs.ts";
+import { leftOutSummary } from "../../run/projections/trajectory-summary.ts";
 import { recordedStepKey } from "../../run/store/keys.ts";
 import { trajectoryReader } from "../../run/trajectory/reader.ts";
 import { readTrajectoryRecord } from "../../run/trajectory/trajectory-files.ts";
 import { trajectoryOf } from "../../run/trajectory/trajectory-of.ts";
 import { isLeftBehind } from "../ledger/left-behind.ts";
 import { readTrainedStep } from "../ledger/trained-steps.ts";
-import { leftOutSummary, type SummarizedRun, summaryOf } from "./read-summary.ts";
+import { type SummarizedRun, summaryOf } from "./read-summary.ts";
 
 /**
  * The groups that a synchronous step was committed with, as files tell it: those it trained on and those it left out.

@@ -1,5 +1,5 @@
 import { counted, duration } from "../../base/text/format.ts";
-import type { Detail } from "./trajectory-detail.ts";
+import type { Detail } from "../../run/projections/trajectory-detail.ts";
 
 /** By which version a turn was generated, how long it is and took, and whether it was cut, as far as that is known. */
 export function turnFacts({ generated }: Pick<Detail, "generated">, recordedVersion?: number): string {

@@ -1,9 +1,9 @@
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { ahead } from "../../base/async/ahead.ts";
 import type { FoldedStep } from "../../contracts/folded-step.ts";
-import type { Trajectory } from "../../contracts/generated/trajectory.ts";
 import type { OpenRun } from "../../run/folder/open-runs.ts";
-import { finishedTrajectory } from "../../run/projections/finished-trajectory.ts";
+import { type QueryColumn, queryColumns } from "../../run/projections/query-columns.ts";
+import { type QueryRow, queryRow } from "../../run/projections/query-row.ts";
 import { objectsAtOnce } from "../../run/store/at-once.ts";
 import { foldedKey, recordedStepKey } from "../../run/store/keys.ts";
 import { lengthOfRow } from "../../run/store/row.ts";
@@ -11,7 +11,6 @@ import { rowsFile } from "../../run/trajectory/folded/parquet-file.ts";
 import { listedTrajectories } from "../../run/trajectory/listed-trajectories.ts";
 import { trajectoryReader } from "../../run/trajectory/reader.ts";
 import { readTrajectoryRecord } from "../../run/trajectory/trajectory-files.ts";
-import { type QueryColumn, type QueryColumnName, queryColumns } from "./columns.ts";
 
 const columns = Object.entries<QueryColumn>(queryColumns);
 
@@ -101,10 +100,10 @@ async function loadSingle(connection: DuckDBConnection, run: Pick<OpenRun, "stor
   const read = ahead(listedTrajectories(run.store), objectsAtOnce, (name) =>
     readTrajectoryRecord(reader, name),
   );
-  let rows: ReturnType<typeof rowOf>[] = [];
+  let rows: QueryRow[] = [];
   for await (const record of read) {
     if (record === undefined) continue; // it is under way
-    rows.push(rowOf(record));
+    rows.push(queryRow(record));
     if (rows.length < together) continue;
     await insert(connection, rows);
     rows = [];
@@ -112,7 +111,7 @@ async function loadSingle(connection: DuckDBConnection, run: Pick<OpenRun, "stor
   await insert(connection, rows);
 }
 
-async function insert(connection: DuckDBConnection, rows: ReturnType<typeof rowOf>[]): Promise<void> {
+async function insert(connection: DuckDBConnection, rows: QueryRow[]): Promise<void> {
   if (rows.length === 0) return;
   const shape = JSON.stringify([
     Object.fromEntries(columns.map(([name, { type }]) => [name, shapeOf(type)])),
@@ -132,43 +131,4 @@ function shapeOf(type: string): string | string[] {
 /** Half a character is none that DuckDB takes. */
 function wellFormed(_: string, value: unknown): unknown {
   return typeof value === "string" ? value.toWellFormed() : value;
-}
-
-/** A value of a row before it is in the table. */
-type Value = string | number | boolean | null | string[] | Record<string, number>;
-
-/** The row of a trajectory that has a single record. */
-function rowOf(record: Trajectory): Record<QueryColumnName, Value> {
-  const { toolCalls, tools } = finishedTrajectory(record);
-  const { prompt, action, observation } = record.tokens;
-  const { stage, step, sample, outcome, reward, success, seconds } = record;
-  return {
-    trajectory: record.id,
-    stage,
-    step,
-    task: record.taskId,
-    sample,
-    outcome,
-    reward,
-    success,
-    seconds,
-    version: record.policyVersions.at(-1) ?? null,
-    metrics: record.metrics === undefined ? null : wellNamed(record.metrics),
-    turns: record.policyVersions.length,
-    tool_calls: toolCalls,
-    tool: tools.toSorted().join(", "),
-    tools: tools.toSorted(),
-    tokens: prompt + action + observation,
-    prompt_tokens: prompt,
-    action_tokens: action,
-    observation_tokens: observation,
-    answer: record.answer ?? null,
-    failure: record.failure ?? null,
-    started: record.startedAt ?? null,
-  };
-}
-
-/** Tools name what they measure: half a character is none that DuckDB takes. */
-function wellNamed(metrics: Record<string, number>): Record<string, number> {
-  return Object.fromEntries(Object.entries(metrics).map(([name, value]) => [name.toWellFormed(), value]));
 }

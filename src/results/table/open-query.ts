@@ -4,8 +4,8 @@ import { Unusable } from "../../base/databases/unusable.ts";
 import { EverturnError } from "../../base/errors/everturn-error.ts";
 import { messageOf } from "../../base/errors/message-of.ts";
 import type { OpenRun } from "../../run/folder/open-runs.ts";
+import { type QueryColumnName, queryColumns } from "../../run/projections/query-columns.ts";
 import { reasonOf, wrongCondition } from "./check-condition.ts";
-import { type QueryColumnName, queryColumns } from "./columns.ts";
 import { loadTrajectories } from "./load-trajectories.ts";
 
 /** What is asked of a run's trajectories. */

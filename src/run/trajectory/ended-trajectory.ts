@@ -1,6 +1,6 @@
 import type { EndedTrajectory, Lost } from "../../contracts/activities.ts";
-import type { TokenCounts } from "../../contracts/trajectory.ts";
 import { type Ended, endedTurns } from "../projections/ended-turns.ts";
+import { totalTokens } from "../projections/turn-result.ts";
 import type { Store } from "../store/store.ts";
 import { readTurns, recordRefused } from "./turn-journal.ts";
 
@@ -8,10 +8,13 @@ import { readTurns, recordRefused } from "./turn-journal.ts";
 export async function foundInJournal(store: Pick<Store, "read">, lost: Lost): Promise<EndedTrajectory> {
   const entries = await readTurns(store, lost.place);
   const generated = entries.map((entry) => entry.generated);
-  const total = (origin: keyof TokenCounts) => sum(generated.map(({ tokens }) => tokens[origin]));
-  const tokens = { prompt: total("prompt"), action: total("action"), observation: total("observation") };
-  const calls = entries.at(-1)?.begun ?? 0;
-  return { ...lost, turns: generated.length, calls, head: generated.at(-1)?.head ?? null, tokens };
+  return {
+    ...lost,
+    turns: generated.length,
+    calls: entries.at(-1)?.begun ?? 0,
+    head: generated.at(-1)?.head ?? null,
+    tokens: totalTokens(generated),
+  };
 }
 
 /** Reads the turns of an ended trajectory from its journal, after adding missing records. */
@@ -22,8 +25,4 @@ export async function readEnded(
   const { place, turns, calls } = ended;
   await recordRefused(store, place, ended.refused);
   return endedTurns(await readTurns(store, place, { turns, calls }));
-}
-
-function sum(values: number[]): number {
-  return values.reduce((total, value) => total + value, 0);
 }

@@ -4,9 +4,8 @@ import { defined } from "../../base/records/defined.ts";
 import type { Task } from "../../contracts/generated/task.ts";
 import type { Trajectory } from "../../contracts/generated/trajectory.ts";
 import type { ResolvedReward } from "../../contracts/plan.ts";
-import type { GroupMember, GroupScore, Unscored } from "../../contracts/reward.ts";
+import type { GroupScore, Unscored } from "../../contracts/reward.ts";
 import { isOfGroups, taskRewards } from "../../plugin/registry/task-rewards.ts";
-import { scoredTurns } from "../../run/projections/policy-calls.ts";
 import { addedScores } from "./added-scores.ts";
 import { lostScore, type NumberedReward } from "./score-parts.ts";
 
@@ -20,19 +19,6 @@ export interface GroupPart {
 /** Whether there is one that compares the trajectories of a group. */
 export function compareGroups(rewards: readonly ResolvedReward[]): boolean {
   return rewards.some(isOfGroups);
-}
-
-/** A trajectory that its own rewards scored, as rewards of groups see it. */
-export function groupMember({
-  sample,
-  turns,
-  outcome,
-  answer = "",
-  reward,
-  success,
-  metrics = {},
-}: Trajectory): GroupMember {
-  return { sample, turns: scoredTurns(turns), outcome, answer, reward, success, metrics };
 }
 
 /** What the rewards of groups say that score the task, asked at once. Throws what asking throws, unless it says that there is no score. */

@@ -1,8 +1,9 @@
 import type { Command } from "commander";
-import { tokenRows, tokenTexts } from "../../../results/report/token-rows.ts";
-import { readTrajectory } from "../../../results/report/trajectory-detail.ts";
+import { readTrajectory } from "../../../results/report/read-trajectory.ts";
+import { tokenTexts } from "../../../results/report/token-texts.ts";
 import { openRunFolder } from "../../../run/folder/open-runs.ts";
 import { trajectoryReference } from "../../../run/folder/run-reference.ts";
+import { tokenRows } from "../../../run/projections/token-rows.ts";
 import { findTrajectory } from "../../../run/trajectory/find-trajectory.ts";
 import { trajectoryReader } from "../../../run/trajectory/reader.ts";
 import { paintFor } from "../views/spans.ts";

@@ -6,14 +6,11 @@ import {
   exportForms,
   exportLines,
 } from "../../../control/operations/export-trajectories.ts";
-import {
-  type ListedTrajectory,
-  listTrajectories,
-  type TrajectoryFilter,
-} from "../../../control/operations/list-trajectories.ts";
+import { listTrajectories, type TrajectoryFilter } from "../../../control/operations/list-trajectories.ts";
 import { queryTrajectories } from "../../../control/operations/query-trajectories.ts";
 import { type OpenRun, openRunFolder } from "../../../run/folder/open-runs.ts";
 import { runReference } from "../../../run/folder/run-reference.ts";
+import type { ListedTrajectory } from "../../../run/projections/listed-trajectory.ts";
 import { count, decimal } from "../terminal/option-values.ts";
 import { writeOut, writtenJson } from "../terminal/written-json.ts";
 import { tableLines } from "../views/table.ts";

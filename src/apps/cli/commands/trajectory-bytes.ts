@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { EverturnError } from "../../../base/errors/everturn-error.ts";
 import { displayPath } from "../../../base/validation/place.ts";
-import type { TrajectoryDetail } from "../../../results/report/trajectory-detail.ts";
+import type { TrajectoryDetail } from "../../../run/projections/trajectory-detail.ts";
 import type { Store } from "../../../run/store/store.ts";
 import { mediaNames } from "../views/trajectory-text.ts";
 

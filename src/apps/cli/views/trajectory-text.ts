@@ -2,9 +2,9 @@ import { visible } from "../../../base/processes/terminal.ts";
 import { approvalText } from "../../../base/text/approval.ts";
 import { counted, duration, number } from "../../../base/text/format.ts";
 import type { Call, Frame, Media, Trajectory } from "../../../contracts/generated/trajectory.ts";
-import type { TokenRow } from "../../../results/report/token-rows.ts";
-import type { Detail, TrajectoryDetail } from "../../../results/report/trajectory-detail.ts";
 import { turnFacts } from "../../../results/report/turn-facts.ts";
+import type { TokenRow } from "../../../run/projections/token-rows.ts";
+import type { Detail, TrajectoryDetail } from "../../../run/projections/trajectory-detail.ts";
 import type { Paint } from "./spans.ts";
 import { tableLines } from "./table.ts";
 

@@ -3,8 +3,8 @@ import { counted } from "../../../base/text/format.ts";
 import type { Call, Frame } from "../../../contracts/generated/trajectory.ts";
 import type { Message } from "../../../contracts/message.ts";
 import { type Html, html } from "../../../results/report/html.ts";
-import type { Detail, TrajectoryDetail } from "../../../results/report/trajectory-detail.ts";
 import { turnFacts } from "../../../results/report/turn-facts.ts";
+import type { Detail, TrajectoryDetail } from "../../../run/projections/trajectory-detail.ts";
 import { runPath, withQuery } from "../paths.ts";
 
 /** What was said in a trajectory: the prompt, and each turn's action, calls and observations. */

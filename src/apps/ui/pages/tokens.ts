@@ -1,6 +1,6 @@
 import { number } from "../../../base/text/format.ts";
 import { type Html, html } from "../../../results/report/html.ts";
-import type { TokenRow } from "../../../results/report/token-rows.ts";
+import type { TokenRow } from "../../../run/projections/token-rows.ts";
 import { withQuery } from "../paths.ts";
 
 /** What tokens are coloured by. */

@@ -5,7 +5,7 @@ import { outcomes } from "../../../contracts/outcomes.ts";
 import { toolDefinitions } from "../../../plan/pipeline/resolve/tool-definitions.ts";
 import { type Html, html } from "../../../results/report/html.ts";
 import { table } from "../../../results/report/table.ts";
-import { type QueryColumnName, queryColumns } from "../../../results/table/columns.ts";
+import { type QueryColumnName, queryColumns } from "../../../run/projections/query-columns.ts";
 import { choice, textField } from "../form.ts";
 import { document, runHeading } from "../layout.ts";
 import { runPath, trajectoryPath, withQuery } from "../paths.ts";

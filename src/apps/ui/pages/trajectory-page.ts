@@ -1,6 +1,7 @@
 import { counted, duration, number } from "../../../base/text/format.ts";
 import { type Html, html } from "../../../results/report/html.ts";
-import { tokenRows, tokenTexts } from "../../../results/report/token-rows.ts";
+import { tokenTexts } from "../../../results/report/token-texts.ts";
+import { tokenRows } from "../../../run/projections/token-rows.ts";
 import { orderForm, textField } from "../form.ts";
 import { document } from "../layout.ts";
 import { livePart } from "../live-part.ts";

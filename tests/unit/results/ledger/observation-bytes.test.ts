@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import type { Media, Trajectory } from "../../../../src/contracts/generated/trajectory.ts";
 import type { RecordedCall } from "../../../../src/contracts/recorded-call.ts";
 import { readLedger } from "../../../../src/results/ledger/ledger.ts";
-import { readTrajectory } from "../../../../src/results/report/trajectory-detail.ts";
+import { readTrajectory } from "../../../../src/results/report/read-trajectory.ts";
 import { prune } from "../../../../src/results/retention/prune.ts";
 import { openRunFolder } from "../../../../src/run/folder/open-runs.ts";
 import { callKey, trajectoryKey } from "../../../../src/run/store/keys.ts";

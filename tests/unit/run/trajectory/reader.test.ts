@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { defined } from "../../../../src/base/records/defined.ts";
 import type { Trajectory } from "../../../../src/contracts/generated/trajectory.ts";
-import { type QueryColumnName, queryColumns } from "../../../../src/results/table/columns.ts";
 import { openTrajectoryTable } from "../../../../src/results/table/open-query.ts";
+import { type QueryColumnName, queryColumns } from "../../../../src/run/projections/query-columns.ts";
 import { endingOf, type StoredRecords } from "../../../../src/run/projections/stored-records.ts";
 import { keyOf } from "../../../../src/run/store/key.ts";
 import {

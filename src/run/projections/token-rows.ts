@@ -1,10 +1,5 @@
-import { isEverturnError } from "../../base/errors/everturn-error.ts";
 import { defined } from "../../base/records/defined.ts";
 import type { Segment } from "../../contracts/generated/segment.ts";
-import { loadTokenizer } from "../../engine/tokens/tokenizer.ts";
-import type { OpenRun } from "../../run/folder/open-runs.ts";
-import { inPart } from "../../run/store/tree-part.ts";
-import { policyPart } from "../../run/versions/version-parts.ts";
 
 /** A token of a trajectory. */
 export interface TokenRow {
@@ -38,18 +33,4 @@ export function tokenRows(segments: readonly Segment[], textOf?: (token: number)
     });
   }
   return rows;
-}
-
-/** Decodes single tokens by the tokenizer of version 0, which is that of all; undefined if it can't be read. */
-export async function tokenTexts({
-  plan,
-  store,
-}: Pick<OpenRun, "plan" | "store">): Promise<((token: number) => string) | undefined> {
-  try {
-    const tokenizer = await inPart(store, policyPart(plan, 0), loadTokenizer);
-    return (token) => tokenizer.decode([token]);
-  } catch (error) {
-    if (!isEverturnError(error)) throw error;
-    return undefined;
-  }
 }

@@ -1,13 +1,8 @@
-import { defined } from "../../base/records/defined.ts";
-import { identified } from "../../chat/formats/action-format.ts";
-import { expressionReader } from "../../chat/formats/expression.ts";
-import { parseAction } from "../../chat/formats/parse-action.ts";
 import type { Call } from "../../contracts/generated/trajectory.ts";
 import type { Message } from "../../contracts/message.ts";
-import type { Plan } from "../../contracts/plan.ts";
-import { toolDefinitions } from "../../plan/pipeline/resolve/tool-definitions.ts";
-import type { Detail } from "../../results/report/trajectory-detail.ts";
-import { policyCalls } from "../../run/projections/policy-calls.ts";
+import type { ParsedAction } from "../../contracts/parsed-action.ts";
+import { policyCalls } from "./policy-calls.ts";
+import type { Detail } from "./trajectory-detail.ts";
 
 /** A message as OpenAI's chat completions have it: a call's arguments are text. */
 export type OpenAiMessage =
@@ -19,20 +14,23 @@ export type OpenAiMessage =
       tool_calls: { id: string; type: "function"; function: { name: string; arguments: string } }[];
     };
 
+/** Reads what the policy thought and said in the text of an action. */
+type ReadText = (action: string) => Pick<ParsedAction, "answer" | "reasoning">;
+
 /**
  * What was said after the prompt to the task's user, in OpenAI's form. A call that could not be read stays in its action's text, and what came
  * of it is a message of the user's: that form has no other place for it.
  */
-export function messagesOf(plan: Plan, turns: readonly Detail[]): OpenAiMessage[] {
+export function messagesOf(turns: readonly Detail[], read: ReadText): OpenAiMessage[] {
   return turns.flatMap((turn, index) =>
-    turn.agent === undefined ? [...(turn.said ?? []), ...messagesOfTurn(plan, turn, index + 1)] : [],
+    turn.agent === undefined ? [...(turn.said ?? []), ...messagesOfTurn(turn, index + 1, read)] : [],
   );
 }
 
-function messagesOfTurn(plan: Plan, turn: Detail, number: number): OpenAiMessage[] {
+function messagesOfTurn(turn: Detail, number: number, read: ReadText): OpenAiMessage[] {
   const { action } = turn;
   const toolCalls = policyCalls(turn);
-  const { answer, reasoning } = read(plan, action);
+  const { answer, reasoning } = read(action);
   const thought = reasoning === "" ? {} : { reasoning_content: reasoning };
   const calls = toolCalls.map((call, index) => ({ call, id: `call_${number}_${index}` }));
   const readable = calls.filter(({ call }) => isReadable(call));
@@ -61,11 +59,4 @@ function messagesOfTurn(plan: Plan, turn: Detail, number: number): OpenAiMessage
 
 function isReadable({ tool, arguments: given }: Call): boolean {
   return tool !== "" && typeof given !== "string";
-}
-
-function read(plan: Plan, action: string) {
-  const { format, expression } = plan.rollout;
-  const tools = toolDefinitions(plan);
-  if (expression !== undefined) return identified(expressionReader(expression)(action, tools));
-  return parseAction(action, defined({ tools, format }));
 }

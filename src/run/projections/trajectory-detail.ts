@@ -1,0 +1,61 @@
+import { defined } from "../../base/records/defined.ts";
+import type { GenerateTurnResult } from "../../contracts/generate-turn.ts";
+import type { Segment } from "../../contracts/generated/segment.ts";
+import type { Call, Trajectory } from "../../contracts/generated/trajectory.ts";
+import type { SpokenMessage } from "../../contracts/message.ts";
+import type { TokenCounts } from "../../contracts/trajectory.ts";
+import { callRecord, type JournalTurn } from "./turn-record.ts";
+import { totalTokens } from "./turn-result.ts";
+
+/** A turn to show. What only the turn's own file holds is absent if that file is. */
+export interface Detail {
+  /** The sub-agent whose turn it is. */
+  agent?: string;
+  action: string;
+  toolCalls: Call[];
+  /** What people said before the action. */
+  said?: SpokenMessage[];
+  generated?: Omit<GenerateTurnResult, "action" | "agent" | "said">;
+}
+
+/** A trajectory to show, finished or as far as it is. */
+export interface TrajectoryDetail {
+  id: string;
+  /** Absent while it is under way. */
+  record?: Trajectory;
+  turns: Detail[];
+  tokens: TokenCounts;
+  /** Those of all rows, one row after the other. */
+  segments: Segment[];
+}
+
+/** A trajectory under way, by its journal. */
+export function detailSoFar(
+  id: string,
+  entries: readonly JournalTurn[],
+  segments: Segment[],
+): TrajectoryDetail {
+  const tokens = totalTokens(entries.map(({ generated }) => generated));
+  return { id, turns: entries.map(turnUnderWay), tokens, segments };
+}
+
+/** A finished trajectory, by its record; `results` are those of its turns whose files are there. */
+export function recordDetail(
+  id: string,
+  record: Trajectory,
+  results: readonly GenerateTurnResult[],
+  segments: Segment[],
+): TrajectoryDetail {
+  const turns = record.turns.map((turn, index) => ({ ...turn, ...detailsOf(results[index]) }));
+  return { id, record, turns, tokens: record.tokens, segments };
+}
+
+function turnUnderWay({ generated, calls }: JournalTurn): Detail {
+  return { action: generated.action, toolCalls: calls.map(callRecord), ...detailsOf(generated) };
+}
+
+function detailsOf(turn: GenerateTurnResult | undefined): Pick<Detail, "agent" | "generated" | "said"> {
+  if (turn === undefined) return {};
+  const { action: _, agent, said, ...generated } = turn;
+  return defined({ agent, generated, said });
+}

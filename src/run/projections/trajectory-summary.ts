@@ -1,0 +1,82 @@
+import { defined } from "../../base/records/defined.ts";
+import type { Earned } from "../../contracts/activities.ts";
+import type { Trajectory } from "../../contracts/generated/trajectory.ts";
+import type { Plan } from "../../contracts/plan.ts";
+import type { TrajectorySummary } from "../../contracts/rollout.ts";
+import type { RewardRange } from "../../contracts/trajectory.ts";
+import { policyCalls } from "./policy-calls.ts";
+
+/** What a record does not say of its trajectory. */
+interface Generated {
+  /** The version of a trajectory without a turn. */
+  policyVersion: number;
+  /** How long generating all turns took. */
+  seconds: number;
+}
+
+/** What a step keeps of an ended trajectory, by its record. */
+export function recordSummary(
+  plan: Plan,
+  record: Trajectory,
+  { policyVersion, seconds }: Generated,
+): TrajectorySummary {
+  const { id, outcome, reward, success, head, tokens, turns, failure } = record;
+  const versions = record.policyVersions.length > 0 ? record.policyVersions : [policyVersion];
+  const calls = turns.flatMap(policyCalls);
+  const comparesTurns = plan.trainer.comparesTurns === true && outcome !== "left-out";
+  return defined({
+    trajectory: id,
+    outcome,
+    reward,
+    turnRewards: comparesTurns ? rewardRange(record) : undefined,
+    success,
+    head,
+    tokens,
+    turns: turns.length,
+    policyVersion: Math.min(...versions),
+    newestPolicyVersion: Math.max(...versions),
+    generationSeconds: seconds,
+    toolCalls: calls.length,
+    validCalls: calls.filter(({ valid }) => valid).length,
+    failure,
+  });
+}
+
+/** A trajectory's score, by its record. */
+export function trajectoryScore(plan: Plan, record: Trajectory): Earned {
+  const { reward, success } = record;
+  if (plan.trainer.comparesTurns !== true) return { reward, success };
+  return { reward, success, turnRewards: rewardRange(record) };
+}
+
+/** Of a trajectory that counts for nothing, whatever its record says by now. */
+export function leftOutSummary(trajectory: string, failure: string): TrajectorySummary {
+  return {
+    trajectory,
+    outcome: "left-out",
+    failure,
+    reward: 0,
+    success: false,
+    head: null,
+    tokens: { prompt: 0, action: 0, observation: 0 },
+    turns: 0,
+    policyVersion: 0,
+    newestPolicyVersion: 0,
+    generationSeconds: 0,
+    toolCalls: 0,
+    validCalls: 0,
+  };
+}
+
+/** What the turns of a trajectory earned, the last of them all that no tool gave. */
+function rewardRange({
+  reward,
+  turns,
+  turnRewards = turns.map(() => 0),
+}: Pick<Trajectory, "reward" | "turns" | "turnRewards">): RewardRange {
+  const before = turnRewards.slice(0, -1);
+  const last = before.reduce((rest, earned) => rest - earned, reward);
+  const all = [...before, last];
+  const [least, most] = [Math.min, Math.max].map((of) => all.reduce((found, earned) => of(found, earned)));
+  return { least: least ?? reward, most: most ?? reward };
+}
