@@ -1,6 +1,9 @@
 import { openTokenizer, type Tokenizer } from "./tokenizer.ts";
 
-/** A tokenizer with a token for each byte and for each of `control`, whose first is bos_token and whose last eos_token. */
+/**
+ * Returns a tokenizer with one token per byte and per text in `control`. The first of those is bos_token, and the last
+ * eos_token.
+ */
 export function byteTokenizer(control: readonly string[], chatTemplate: string): Tokenizer {
   const vocab = Object.fromEntries(byteCharacters().map((character, id) => [character, id]));
   const added = control.map((content, at) => ({
@@ -28,7 +31,7 @@ export function byteTokenizer(control: readonly string[], chatTemplate: string):
   return openTokenizer({ folder: "memory", json, config, chatTemplate, named: [] });
 }
 
-/** How GPT-2 writes each byte as a character. */
+/** Returns the characters with which GPT-2 writes bytes, by byte. */
 function byteCharacters(): string[] {
   let next = 256;
   return Array.from({ length: 256 }, (_, byte) => {

@@ -4,13 +4,13 @@ import { isThere } from "../../base/files/is-there.ts";
 import { isObject } from "../../contracts/json.ts";
 import { invalidTokenizer } from "./json-file.ts";
 
-/** The folder in which transformers keeps templates beside chat_template.jinja. */
+/** The folder in which transformers keeps templates in addition to chat_template.jinja. */
 const folderOfOthers = "additional_chat_templates";
 
 /**
- * The chat template of a folder as transformers chooses it: chat_template.jinja goes before the one in tokenizer_config.json,
- * which may be a list of named ones. Of several, `tool_use` is rendered where there are tools, `default` where there are none;
- * one template with both is given. Throws TOKENIZER_INVALID.
+ * Reads a folder's chat template, chosen as transformers does. chat_template.jinja takes precedence over the template
+ * in tokenizer_config.json, which may be a list of named ones. If there are several, returns one template that renders
+ * `tool_use` with tools and `default` without. Throws TOKENIZER_INVALID.
  */
 export async function readChatTemplate(folder: string, config: Record<string, unknown>): Promise<string> {
   const templates = namedTemplates(config.chat_template);
@@ -42,7 +42,7 @@ function namedTemplates(value: unknown): Map<string, string> {
   return new Map(entries.map(({ name, template }) => [String(name), String(template)]));
 }
 
-/** The tags take the line break after them away, and + keeps the white space before them. */
+/** The tags remove the line break after them, and + keeps the white space before them. */
 function eitherTemplate(withTools: string, usual: string): string {
   const [first, second] = [withTools, usual].map((template) =>
     template.replace(/\r\n?|\n$/g, (end, at: number) => (at + end.length === template.length ? "" : "\n")),

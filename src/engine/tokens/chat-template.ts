@@ -5,7 +5,7 @@ import type { JsonObject } from "../../contracts/json.ts";
 import type { Message, ToolDefinition } from "../../contracts/message.ts";
 import { strftime } from "./strftime.ts";
 
-/** A message as a template reads it. Of calls some want an object of arguments, others a text of them. */
+/** A message for a template. Some templates expect the arguments of calls as an object, others as text. */
 export interface ShownMessage extends Omit<Message, "tool_calls"> {
   tool_calls?: {
     type: "function";
@@ -14,7 +14,7 @@ export interface ShownMessage extends Omit<Message, "tool_calls"> {
   }[];
 }
 
-/** Renders a chat as the model reads it; `generate` adds the text that opens the next action. */
+/** Renders a chat as the model reads it. `generate` adds the text that opens the next action. */
 export type ChatTemplate = (
   messages: readonly object[],
   tools: readonly ToolDefinition[],
@@ -22,8 +22,9 @@ export type ChatTemplate = (
 ) => string;
 
 /**
- * Compiles a Hugging Face chat template (Jinja), which sees `specialTokens` (bos_token, …) as variables. Tools are given as OpenAI function definitions, as transformers
- * gives them. Fails with CHAT_TEMPLATE_FAILED when it doesn't parse, or refuses the messages.
+ * Compiles a Hugging Face chat template (Jinja) with `specialTokens` (bos_token, …) as variables. Tools are passed as
+ * OpenAI function definitions, like in transformers. Throws CHAT_TEMPLATE_FAILED if the template is invalid or rejects
+ * the messages.
  */
 export function compileChatTemplate(
   source: string,
@@ -42,22 +43,22 @@ export function compileChatTemplate(
     );
 }
 
-/** What templates are told that it is now, so that a chat is rendered alike whenever it is rendered. */
+/** The current time that templates see. It is fixed, so that a chat is always rendered alike. */
 const now = new Date("2026-01-01T12:00:00Z");
 
-/** A Jinja template that can be rendered. Fails with CHAT_TEMPLATE_FAILED when it doesn't parse. */
+/** Compiles a Jinja template. Throws CHAT_TEMPLATE_FAILED if it is invalid. */
 export function compiledTemplate(source: string): Template {
   return attempt(() => compileTemplate(source, (form) => strftime(now, form)));
 }
 
-/** Keeps what a template made of the chats that it was shown last: for chats that come again, turn after turn. */
+/** Caches the texts of recently rendered chats, for chats that come back turn after turn. */
 export function remembered(render: ChatTemplate): ChatTemplate {
   const texts = new Map<string, string>();
   return (...chat) => {
     const key = JSON.stringify(chat);
     const text = texts.get(key) ?? render(...chat);
     texts.delete(key);
-    texts.set(key, text); // the newest last
+    texts.set(key, text); // the newest is last
     for (const oldest of texts.keys()) {
       if (texts.size <= mostRemembered) break;
       texts.delete(oldest);

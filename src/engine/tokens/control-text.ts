@@ -2,23 +2,24 @@ import type { JsonValue } from "../../contracts/json.ts";
 import type { ToolDefinition } from "../../contracts/message.ts";
 import type { ShownMessage } from "./chat-template.ts";
 
-/** A part of a text, from `start` up to `end`. */
+/** A part of a text, from `start` up to but not including `end`. */
 export interface Span {
   start: number;
   end: number;
 }
 
-/** Messages and tools in which control tokens that somebody wrote, such as <|im_end|>, can't be taken for the template's own. */
+/** Messages and tools in which control tokens that somebody wrote, such as <|im_end|>, are hidden from the template. */
 export interface HiddenControl {
   messages: ShownMessage[];
   tools: ToolDefinition[];
-  /** A text that was rendered from them, as it was meant, and where a control token in it is only text. */
+  /** Restores a text rendered from them, with the spans in which control tokens are plain text. */
   shown(rendered: string): { text: string; written: Span[] };
 }
 
 /**
- * Hides control tokens in what users, tools and tools' definitions say behind characters that occur nowhere in it. What
- * an assistant says stays as it is: actions of demonstrations may hold them. Halves of characters become U+FFFD.
+ * Hides control tokens in messages of users and tools and in tool definitions, by characters that occur nowhere else.
+ * Assistants' messages stay unchanged, because actions of demonstrations may contain such tokens. Lone surrogates
+ * become U+FFFD.
  */
 export function hideControl(
   control: readonly string[],
@@ -61,7 +62,10 @@ export function hideControl(
 
 const expressions = new WeakMap<readonly string[], RegExp>();
 
-/** Finds any of the tokens, the longest that begins at a place. The same list has the same expression. */
+/**
+ * Returns an expression that finds any of the tokens, at each place the longest. The same list returns the same
+ * expression.
+ */
 export function anyOf(tokens: readonly string[]): RegExp {
   const known = expressions.get(tokens);
   if (known !== undefined) return known;
@@ -82,7 +86,7 @@ function hiddenIn(value: JsonValue, hide: (text: string) => string): JsonValue {
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [hide(key), hiddenIn(item, hide)]));
 }
 
-/** A character for private use that is not in `text`. */
+/** Returns a private-use character that is not in `text`. */
 function unused(text: string): string {
   for (let code = 0xf0000; ; code++) {
     const character = String.fromCodePoint(code);

@@ -5,19 +5,23 @@ import { anyOf } from "./control-text.ts";
 import type { Framing } from "./framing.ts";
 import type { Tokenizer } from "./tokenizer.ts";
 
-/** How a conversation is framed turn by turn, held against the template's own whole rendering. */
+/** A conversation framed turn by turn, compared with the template's own rendering of the whole. */
 export interface ConversationRows {
-  /** Sequences that the template's renderings make of it: one where each goes on after the one before. */
+  /**
+   * The number of sequences that the template's renderings form. In a sequence, each rendering continues the previous
+   * one.
+   */
   rows: number;
-  /** Pieces of each sequence, in order: a prompt, then actions and observations in turn. */
+  /** The pieces of each sequence in order: a prompt, then alternating actions and observations. */
   pieces: TokenizedText[][];
-  /** Where pieces put together are not the rendering, text by text or token by token. */
+  /** Differences between the joined pieces and the rendering, in text or tokens. */
   differences: string[];
 }
 
 /**
- * Renders a conversation up to each of its actions. Where a rendering begins with the one before, what it adds is an action and an observation; where the template writes
- * earlier messages differently later on, a new sequence begins. Throws what the template or the framing refuse.
+ * Renders a conversation up to each of its actions. If a rendering begins with the previous one, the added text is an
+ * action and an observation. If the template rewrites earlier messages, a new sequence begins. Throws the errors of the
+ * template and the framing.
  */
 export function conversationRows(
   render: ChatTemplate,
@@ -28,10 +32,13 @@ export function conversationRows(
 ): ConversationRows {
   const actions = messages.flatMap(({ role }, at) => (role === "assistant" ? [at] : []));
   const prompts = actions.map((at) => render(messages.slice(0, at), tools, true));
-  /** An action as the template writes it at the end of a chat: it may be changed, or shortened, once more follows. */
+  /**
+   * Returns an action as the template writes it at the end of a chat. The template may change or shorten it once
+   * messages follow.
+   */
   const actionText = (turn: number, before: string) => {
     const text = render(messages.slice(0, (actions[turn] ?? 0) + 1), tools, false);
-    if (!text.startsWith(before)) return undefined; // it is opened in another way than a prompt opens it
+    if (!text.startsWith(before)) return undefined; // it opens differently than after a prompt
     const [end] = text.slice(before.length).matchAll(anyOf(tokenizer.control.ends));
     return text.slice(before.length, end && before.length + end.index + end[0].length).trimEnd();
   };

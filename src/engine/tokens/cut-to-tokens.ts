@@ -3,9 +3,9 @@ import { anyOf } from "./control-text.ts";
 import type { Tokenizer } from "./tokenizer.ts";
 
 /**
- * A text within a limit of tokens, as it is encoded by itself, control tokens in it being text: between two tokens and two
- * characters its end, its start or its middle is cut, and a line says how many tokens were where they were. The line counts,
- * too. What was cut is 0 where the text fits.
+ * Cuts a text to a limit of tokens by removing its end, start or middle. A line in its place states how many tokens
+ * were removed, and counts towards the limit. The text is encoded by itself, with control tokens as plain text. Cuts
+ * are at token and character boundaries. `cut` is 0 if the text fits.
  */
 export function cutToTokens(
   { encode, decode, control }: Pick<Tokenizer, "encode" | "decode" | "control">,
@@ -22,11 +22,11 @@ export function cutToTokens(
   };
   const all = encoded(text.toWellFormed());
   if (all.length <= most) return { text, cut: 0 };
-  /** The text with so many of its tokens. */
+  /** Returns the text with this number of its tokens. */
   const keeping = (keep: number) => {
     const before = cut === "start" ? 0 : cut === "end" ? keep : Math.ceil(keep / 2);
     const lines = [
-      decode(all.slice(0, before)).replace(/\ufffd+$/, ""), // bytes of a character that is cut in two
+      decode(all.slice(0, before)).replace(/\ufffd+$/, ""), // bytes of a split character
       `[${all.length - keep} tokens cut]`,
       decode(all.slice(all.length - (keep - before))).replace(/^\ufffd+/, ""),
     ];

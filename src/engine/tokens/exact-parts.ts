@@ -2,7 +2,10 @@ import { isObject } from "../../contracts/json.ts";
 
 type Json = Record<string, unknown>;
 
-/** A normalizer of tokenizer.json in parts that @huggingface/tokenizers applies as Python's `tokenizers` does. Throws Error for one that it can't. */
+/**
+ * Rewrites a normalizer of tokenizer.json so that @huggingface/tokenizers applies it like Python's `tokenizers`. Throws
+ * Error if that is impossible.
+ */
 export function exactNormalizer(config: unknown): unknown {
   if (!isObject(config)) return config;
   switch (config.type) {
@@ -14,7 +17,7 @@ export function exactNormalizer(config: unknown): unknown {
       return lowercase;
     case "BertNormalizer":
       return bertNormalizer(config);
-    case "Strip": // Python's white space has no U+FEFF
+    case "Strip": // Python's white space does not include U+FEFF
       return sequence([
         ...(config.strip_left === true ? [replace("\\A\\s+", "")] : []),
         ...(config.strip_right === true ? [replace("\\s+\\z", "")] : []),
@@ -23,7 +26,7 @@ export function exactNormalizer(config: unknown): unknown {
   return config;
 }
 
-/** A decoder of tokenizer.json in parts that @huggingface/tokenizers applies as Python's `tokenizers` does. */
+/** Rewrites a decoder of tokenizer.json so that @huggingface/tokenizers applies it like Python's `tokenizers`. */
 export function exactDecoder(config: unknown): unknown {
   if (!isObject(config)) return config;
   switch (config.type) {
@@ -40,10 +43,13 @@ export function exactDecoder(config: unknown): unknown {
   return config;
 }
 
-/** Python's changes one character at a time, so that no sigma is a final one. */
+/** Python lowercases one character at a time and never writes a final sigma. */
 const lowercase = sequence([replace("Σ", "σ"), { type: "Lowercase" }]);
 
-/** The blocks whose characters are words of their own for BERT: CJK ideographs as of Unicode 5, with a gap that Python has, too. */
+/**
+ * The blocks in which BERT treats each character as a word: CJK ideographs as of Unicode 5, with the same gap as in
+ * Python.
+ */
 const chinese = [
   "\u4e00-\u9fff",
   "\u3400-\u4dbf",
@@ -78,7 +84,7 @@ function replace(regex: string, content: string): Json {
   return { type: "Replace", pattern: { Regex: regex }, content };
 }
 
-/** A replacement in which no $ has a meaning. */
+/** Returns a replacement text in which $ has no special meaning. */
 function literal(content: unknown): string {
   return String(content ?? "").replaceAll("$", "$$$$");
 }

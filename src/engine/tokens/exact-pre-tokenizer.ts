@@ -8,9 +8,9 @@ const punctuation = "\\p{P}!-/:-@\\[-`{-~";
 const gpt2 = "'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+";
 
 /**
- * A pre-tokenizer of tokenizer.json in parts that split as Python's `tokenizers` does: of @huggingface/tokenizers' own, Whitespace
- * knows no Unicode, and Punctuation merges what Python keeps apart. `exactTokenizer` replaces how its Split works. Throws
- * Error for a behavior that there is none of.
+ * Rewrites a pre-tokenizer of tokenizer.json so that it splits like Python's `tokenizers`. Whitespace of
+ * @huggingface/tokenizers ignores Unicode, and its Punctuation merges pieces that Python separates. `exactTokenizer`
+ * replaces its Split. Throws Error for an unknown behavior.
  */
 export function exactPreTokenizer(config: unknown): unknown {
   if (!isObject(config)) return config;
@@ -41,7 +41,7 @@ export function exactPreTokenizer(config: unknown): unknown {
   return config;
 }
 
-/** Splits a text into what `regex` matches; the rest goes. */
+/** Returns a step that splits a text into the matches of `regex` and drops the rest. */
 function pieces(regex: string): Json {
   return split({ Regex: regex }, "Removed", true);
 }
@@ -50,7 +50,7 @@ function split(pattern: Json, behavior: SplitBehavior, invert = false): Json {
   return { type: "Split", pattern, behavior, invert };
 }
 
-/** A behavior that Python knows. Throws Error for others. */
+/** Checks for a behavior that Python knows. Throws Error for others. */
 function behaviorOf(value: unknown): SplitBehavior {
   const known = splitBehaviors.find((behavior) => behavior === value);
   if (known === undefined) throw new Error(`Split knows no behavior ${String(value)}`);

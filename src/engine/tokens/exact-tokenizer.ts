@@ -7,13 +7,13 @@ import { type SplitBehavior, splitPieces } from "./split-pieces.ts";
 
 type Json = Record<string, unknown>;
 
-/** A part of the library's that makes tokens of words. */
+/** The library's part that turns words into tokens. */
 interface Model {
   fuse_unk?: boolean;
   _call(words: string[]): string[];
 }
 
-/** A part of the library's that makes text of tokens; Sequence has several. */
+/** The library's part that turns tokens into text. Sequence contains several. */
 interface Decoder {
   config: { type: string };
   decoders?: Decoder[];
@@ -22,7 +22,7 @@ interface Decoder {
   decode_chain(tokens: string[]): string[];
 }
 
-/** A part of the library's that changes texts; Sequence has several. */
+/** The library's part that normalizes texts. Sequence contains several. */
 interface Normalizer {
   config: { type: string; precompiled_charsmap?: unknown };
   normalizers?: Normalizer[];
@@ -30,7 +30,7 @@ interface Normalizer {
   normalize(text: string): string;
 }
 
-/** A part of the library's that splits texts; Sequence has several. Of Split it has a pattern. */
+/** The library's part that splits texts. Sequence contains several, and Split has a pattern. */
 interface PreTokenizer {
   config?: { type: string; behavior: SplitBehavior; invert: boolean };
   pattern?: RegExp;
@@ -39,8 +39,8 @@ interface PreTokenizer {
 }
 
 /**
- * A tokenizer of @huggingface/tokenizers that encodes and decodes as Python's `tokenizers` does. Throws Error for a
- * tokenizer.json that it can't follow exactly.
+ * Returns a tokenizer of @huggingface/tokenizers that encodes and decodes exactly like Python's `tokenizers`. Throws
+ * Error for a tokenizer.json for which that is impossible.
  */
 export function exactTokenizer(json: Json): Tokenizer {
   refuseInexact(json);
@@ -58,7 +58,7 @@ export function exactTokenizer(json: Json): Tokenizer {
   const normalizer: Normalizer | null = tokenizer.normalizer;
   const preTokenizer: PreTokenizer | null = tokenizer.pre_tokenizer;
   const whole = model._call.bind(model);
-  // unknown tokens of different words stay apart
+  // unknown tokens of different words stay separate
   if (model.fuse_unk === true) model._call = (words) => words.flatMap((word) => whole([word]));
   if (decoder !== null) for (const part of decodersOf(decoder)) correctDecoder(part);
   if (normalizer !== null) for (const part of normalizersOf(normalizer)) correctNormalizer(part);
@@ -77,7 +77,7 @@ function addedTokens(json: Json): Json[] {
   return Array.isArray(json.added_tokens) ? json.added_tokens.filter(isObject) : [];
 }
 
-/** Throws Error for what the library has no exact form of. */
+/** Throws Error for parts that the library can't do exactly. */
 function refuseInexact(json: Json): void {
   const added = addedTokens(json);
   const single = added.find((token) => token.single_word === true);
@@ -98,7 +98,7 @@ function refuseInexact(json: Json): void {
     refuseInexactFirst(json, added);
 }
 
-/** The library finds the first part of a text only where nothing cut it before. */
+/** The library recognizes the first part of a text only if no earlier step split it. */
 function refuseInexactFirst(json: Json, added: readonly Json[]): void {
   const isCut = isObject(json.pre_tokenizer) && json.pre_tokenizer.type === "Sequence";
   const isChanged = /"type":"(?:Strip|Replace)"/.test(JSON.stringify(json.normalizer ?? null));
@@ -120,14 +120,17 @@ function preTokenizersOf(preTokenizer: PreTokenizer): PreTokenizer[] {
   return preTokenizer.tokenizers?.flatMap(preTokenizersOf) ?? [preTokenizer];
 }
 
-/** The library's Split knows two behaviors. */
+/** Adds the behaviors that the library's Split lacks. It knows two. */
 function correctPreTokenizer(part: PreTokenizer): void {
   const { config, pattern } = part;
   if (config?.type !== "Split" || pattern === undefined) return;
   part.pre_tokenize_text = (text) => splitPieces(text, pattern, config.behavior, config.invert);
 }
 
-/** The library's Precompiled only resembles the one map that most models have. Throws Error for what can't be corrected. */
+/**
+ * Replaces the library's Precompiled, which only approximates the map of most models. Throws Error for a map that it
+ * can't read.
+ */
 function correctNormalizer(part: Normalizer): void {
   const { type, precompiled_charsmap: map } = part.config;
   if (type === "Replace" && part.pattern !== undefined && "".match(part.pattern) !== null)
@@ -143,7 +146,7 @@ function correctDecoder(part: Decoder): void {
       tokens.map((token, at) => token.replaceAll(replacement, at === 0 ? "" : " "));
 }
 
-/** Bytes that are no UTF-8 become one U+FFFD each; a byte order mark stays. */
+/** Decodes each byte of invalid UTF-8 as one U+FFFD, and keeps a byte order mark. */
 class FallbackTextDecoder extends TextDecoder {
   constructor() {
     super("utf-8", { fatal: true, ignoreBOM: true });

@@ -4,25 +4,25 @@ import type { JsonObject, JsonValue } from "../../contracts/json.ts";
 import { strftime } from "./strftime.ts";
 import { templateVariables } from "./template-variables.ts";
 
-/** What a chat template is told beside messages and tools, wherever it is rendered. */
+/** Settings of a chat template, which it uses wherever it is rendered. */
 export interface TemplateSettings {
-  /** Its variables by name, such as { enable_thinking: false }: `chat_template_kwargs` of transformers. */
+  /** Its variables by name, such as { enable_thinking: false }. These are transformers' `chat_template_kwargs`. */
   variables?: JsonObject | undefined;
-  /** The day, such as 2026-11-24, that it writes where it asks for the time. */
+  /** The current date for the template, such as 2026-11-24. */
   date?: string | undefined;
 }
 
 /**
- * A chat template that has its settings in it, so that whoever renders it (a run, an export, transformers) says the same:
- * its variables are set at its start, and calls of strftime_now are what they give at noon (UTC) of the date. A template
- * that has them already stays as it is. Throws TEMPLATE_VARIABLE_UNKNOWN, TEMPLATE_WITHOUT_DATE.
+ * Writes settings into a chat template, so that a run, an export and transformers render the same text. Sets its
+ * variables at the start, and replaces calls of strftime_now by their value at noon (UTC) of the date. Leaves a
+ * template unchanged that already has the settings. Throws TEMPLATE_VARIABLE_UNKNOWN, TEMPLATE_WITHOUT_DATE.
  */
 export function fixedTemplate(template: string, { variables = {}, date }: TemplateSettings): string {
   const names = Object.keys(variables);
   if (names.length === 0 && date === undefined) return template;
   const said = date === undefined ? "" : `{#- today is ${date} #}`;
   const set = names.map((name) => `{%- set ${name} = ${literal(variables[name] ?? null)} %}`);
-  const opening = `${said}${set.join("")}\n`; // the line break goes with the block before it
+  const opening = `${said}${set.join("")}\n`; // the line break belongs to the block before it
   if (template.startsWith(opening)) return template;
   const known = templateVariables(template);
   for (const variable of names) {
@@ -40,10 +40,10 @@ function dated(template: string, date: string): string {
   return template.replaceAll(asked, (_, quote: string, form: string) => quote + strftime(noon, form) + quote);
 }
 
-/** A call of strftime_now, with the form as a text. */
+/** A call of strftime_now with a literal format. */
 const asked = /\bstrftime_now\(\s*(["'])((?:(?!\1)[^\\])*)\1\s*\)/g;
 
-/** A value as Jinja writes it. */
+/** Writes a value as a Jinja literal. */
 function literal(value: JsonValue): string {
   if (value === null) return "none";
   if (Array.isArray(value)) return `[${value.map(literal).join(", ")}]`;

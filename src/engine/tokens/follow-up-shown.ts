@@ -3,13 +3,17 @@ import type { ShownMessage } from "./chat-template.ts";
 import { type ControlTokens, type FollowUp, followUp, type ShownTemplate } from "./follow-up.ts";
 import { shownCalls, shownText, type ToolStyle, waysOfCalling } from "./ways-of-calling.ts";
 
-/** What a template writes after an action when `messages` follow, and how it had to be shown what tools answered. */
+/**
+ * The text that a template writes after an action when `messages` follow, and the style of tool calls that it needed.
+ */
 export interface ShownFollowUp extends FollowUp {
   calling?: ToolStyle;
 }
 
 /**
- * What a chat template writes after an action when `messages` follow, in the first way of showing it calls in which it writes all of them. `earlier` calls were made before it. Undefined if it does in none; throws the template's own refusal where each way was refused.
+ * Returns the text that a chat template writes after an action when `messages` follow. Tries the styles of tool calls
+ * in order, until one writes all messages. `earlier` is the number of previous calls. Returns undefined if no style
+ * works. If the template rejects every style, throws its first error.
  */
 export function shownFollowUp(
   template: ShownTemplate,
@@ -26,7 +30,7 @@ export function shownFollowUp(
     return followUp(by, control, chat, next, tools);
   };
   const remembering = { render: template.again, again: template.again };
-  /** Messages that are found in a text whatever else it says: a tool's answer may be empty, or a part of a header. */
+  /** Messages whose contents can be found in any text. A tool's answer may be empty or a part of a header. */
   const marked = messages.map((message, at) => ({ ...message, content: `EVERTURN_MESSAGE_${at}` }));
   return firstFound(waysOfCalling, (calling) => {
     const text = inWay(marked, calling, remembering)?.text;
@@ -36,7 +40,7 @@ export function shownFollowUp(
   });
 }
 
-/** What is found for the first of `choices` that isn't refused; throws the first refusal where nothing is found. */
+/** Returns the first result for `choices`, skipping those that throw. Without a result, throws the first error. */
 function firstFound<Choice, Found>(
   choices: readonly Choice[],
   find: (choice: Choice) => Found | undefined,
@@ -55,7 +59,7 @@ function firstFound<Choice, Found>(
   return undefined;
 }
 
-/** Whether the messages stand in `text` one after another. */
+/** Whether `text` contains the messages one after another. */
 function inOrder(text: string, messages: readonly ShownMessage[]): boolean {
   let from = 0;
   return messages.every(({ content }) => {

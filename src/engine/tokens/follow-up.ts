@@ -2,37 +2,38 @@ import type { ToolDefinition } from "../../contracts/message.ts";
 import type { ChatTemplate, ShownMessage } from "./chat-template.ts";
 import { anyOf } from "./control-text.ts";
 
-/** Stands for an action while the text around it is cut from a rendered chat. */
+/** Replaces an action while the text around it is cut from a rendered chat. */
 export const placeholder = "EVERTURN_ACTION";
 
-/** What a chat template writes after an action. */
+/** The text that a chat template writes after an action. */
 export interface FollowUp {
-  /** The token that the model ends such an action with. */
+  /** The token with which the model ends such an action. */
   end: string;
-  /** What it writes after that token: the messages, and what opens the next action. */
+  /** The text after that token: the messages, and the opening of the next action. */
   text: string;
-  /** The end is written as another token once messages follow. */
+  /** The template writes another token as the end once messages follow. */
   rewritesEnd: boolean;
 }
 
-/** A chat template, and the same one as it remembers what it was shown before. */
+/** A chat template, and a version of it that caches renderings. */
 export interface ShownTemplate {
   render: ChatTemplate;
   again: ChatTemplate;
 }
 
-/** A vocabulary's tokens that are no text, and those of them that are known to end an action. */
+/** The control tokens of a vocabulary, and those among them that are known to end an action. */
 export interface ControlTokens {
   all: readonly string[];
   ends: readonly string[];
 }
 
 /**
- * What a template writes after the action at the end of `chat`, in which `placeholder` stands, when `next` follows. The
- * action ends with the first known end that the template writes after it whether messages follow or not, or else with
- * the first control token, the last of calls. Where it writes none such, with the one that it ends with when nothing
- * follows (harmony), or the one that the next message begins with (GLM). Undefined if there is none, or the action is
- * not written. `again` renders what has no words of `next`, and so comes at every turn.
+ * Returns the text that a template writes after the action at the end of `chat`, which contains `placeholder`, when
+ * `next` follows. The action ends with the first known end that the template writes whether messages follow or not.
+ * Without one, it ends with the first control token there, or after calls with the last. Without any, it ends with the
+ * token that the template writes when nothing follows (harmony) or with the one that begins the next message (GLM).
+ * Returns undefined if there is none, or if the template does not write the action. `again` renders only texts without
+ * `next`, which repeat every turn.
  */
 export function followUp(
   { render, again }: ShownTemplate,
@@ -70,7 +71,7 @@ function commonLength(one: string, other: string): number {
   return length;
 }
 
-/** Tokens in the order in which they stand in `text`, and where they end. */
+/** Returns the tokens in `text` in order, with their ends. */
 function tokensIn(text: string, tokens: readonly string[]): { token: string; after: number }[] {
   return [...text.matchAll(anyOf(tokens))].map(({ 0: token, index }) => ({
     token,

@@ -17,26 +17,27 @@ export type Framing = {
 };
 
 /**
- * Framing by a tokenizer's chat template:
- * - the prompt is the rendered chat up to where the first action begins;
- * - an observation is what the template writes between its end of turn (an action has one that was sampled, or another
- *   token that ends an action in its place, so it isn't included) and the next action, whatever messages stand between;
- * - a demonstration is a prompt, actions (mask 1, end-of-turn token included) and observations (mask 0),
- *   made of the same pieces, and so equal token by token to a trajectory with those texts.
+ * Returns the framing of a tokenizer's chat template.
+ * - A prompt is the rendered chat up to the beginning of the first action.
+ * - An observation is the text that the template writes between its end-of-turn token and the next action, with any
+ *   messages in between. The token itself is excluded, because the action contains a sampled one, or another token that
+ *   ends it.
+ * - A demonstration consists of the same pieces: a prompt, actions (mask 1, including the end-of-turn token) and
+ *   observations (mask 0). So it equals a trajectory with those texts token by token.
  *
- * Fails with CHAT_TEMPLATE_UNUSABLE when the template doesn't end an assistant's message with a token, or rewrites
- * earlier messages.
+ * Throws CHAT_TEMPLATE_UNUSABLE if the template doesn't end an assistant's message with a token, or rewrites earlier
+ * messages.
  */
 export function createFraming(tokenizer: Tokenizer): Framing {
   const render = compileChatTemplate(tokenizer.chatTemplate, tokenizer.specialTokens);
   const template = { render, again: remembered(render) };
-  const hide = hideControl([...tokenizer.control.all, placeholder]); // what a tool says is no place to cut at
+  const hide = hideControl([...tokenizer.control.all, placeholder]); // tools may write it, too
   const tokenize = (text: string, written: readonly Span[] = []): TokenizedText => ({
     text,
     tokens: tokenizer.encode(text, written),
   });
 
-  /** Tokens of a text where it goes on after another: SentencePiece puts a space before one that stands alone. */
+  /** Returns the tokens of a text that continues another. SentencePiece puts a space before a text by itself. */
   const continued = (before: TokenizedText, text: string, written: readonly Span[] = []): TokenizedText => {
     const { length } = before.text;
     const moved = written.map(({ start, end }) => ({ start: start + length, end: end + length }));
@@ -45,7 +46,7 @@ export function createFraming(tokenizer: Tokenizer): Framing {
     return goesOn ? { text, tokens: whole.slice(before.tokens.length) } : tokenize(text, written);
   };
 
-  /** A chat as it is rendered, up to where the next action begins. */
+  /** Renders a chat up to the beginning of the next action. */
   const rendered = (messages: readonly ShownMessage[], tools: readonly ToolDefinition[]) => {
     const hidden = hide(messages, tools);
     return hidden.shown(render(hidden.messages, hidden.tools, true));
@@ -57,7 +58,7 @@ export function createFraming(tokenizer: Tokenizer): Framing {
   };
 
   let counts: boolean | undefined;
-  /** Whether the template numbers calls, so that what it writes of an answer depends on how many came before. */
+  /** Whether the template numbers calls, so that the text of an answer depends on the number of earlier calls. */
   const countsCalls = () => {
     const [first, second] = [0, 1].map((earlier) =>
       shownFollowUp(template, tokenizer.control, [answer], earlier),
@@ -76,7 +77,10 @@ export function createFraming(tokenizer: Tokenizer): Framing {
     return continued(tokenize(found.end), text, written);
   };
 
-  /** Of a chat that is rendered as `text`, up to an action as `before`: the action, which goes on after `preceding`. */
+  /**
+   * Returns the action in a chat rendered as `text`. `before` is the text up to the action, and `preceding` its tokens'
+   * piece.
+   */
   const frameAction = (text: string, before: string, preceding: TokenizedText, end: string) => {
     if (!text.startsWith(before)) throw unusable("it writes earlier messages differently later on");
     const stop = text.lastIndexOf(end);

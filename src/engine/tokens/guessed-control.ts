@@ -1,7 +1,7 @@
 import { EverturnError } from "../../base/errors/everturn-error.ts";
 import { compileChatTemplate } from "./chat-template.ts";
 
-/** How published templates write tokens that are no text. */
+/** The forms of control tokens in published templates. */
 const forms = [
   "<[|｜][^|｜<>]{1,40}[|｜]>",
   "<\\|\\w+>",
@@ -21,13 +21,13 @@ const forms = [
 ];
 const form = new RegExp(forms.join("|"), "gu");
 
-/** What in a chat template, and in what it renders, looks like a control token. */
+/** Returns the texts in a chat template and its rendering that look like control tokens. */
 export function guessedControl(template: string): string[] {
   const texts = [template, ...rendered(template)];
   return [...new Set(texts.flatMap((text) => text.match(form) ?? []))];
 }
 
-/** Some templates put their tokens together. */
+/** Renders a template, because some concatenate their tokens from parts. */
 function rendered(template: string): string[] {
   try {
     return [

@@ -4,7 +4,7 @@ import { EverturnError } from "../../base/errors/everturn-error.ts";
 import { persistently } from "../../base/files/persistently.ts";
 import { isObject } from "../../contracts/json.ts";
 
-/** The object in a JSON file of a tokenizer's folder. Throws TOKENIZER_INVALID. */
+/** Reads the object in a JSON file of a tokenizer's folder. Throws TOKENIZER_INVALID. */
 export async function readJsonFile(folder: string, name: string): Promise<Record<string, unknown>> {
   let text: string;
   try {
@@ -22,7 +22,7 @@ export async function readJsonFile(folder: string, name: string): Promise<Record
   return json;
 }
 
-/** The error TOKENIZER_INVALID. */
+/** Returns the error TOKENIZER_INVALID. */
 export function invalidTokenizer(folder: string, reason: string, cause?: unknown): EverturnError {
   return new EverturnError("TOKENIZER_INVALID", { folder, reason }, { cause });
 }

@@ -3,8 +3,8 @@ import { isThere } from "../../base/files/is-there.ts";
 import { invalidTokenizer, readJsonFile } from "./json-file.ts";
 
 /**
- * The ids that a model's config.json and generation_config.json name in eos_token_id, a number or a list of them; none
- * where a file is missing or silent. Throws TOKENIZER_INVALID for anything else.
+ * Reads the ids in eos_token_id of a model's config.json and generation_config.json, each a number or a list. Files may
+ * be missing or name none. Throws TOKENIZER_INVALID for anything else.
  */
 export async function readNamedEnds(folder: string): Promise<number[]> {
   const ids = new Set<number>();

@@ -1,18 +1,21 @@
 import { isObject } from "../../contracts/json.ts";
 import { anyOf, type Span } from "./control-text.ts";
 
-/** Half of a character, which no text has: it stands around the id of a control token. */
+/** A lone surrogate, which no text contains. It surrounds the id of a control token. */
 const mark = "\uDBFF";
 const markOf = (id: number) => `${mark}${id}${mark}`;
 
-/** A tokenizer.json's control tokens: text and id. */
+/** Returns the ids of a tokenizer.json's control tokens by text. */
 export function controlTokens(json: Record<string, unknown>): Map<string, number> {
   const added = Array.isArray(json.added_tokens) ? json.added_tokens : [];
   const control = added.filter((token) => isObject(token) && token.special === true);
   return new Map(control.map(({ content, id }) => [String(content), Number(id)]));
 }
 
-/** The tokenizer.json whose control tokens have names that stand in no text, so that their texts are text like any other. */
+/**
+ * Renames the control tokens of a tokenizer.json to marks that no text contains, so that their original texts are plain
+ * text.
+ */
 export function withMarkedControl(
   json: Record<string, unknown>,
   control: ReadonlyMap<string, number>,
@@ -43,7 +46,10 @@ function renamedIn(vocabulary: unknown, renamed: (text: string) => string): unkn
   return Object.fromEntries(Object.entries(vocabulary).map(([text, id]) => [renamed(text), id]));
 }
 
-/** A text for that tokenizer: its control tokens by their marks, but those that touch one of `written`, which are text. */
+/**
+ * Replaces the control tokens in a text by their marks, except those that overlap with a span in `written`, which are
+ * plain text.
+ */
 export function withMarks(
   text: string,
   control: ReadonlyMap<string, number>,

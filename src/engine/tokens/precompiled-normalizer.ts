@@ -1,4 +1,4 @@
-/** A map of texts to texts, compiled by SentencePiece: a trie as a double array, and the replacements, each ended by a zero byte. */
+/** SentencePiece's compiled map of texts to texts: a trie as a double array, and the zero-terminated replacements. */
 interface CharacterMap {
   trie: Uint32Array;
   replacements: Buffer;
@@ -11,8 +11,8 @@ const graphemes = new Intl.Segmenter("en", { granularity: "grapheme" });
 const notSimple = /[^\n -~]/;
 
 /**
- * A text as the normalizer Precompiled of Python's `tokenizers` changes it: grapheme by grapheme, by the map in
- * `precompiled_charsmap` (base64). Throws Error where that is none.
+ * Returns a function that normalizes a text like Precompiled of Python's `tokenizers`: by grapheme, with the map in
+ * `precompiled_charsmap` (base64). Throws Error if the map is invalid.
  */
 export function precompiledNormalizer(charsmap: unknown): (text: string) => string {
   const map = readMap(charsmap);
@@ -45,7 +45,7 @@ function readMap(charsmap: unknown): CharacterMap {
   return { trie, replacements: bytes.subarray(4 + size) };
 }
 
-/** What the shortest beginning of a text that the map has is replaced by; undefined if it has none. */
+/** Returns the replacement of the shortest prefix of a text that the map contains; undefined if it contains none. */
 function replacement({ trie, replacements }: CharacterMap, text: Uint8Array): string | undefined {
   let at = offsetOf(trie[0] ?? 0);
   for (const byte of text) {

@@ -3,7 +3,7 @@ import type { ToolDefinition } from "../../contracts/message.ts";
 import type { ShownMessage } from "./chat-template.ts";
 import type { ToolStyle } from "./ways-of-calling.ts";
 
-/** The tools of the conversations that a template is tried with. */
+/** The tools of the conversations that test a template. */
 export const probeTools: ToolDefinition[] = [
   {
     name: "weather",
@@ -28,7 +28,7 @@ export const probeTools: ToolDefinition[] = [
   },
 ];
 
-/** A turn of a conversation: what an action says, what it calls, and what the tools answer. */
+/** A turn of a conversation: an action's text and calls, and the tools' answers. */
 interface Exchange {
   text: string;
   calls?: { name: string; arguments: JsonObject; answer: string }[];
@@ -76,7 +76,10 @@ const conversations: { system: boolean; turns: (Exchange | string)[] }[] = [
   },
 ];
 
-/** Conversations with calls, parallel calls, thoughts and several questions, as a template wants to be shown calls. */
+/**
+ * Returns conversations with calls, parallel calls, thoughts and several questions, in the style of calls that a
+ * template needs.
+ */
 export function probeConversations(calling: (calls: number) => ToolStyle, system: boolean): ShownMessage[][] {
   return conversations.map((conversation) => {
     let number = 0;

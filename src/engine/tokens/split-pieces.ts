@@ -1,4 +1,4 @@
-/** How a Split treats what its pattern matches: Python's SplitDelimiterBehavior. */
+/** What Split does with the matches of its pattern: Python's SplitDelimiterBehavior. */
 export const splitBehaviors = [
   "Removed",
   "Isolated",
@@ -14,7 +14,10 @@ interface Segment {
   isMatch: boolean;
 }
 
-/** The pieces of a text that a Split of Python's `tokenizers` makes by a global pattern; inverted, what lies between its matches counts as matched. */
+/**
+ * Splits a text like Split of Python's `tokenizers` with a global pattern. If inverted, the parts between its matches
+ * count as matches.
+ */
 export function splitPieces(
   text: string,
   pattern: RegExp,
@@ -30,7 +33,7 @@ function segments(text: string, pattern: RegExp, isInverted: boolean): Segment[]
   let end = 0;
   let isFirst = true;
   for (const { 0: match, index } of text.matchAll(pattern)) {
-    if (match === "" && index === end && !isFirst) continue; // Python finds no empty match right after another
+    if (match === "" && index === end && !isFirst) continue; // Python finds no empty match directly after another
     isFirst = false;
     if (index > end) found.push({ text: text.slice(end, index), isMatch: isInverted });
     found.push({ text: match, isMatch: !isInverted });
@@ -51,7 +54,7 @@ function joinedSegments(all: readonly Segment[], behavior: SplitBehavior): strin
     case "MergedWithPrevious":
       return grouped(all, (segment, before) => segment.isMatch && !before.isMatch);
     case "MergedWithNext": {
-      // from the end: a match joins what follows it, unless that is a match
+      // from the end: a match joins the part after it, unless that is a match
       const pieces: string[] = [];
       let after: Segment | undefined;
       for (const segment of all.toReversed()) {
@@ -64,7 +67,7 @@ function joinedSegments(all: readonly Segment[], behavior: SplitBehavior): strin
   }
 }
 
-/** The texts of segments; one that joins the segment before it becomes part of that one's piece. */
+/** Joins segments into pieces. A segment for which `joins` is true becomes part of the previous piece. */
 function grouped(all: readonly Segment[], joins: (segment: Segment, before: Segment) => boolean): string[] {
   const pieces: string[] = [];
   let before: Segment | undefined;

@@ -16,7 +16,7 @@ const months = [
   "December",
 ];
 
-/** A date (UTC) as C's `strftime` writes it in English. Throws CHAT_TEMPLATE_FAILED for directives that it doesn't know. */
+/** Formats a date (UTC) like C's `strftime` in English. Throws CHAT_TEMPLATE_FAILED for unknown directives. */
 export function strftime(date: Date, form: string): string {
   const two = (value: number) => String(value).padStart(2, "0");
   const day = days[date.getUTCDay()] ?? "";

@@ -13,29 +13,35 @@ import { templateVariables } from "./template-variables.ts";
 import type { Tokenizer } from "./tokenizer.ts";
 import type { ToolStyle } from "./ways-of-calling.ts";
 
-/** What a chat template allows. */
+/** The abilities of a chat template. */
 export interface TemplateReport {
-  /** Whether trajectories with tools can be framed by it. */
+  /** Whether trajectories with tools can be framed with it. */
   usable: boolean;
-  /** Whether what is put together turn by turn is the template's own rendering, token by token. */
+  /** Whether pieces joined turn by turn equal the template's own rendering, token by token. */
   exact: boolean;
-  /** The most sequences that it makes of one of the conversations that it was tried with: one if it keeps what it has written. */
+  /** The most sequences for one of the test conversations. It is one if the template never rewrites earlier text. */
   rows: number;
-  /** The action format in which it writes calls, if it does in one that is known. */
+  /** The action format in which it writes calls, if known. */
   format?: FormatName;
-  /** How it is shown calls, one in a turn and several. */
+  /** The styles in which it accepts calls, one per turn and several. */
   calling: { one?: ToolStyle; several?: ToolStyle };
-  /** The token that ends an action, and one that calls tools. */
+  /** The tokens that end an action without and with calls. */
   ends: { text: string; calls: string };
-  /** The variables that it reads beside messages and tools, and that are not set: `templateVariables` of a policy sets them. */
+  /**
+   * The variables that it reads in addition to messages and tools, and that are not set. A policy's `templateVariables`
+   * sets them.
+   */
   variables: string[];
-  /** Why it is not usable or not exact, and what is to be known of it. */
+  /** Why it is not usable or not exact, and other facts worth knowing. */
   reasons: string[];
-  /** The conversations, in the pieces in which a trajectory has them: a prompt, then actions and observations in turn. */
+  /** The conversations in the pieces of a trajectory: a prompt, then alternating actions and observations. */
   conversations: ConversationRows[];
 }
 
-/** Tries a tokenizer's chat template with conversations that call tools. Throws what is no fault of the template. */
+/**
+ * Tests a tokenizer's chat template with conversations that call tools. Throws errors that are not the template's
+ * fault.
+ */
 export function templateReport(tokenizer: Tokenizer): TemplateReport {
   const ends = { text: tokenizer.endOfTurn.text, calls: tokenizer.endOfCalls.text };
   const variables = unlessRefused(() => templateVariables(tokenizer.chatTemplate)) ?? [];
@@ -82,7 +88,7 @@ export function templateReport(tokenizer: Tokenizer): TemplateReport {
   }
 }
 
-/** The same of a template without its vocabulary: what looks like a control token is taken for one. */
+/** Tests a template without its vocabulary. Texts that look like control tokens count as such. */
 export function bareTemplateReport(template: string): TemplateReport {
   const control = ["<bos_token>", ...guessedControl(template), "<eos_token>"];
   const report = templateReport(byteTokenizer(control, template));

@@ -3,7 +3,7 @@ import { compiledTemplate } from "./chat-template.ts";
 
 type Names = ReadonlySet<string>;
 
-/** Names that a template has by itself, or from whoever renders it. */
+/** Names that Jinja or the renderer defines. */
 const given = [
   "messages",
   "tools",
@@ -19,9 +19,8 @@ const given = [
 ];
 
 /**
- * The variables that a chat template (Jinja) reads and doesn't set itself, such as enable_thinking, sorted: what can be
- * said to it beside messages and tools. Members of others, such as
- * message.role, are none. Throws CHAT_TEMPLATE_FAILED.
+ * Returns the sorted variables that a chat template (Jinja) reads and doesn't set itself, such as enable_thinking.
+ * Members of other values, such as message.role, don't count. Throws CHAT_TEMPLATE_FAILED.
  */
 export function templateVariables(source: string): string[] {
   const free = new Set<string>();
@@ -29,7 +28,7 @@ export function templateVariables(source: string): string[] {
   return [...free].sort();
 }
 
-/** Finds what statements read of names that are not `bound`; what is bound after them. */
+/** Adds the names that statements read and that are not `bound` to `free`. Returns the names bound after them. */
 function walkBody(body: readonly Statement[], bound: Names, free: Set<string>): Names {
   let known = bound;
   for (const statement of body) known = walkStatement(statement, known, free);
@@ -97,7 +96,7 @@ function walkMacro({ parameters, body }: MacroBody, bound: Names, free: Set<stri
   walkBody(body, new Set([...bound, ...own]), free);
 }
 
-/** Adds the names that expressions, or what holds some, read. Functions that they call are none. */
+/** Adds the names that expressions read. Names of called functions don't count. */
 function walk(part: unknown, bound: Names, free: Set<string>): void {
   if (Array.isArray(part)) for (const child of part) walk(child, bound, free);
   else if (isExpression(part)) {
@@ -115,7 +114,7 @@ function withTargets(bound: Names, targets: readonly Target[]): Names {
   return new Set([...bound, ...targets.flatMap(namesIn)]);
 }
 
-/** The names that are set: one, or those of a tuple. `namespace.member = …` sets none. */
+/** Returns the names that are set: one, or those of a tuple. `namespace.member = …` sets none. */
 function namesIn(target: Target): string[] {
   if (target.kind === "name") return [target.name];
   return target.kind === "targets" ? target.targets.flatMap(namesIn) : [];

@@ -18,24 +18,22 @@ import { invalidTokenizer, readJsonFile } from "./json-file.ts";
 import { readNamedEnds } from "./named-ends.ts";
 import { controlTokens, withMarkedControl, withMarks } from "./plain-vocabulary.ts";
 
-/** Text to token ids and back, as Hugging Face's `tokenizers` does it. */
+/** Converts text to token ids and back like Hugging Face's `tokenizers`. */
 export type Tokenizer = {
   /**
-   * Token ids of `text`; control tokens written in it become their ids, but those that touch one of the parts `written`,
-   * which are text like any other. None is added.
+   * Returns the token ids of `text`. Control tokens in it become their ids, except those that overlap with a span in
+   * `written`, which are plain text. Adds no special tokens.
    */
   encode(text: string, written?: readonly Span[]): number[];
-  /** Text of `tokens`, special tokens included. Bytes that end inside a character become U+FFFD. */
+  /** Returns the text of `tokens`, including special tokens. Bytes that end inside a character become U+FFFD. */
   decode(tokens: readonly number[]): string;
-  /** Texts of the tokens that are no text, such as <|im_end|>, and of those that end an action. */
+  /** Texts of the control tokens, such as <|im_end|>, and of those that end an action. */
   control: ControlTokens;
-  /** The token that the chat template ends an assistant's message with, or else eos_token: its text and its id. */
+  /** The token with which the chat template ends an assistant's message, or else eos_token: its text and id. */
   endOfTurn: { text: string; id: number };
-  /** The same of a message that calls tools. */
+  /** The token that ends a message with tool calls. */
   endOfCalls: { text: string; id: number };
-  /**
-   * Ids of the tokens that end an action: endOfTurn, endOfCalls, eos_token, and what the model's files name beside them.
-   */
+  /** Ids of the tokens that end an action: endOfTurn, endOfCalls, eos_token, and those that the model's files name. */
   stopTokens: readonly number[];
   /** Texts of the special tokens that tokenizer_config.json names: bos_token, eos_token, pad_token, unk_token. */
   specialTokens: Readonly<Record<string, string>>;
@@ -48,10 +46,11 @@ export type Tokenizer = {
 };
 
 /**
- * Reads tokenizer.json and tokenizer_config.json of a Hugging Face folder, and what ends an action from config.json and
- * generation_config.json, if they are there, and special tokens from special_tokens_map.json where tokenizer_config.json
- * names none. The chat template is that of `readChatTemplate`, or the one in the file `template`. Fails with TOKENIZER_INVALID
- * when a file is missing or lacks the template or eos_token, and as `fixedTemplate` does for `settings`.
+ * Reads tokenizer.json and tokenizer_config.json of a Hugging Face folder, and the ends of an action from config.json
+ * and generation_config.json if they exist. If tokenizer_config.json does not name the special tokens, reads them from
+ * special_tokens_map.json. The chat template comes from the file `template`, or else from `readChatTemplate`. Throws
+ * TOKENIZER_INVALID if a file is missing or lacks the template or eos_token, and the errors of `fixedTemplate` for
+ * `settings`.
  */
 export async function loadTokenizer(
   folder: string,
@@ -69,16 +68,16 @@ export async function loadTokenizer(
   return openTokenizer({ folder, json, config, chatTemplate, named });
 }
 
-/** Throws TOKENIZER_INVALID unless a folder's tokenizer.json and tokenizer_config.json make a tokenizer. */
+/** Throws TOKENIZER_INVALID unless a folder's tokenizer.json and tokenizer_config.json form a tokenizer. */
 export async function checkTokenizerFiles(folder: string): Promise<void> {
   const json = await readJsonFile(folder, "tokenizer.json");
   await readJsonFile(folder, "tokenizer_config.json");
   build(folder, json);
 }
 
-/** What a tokenizer's files hold; `named` are the ids that end an action beside eos_token. */
+/** The contents of a tokenizer's files. `named` are the ids that end an action in addition to eos_token. */
 export interface TokenizerFiles {
-  /** Named in errors. */
+  /** For error messages. */
   folder: string;
   json: Record<string, unknown>;
   config: Record<string, unknown>;
@@ -86,7 +85,7 @@ export interface TokenizerFiles {
   named: readonly number[];
 }
 
-/** A tokenizer by what its files hold. Throws TOKENIZER_INVALID. */
+/** Returns a tokenizer from the contents of its files. Throws TOKENIZER_INVALID. */
 export function openTokenizer({ folder, json, config, chatTemplate, named }: TokenizerFiles): Tokenizer {
   const tokenizer = build(folder, json);
   const specialTokens = readSpecialTokens(config);
@@ -124,7 +123,7 @@ export function openTokenizer({ folder, json, config, chatTemplate, named }: Tok
   };
 }
 
-/** Spread into `Math.max`, the ids of a large vocabulary overflow the stack. */
+/** A loop, because spreading the ids of a large vocabulary into `Math.max` overflows the stack. */
 function sizeOf(vocabulary: ReadonlyMap<string, number>): number {
   let size = 0;
   for (const id of vocabulary.values()) size = Math.max(size, id + 1);
@@ -139,7 +138,7 @@ function build(folder: string, json: Record<string, unknown>): HuggingFaceTokeni
   }
 }
 
-/** The special tokens that special_tokens_map.json names, where tokenizer_config.json may name none. */
+/** Reads the special tokens in special_tokens_map.json, in case tokenizer_config.json does not name them. */
 async function readTokenNames(folder: string): Promise<Record<string, unknown>> {
   const name = "special_tokens_map.json";
   return isThere(join(folder, name)) ? readSpecialTokens(await readJsonFile(folder, name)) : {};
@@ -155,7 +154,10 @@ function readSpecialTokens(config: Record<string, unknown>): Record<string, stri
   return texts;
 }
 
-/** The control token that a chat template ends an action with which calls no tool, and one that calls some; undefined where it can't write such a chat. */
+/**
+ * Returns the control tokens with which a chat template ends an action without calls and one with calls; undefined if
+ * it can't write such a chat.
+ */
 function templateEnds(
   template: string,
   specialTokens: Readonly<Record<string, string>>,
@@ -166,7 +168,7 @@ function templateEnds(
       const render = compileChatTemplate(template, specialTokens);
       return shownFollowUp({ render, again: render }, { ...control, ends }, [message])?.end;
     } catch (error) {
-      if (error instanceof EverturnError) return undefined; // framing says so when it is asked for turns
+      if (error instanceof EverturnError) return undefined; // framing reports this when it frames turns
       throw error;
     }
   };

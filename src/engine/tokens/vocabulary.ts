@@ -1,16 +1,16 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 
-/** The tokens of a tokenizer.json as it writes them, by id; "" where an id has none. */
+/** The token texts in a tokenizer.json by id; "" for ids without a token. */
 export interface Vocabulary {
   tokens: string[];
-  /** How bytes are written: as GPT-2 does, as <0x0A>, or not at all. */
+  /** How bytes are written: as in GPT-2, as <0x0A>, or unencoded. */
   encoding: "byte_level" | "byte_fallback" | "raw";
-  /** Ids of tokens that are no text, such as eos_token. */
+  /** Ids of control tokens, such as eos_token. */
   special: ReadonlySet<number>;
 }
 
-/** Reads the vocabulary of the tokenizer in a folder, which `loadTokenizer` has taken. */
+/** Reads the vocabulary of the tokenizer in a folder that `loadTokenizer` accepts. */
 export async function readVocabulary(folder: string): Promise<Vocabulary> {
   const json: TokenizerJson = JSON.parse(await readFile(join(folder, "tokenizer.json"), "utf8"));
   const { model, added_tokens: added = [], decoder } = json;
@@ -33,7 +33,7 @@ export async function readVocabulary(folder: string): Promise<Vocabulary> {
   return { tokens, encoding, special: new Set(added.filter((token) => token.special).map(({ id }) => id)) };
 }
 
-/** The parts of tokenizer.json that say what its tokens are. */
+/** The parts of tokenizer.json that define its tokens. */
 interface TokenizerJson {
   model: { vocab: Record<string, number> | [string, number][] };
   added_tokens?: { id: number; content: string; special: boolean }[];

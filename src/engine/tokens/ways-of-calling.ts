@@ -3,16 +3,20 @@ import type { ShownMessage } from "./chat-template.ts";
 import { placeholder } from "./follow-up.ts";
 
 /**
- * How a template wants to be shown an action and what tools answered it:
- * - `calls`: the action as `tool_calls` with an object of arguments, `written-calls`: with a text of them, the answers as messages of the role `tool`;
- * - `text`: the action as text, the answers as messages of the role `tool`;
- * - `user`: the action as text, the answers as one message of the user.
+ * The style in which a template accepts an action and the tools' answers.
+ * - `calls`: the action as `tool_calls` with arguments as an object, the answers as messages of the role `tool`.
+ * - `written-calls`: the same with arguments as text.
+ * - `text`: the action as text, the answers as messages of the role `tool`.
+ * - `user`: the action as text, the answers as one user message.
  */
 export type ToolStyle = "calls" | "written-calls" | "text" | "user";
 
 export const waysOfCalling: readonly ToolStyle[] = ["calls", "written-calls", "text", "user"];
 
-/** A chat that ends with an action for which `placeholder` stands, what follows it, and the tools that it calls, as a template wants them. */
+/**
+ * A chat in the style that a template needs: messages up to an action that contains `placeholder`, the messages after
+ * it, and the tools that it calls.
+ */
 export interface ShownChat {
   chat: ShownMessage[];
   next: ShownMessage[];
@@ -20,8 +24,8 @@ export interface ShownChat {
 }
 
 /**
- * Shows a template the messages after an action; those of tools come first, and there is one at least. `earlier` calls were made and answered before it: some templates number
- * calls.
+ * Builds a chat with the messages after an action. Tool messages come first, and there is at least one. `earlier` is
+ * the number of calls made and answered before it, because some templates number calls.
  */
 export function shownCalls(messages: readonly ShownMessage[], way: ToolStyle, earlier: number): ShownChat {
   const past = Array.from({ length: earlier }, (_, at) => {
@@ -57,7 +61,10 @@ const text: ShownMessage = { role: "assistant", content: placeholder };
 const answered: ShownMessage = { role: "tool", name: "tool", content: "?" };
 const argument = "argument";
 
-/** Shows a template messages of people after an action that calls no tool. Some templates move the tools behind it, others want some. */
+/**
+ * Builds chats with people's messages after an action without calls. Some templates move the tools after it, and others
+ * require some.
+ */
 export function shownText(messages: readonly ShownMessage[]): ShownChat[] {
   const shown = { chat: [question, text], next: [...messages] };
   return [
@@ -71,7 +78,7 @@ function toolOf(name: string): ToolDefinition {
   return { name, description: "A tool.", parameters: { type: "object", properties, required: [argument] } };
 }
 
-/** Messages of the user that follow each other are one: many templates want turns to alternate. */
+/** Joins consecutive user messages, because many templates require alternating turns. */
 function asUser(messages: readonly ShownMessage[]): ShownMessage[] {
   const merged: ShownMessage[] = [];
   for (const message of messages) {
