@@ -7,7 +7,7 @@ import { type Measure, measuresOf, successRate } from "./measures.ts";
 import { samplesOf } from "./numbers.ts";
 import type { TaskOutcomes } from "./outcomes.ts";
 
-/** An evaluation that is compared with another one. */
+/** An evaluation in a comparison. */
 export interface ComparedEvaluation extends Pick<EvaluationRecord, "policyVersion" | "temperature"> {
   /** `RUN/EVALUATION`. */
   id: string;
@@ -15,25 +15,28 @@ export interface ComparedEvaluation extends Pick<EvaluationRecord, "policyVersio
   tasks: number;
 }
 
-/** What two evaluations gave on the same tasks. */
+/** The measures of two evaluations on the same tasks. */
 export interface ComparedMeasures {
   tasks: number;
   /** By name, those that both have. */
   measures: Record<string, { first: Estimate; second: Estimate; difference: PairedDifference }>;
 }
 
-/** Two evaluations side by side, over the tasks that both have. */
+/** The comparison of two evaluations over the tasks that both have. */
 export interface EvaluationComparison extends ComparedMeasures {
   first: ComparedEvaluation;
   second: ComparedEvaluation;
-  /** Tasks of which at least half of the samples are solved in the second but not in the first, and the other way round. */
+  /**
+   * Tasks with at least half of the samples solved in the second evaluation but not in the first (`gained`),
+   * and vice versa.
+   */
   gained: string[];
   lost: string[];
   bySource: Record<string, ComparedMeasures>;
   byTag: Record<string, ComparedMeasures>;
 }
 
-/** An evaluation of a run, with what became of its tasks. */
+/** An evaluation of a run with its tasks' outcomes. */
 export interface MeasuredEvaluation {
   id: string;
   record: EvaluationRecord;
@@ -45,7 +48,10 @@ interface Pair {
   second: TaskOutcomes;
 }
 
-/** Compares two evaluations task by task. Throws EVALUATIONS_INCOMPARABLE where they have no task in common, or other tasks. */
+/**
+ * Compares two evaluations task by task. Throws EVALUATIONS_INCOMPARABLE if they have no task in common, or if tasks
+ * with the same id differ.
+ */
 export function compareEvaluations(
   first: MeasuredEvaluation,
   second: MeasuredEvaluation,
@@ -88,7 +94,7 @@ function pairsOf(first: MeasuredEvaluation, second: MeasuredEvaluation): Pair[] 
   );
 }
 
-/** What makes a task the same one. */
+/** The part of a task that identifies it. */
 function contentOf({ task }: TaskOutcomes): string {
   return JSON.stringify([task.data_source, task.prompt, task.reward_model.ground_truth]);
 }

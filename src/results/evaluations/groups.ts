@@ -1,6 +1,9 @@
 import type { Task } from "../../contracts/generated/task.ts";
 
-/** The tags of a task: its `ability`, and `tags` of the row or of its `extra_info`, a text or a list of texts. */
+/**
+ * The tags of a task: its `ability`, and the `tags` of the row or of its `extra_info`, which are a text or a list of
+ * texts.
+ */
 export function tagsOf({ ability, tags, extra_info: info }: Task): string[] {
   return [...new Set([ability, tags, info?.tags].flatMap(textsIn))];
 }
@@ -10,7 +13,9 @@ function textsIn(value: unknown): string[] {
   return typeof value === "string" && value !== "" ? [value] : [];
 }
 
-/** What `of` gives for the members of each group; a member may be in several. In the order of their names. */
+/**
+ * Applies `of` to the members of each group, in the order of the groups' names. A member may be in several groups.
+ */
 export function byName<Member, Result>(
   members: readonly Member[],
   namesOf: (member: Member) => readonly string[],

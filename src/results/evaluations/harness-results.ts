@@ -5,15 +5,18 @@ import { measuresOf, successRate } from "./measures.ts";
 import { samplesOf } from "./numbers.ts";
 import type { TaskOutcomes } from "./outcomes.ts";
 
-/** Results and samples as lm-evaluation-harness writes them (version 0.4), for what reads its files. */
+/** Results and samples in the format of lm-evaluation-harness (version 0.4), for tools that read its files. */
 export interface HarnessResults {
-  /** The text of `results_DATE.json`. */
+  /** The content of `results_DATE.json`. */
   results: Record<string, unknown>;
   /** The lines of `samples_TASK_DATE.jsonl`, by task. */
   samples: Record<string, object[]>;
 }
 
-/** An evaluation as lm-evaluation-harness has it: each data source is a task there, its tasks are documents, a standard error is over them. */
+/**
+ * Converts an evaluation to lm-evaluation-harness's terms. Each data source becomes a task, and its tasks become
+ * documents, over which standard errors are computed.
+ */
 export function harnessResults(
   run: string,
   record: Pick<EvaluationRecord, "name" | "policyVersion" | "samples" | "temperature" | "seconds">,

@@ -4,14 +4,17 @@ import { passAtK, toldAtK } from "../../base/statistics/pass-at-k.ts";
 import type { Estimate } from "../../contracts/measured.ts";
 import type { TaskOutcomes } from "./outcomes.ts";
 
-/** Something that is measured of each task. */
+/** A measure of a task. */
 export interface Measure {
   name: string;
   of(task: TaskOutcomes): number;
   estimate(values: readonly number[]): Estimate;
 }
 
-/** What is told of tasks with so many samples: `accuracy`, `pass@2` … `pass@N` and `maj@N` of several, `reward`. */
+/**
+ * The measures for tasks with this number of samples: `accuracy`, for several samples also `pass@2` … `pass@N` and
+ * `maj@N`, and `reward`.
+ */
 export function measuresOf(samples: number): Measure[] {
   const share = (name: string, of: Measure["of"]): Measure => ({ name, of, estimate: shareEstimate });
   const several = toldAtK(samples).filter((k) => k > 1);

@@ -3,7 +3,7 @@ import { byName, tagsOf } from "./groups.ts";
 import { measuresOf } from "./measures.ts";
 import type { TaskOutcomes } from "./outcomes.ts";
 
-/** What an evaluation measured: of all tasks, and by data source and tag. */
+/** The measures of an evaluation: of all tasks, and by data source and tag. */
 export function numbersOf(outcomes: readonly TaskOutcomes[]): EvaluationNumbers {
   const measures = measuresOf(samplesOf(outcomes));
   const measured = (tasks: readonly TaskOutcomes[]): Measured => ({
@@ -17,7 +17,7 @@ export function numbersOf(outcomes: readonly TaskOutcomes[]): EvaluationNumbers 
   };
 }
 
-/** The samples that each task has: the most that any has, where some can't be read. */
+/** The number of samples per task: the maximum, in case some can't be read. */
 export function samplesOf(outcomes: readonly TaskOutcomes[]): number {
   return outcomes.reduce((most, { samples }) => Math.max(most, samples.length), 1);
 }

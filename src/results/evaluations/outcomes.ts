@@ -9,22 +9,22 @@ import { objectsAtOnce } from "../../run/store/at-once.ts";
 import { type ActionCounts, countActions } from "../../run/trajectory/action-numbers.ts";
 import { readTrajectoryRecord } from "../../run/trajectory/trajectory-files.ts";
 
-/** What became of a task in an evaluation. */
+/** The outcomes of a task in an evaluation. */
 export interface TaskOutcomes {
   id: string;
   task: Task;
   samples: Pick<Trajectory, "success" | "reward" | "answer">[];
 }
 
-/** What became of an evaluation's trajectories. */
+/** The outcomes of an evaluation's trajectories. */
 export interface EvaluationOutcomes {
   /** In the order of the tasks. */
   tasks: TaskOutcomes[];
-  /** Of the trajectories that finished. */
+  /** Of the finished trajectories. */
   actions: ActionCounts[];
 }
 
-/** Reads an evaluation's trajectories. Those whose record cannot be read are missing. */
+/** Reads an evaluation's trajectories. Those with unreadable records are missing. */
 export async function readOutcomes(
   { store }: Pick<OpenRun, "store">,
   { name, tasks, samples = 1 }: Pick<EvaluationRecord, "name" | "tasks" | "samples">,

@@ -2,13 +2,16 @@ import type { Task } from "../../contracts/generated/task.ts";
 import { successRate } from "./measures.ts";
 import type { TaskOutcomes } from "./outcomes.ts";
 
-/** A task, and which share of its samples solved it. */
+/** A task with its success rate, the share of its samples that solved it. */
 export interface RatedTask {
   task: Task;
   rate: number;
 }
 
-/** The tasks of an evaluation, the easiest first, those that are alike in their order; each says its `extra_info.success_rate`. */
+/**
+ * The tasks of an evaluation, the easiest first, and equally easy ones in their order. Each has its
+ * `extra_info.success_rate`.
+ */
 export function ratedTasks(outcomes: readonly TaskOutcomes[]): RatedTask[] {
   const rated = outcomes.map((outcome) => {
     const rate = successRate(outcome);

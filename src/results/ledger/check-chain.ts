@@ -7,12 +7,12 @@ import { turnKey } from "../../run/store/keys.ts";
 import type { Store } from "../../run/store/store.ts";
 import { trajectoryOf } from "../../run/trajectory/trajectory-of.ts";
 
-/** What a trajectory's record says of its chain of segments. */
+/** The description of a chain of segments in a trajectory's record. */
 type ChainEnd = Pick<FinishedTrajectory, "head" | "tokens" | "policyVersions">;
 
 /**
- * Whether a finished trajectory is whole in the store: every turn can be read, its segments have the names that those
- * after them say, tokens and versions are those of the record.
+ * Checks that a finished trajectory is complete in the store: every turn is readable, its segments have the names
+ * that later segments refer to, and its tokens and versions match the record.
  */
 export async function checkChain(
   store: Pick<Store, "read">,

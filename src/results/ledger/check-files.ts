@@ -7,15 +7,15 @@ import type { Corrupt } from "../../run/store/store.ts";
 import { treeFileOf } from "../../run/store/tree-paths.ts";
 
 /**
- * What can't be read: what that breaks, and files that took no harm, since what was in them was made again, or is in the file of
- * a step, which is whole.
+ * Unreadable files: the damage that they cause, and files that cause none, because their content was created again
+ * or is also in a step's intact file.
  */
 export interface Unreadable {
   findings: Finding[];
   replaced: string[];
 }
 
-/** Where a run keeps what it keeps, but for its trajectories. */
+/** The places of a run's records, except its trajectories. */
 const places: Prefix[] = [
   ...[
     "plan",
@@ -32,8 +32,8 @@ const places: Prefix[] = [
 ];
 
 /**
- * All that can't be read of a run, but for single records of its trajectories. Reads everything. `unfolded`: the steps whose
- * files of trajectories are broken.
+ * Finds all unreadable objects of a run, except single records of its trajectories. Reads everything. `unfolded`:
+ * the steps whose files of trajectories are broken.
  */
 export async function checkFiles(
   run: Pick<OpenRun, "store" | "folder">,
@@ -48,7 +48,7 @@ export async function checkFiles(
   return { ...unreadable(run, corrupt), unfolded: new Set(steps.map(Number)) };
 }
 
-/** Tells what can't be read. */
+/** Describes unreadable objects. */
 export function unreadable({ folder }: Pick<OpenRun, "folder">, corrupt: readonly Corrupt[]): Unreadable {
   const [broken, replaced] = [false, true].map((is) => corrupt.filter(({ isReplaced }) => isReplaced === is));
   const subjectOf = ({ path }: Corrupt) => join(folder.root, path);

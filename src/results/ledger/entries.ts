@@ -3,12 +3,12 @@ import type { LedgerEntry } from "../../contracts/ledger.ts";
 import type { StageFacts } from "./facts.ts";
 import { reservedTrajectories } from "./reservations.ts";
 
-/** The ids of all trajectories that were reserved, or are there without, as forks are. */
+/** The ids of all trajectories that were reserved, or that exist without a reservation, as forks do. */
 export function knownTrajectories(run: string, { reservations, trajectories }: StageFacts): Set<string> {
   return new Set([...reservedTrajectories(run, reservations), ...trajectories.keys()]);
 }
 
-/** The ledger: a line for each trajectory of a stage, in order of their ids. */
+/** The ledger: a line for each trajectory of a stage, in the order of their ids. */
 export function ledgerEntries(run: string, facts: StageFacts): LedgerEntry[] {
   const dispositions = dispositionsOf(facts);
   return [...knownTrajectories(run, facts)].sort().map((trajectory) => {
@@ -25,7 +25,7 @@ export function ledgerEntries(run: string, facts: StageFacts): LedgerEntry[] {
   });
 }
 
-/** What the steps made of the trajectories they were offered. */
+/** How the steps used the trajectories that they were offered. */
 function dispositionsOf({ uses }: StageFacts) {
   const dispositions = new Map<string, Pick<LedgerEntry, "state" | "step" | "reason">>();
   for (const [step, { leftOut }] of uses) {

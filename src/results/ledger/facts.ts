@@ -18,7 +18,7 @@ import { readReservations, reservedTrajectories } from "./reservations.ts";
 import { chainFindings, type Single } from "./single-trajectories.ts";
 import { readUses, type StageUse, type Uses } from "./trained-steps.ts";
 
-/** What a run's files say beside what concerns a stage's trajectories. */
+/** A run's recorded facts, apart from its stages' trajectories. */
 export interface RunFacts {
   /** The recorded steps. */
   metrics: StepRecord[];
@@ -28,17 +28,20 @@ export interface RunFacts {
   evaluations: EvaluationRecord[];
 }
 
-/** What a run's files say of the trajectories of one stage. */
+/** The recorded facts about the trajectories of one stage. */
 export interface StageFacts {
   stage: string;
   reservations: Reservation[];
-  /** By id: those that are there; undefined while one is under way. */
+  /** The existing trajectories by id; undefined for one in progress. */
   trajectories: ReadonlyMap<string, FinishedTrajectory | undefined>;
-  /** What steps did with them, by step. */
+  /** How steps used them, by step. */
   uses: ReadonlyMap<number, StageUse>;
 }
 
-/** Reads them, also while the run goes on: what is written last is read first, so that all it rests on is seen too. */
+/**
+ * Reads a run's facts, even while it continues. It reads first the records that are written last, so that it also
+ * sees everything that they depend on.
+ */
 export async function readRunFacts(run: OpenRun): Promise<RunFacts> {
   const { folder, store, plan } = run;
   const view = await patiently(() => wholeLines(folder.metrics));
@@ -50,8 +53,8 @@ export async function readRunFacts(run: OpenRun): Promise<RunFacts> {
 }
 
 /**
- * Puts together what there is of a stage, given its `single` trajectories: those in files, and by their names those that a
- * listing does not know yet. With what is wrong with the segments of the latter.
+ * Combines the facts about a stage from its `single` trajectories, those in files, and known names that a listing
+ * does not contain yet. It checks the segments of the latter.
  */
 export async function readStageFacts(
   { id: run, store }: OpenRun,

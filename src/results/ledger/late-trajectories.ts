@@ -8,8 +8,8 @@ import { leftBehind } from "./left-behind.ts";
 const reason = "it was drawn for the step after the step had been committed";
 
 /**
- * Leaves out by name what a synchronous step was given after its commit: the record stands as it is, so these have
- * records of their own beside it. Throws DISK_FULL, STORE_NOT_WRITABLE.
+ * Leaves out by name the trajectories that a synchronous step was given after its commit. The commit does not
+ * change, so these have separate records. Throws DISK_FULL and STORE_NOT_WRITABLE.
  */
 export async function leaveOutLate(run: OpenRun, step: number, record: TrainedStep): Promise<void> {
   const { trajectories, leftOut } = record;
@@ -21,7 +21,7 @@ export async function leaveOutLate(run: OpenRun, step: number, record: TrainedSt
   });
 }
 
-/** What was left out so of a step. */
+/** The trajectories left out that way for a step. */
 export async function readLate(store: Pick<Store, "read" | "has">, step: number): Promise<LeftOut[]> {
   return (await readRow(store, lateRow(step))).flat();
 }

@@ -24,30 +24,35 @@ import { reservedStages } from "./reservations.ts";
 import { type Single, singleTrajectories } from "./single-trajectories.ts";
 import { ownSteps } from "./trained-steps.ts";
 
-/** A run's ledger, checked against its files; without its lines, which are told stage by stage. */
+/**
+ * A run's ledger, checked against its files. Its lines are not included, because they are passed on stage by stage.
+ */
 export interface Ledger {
   run: string;
   stages: StageSummary[];
-  /** What is wrong; nothing if the ledger holds. */
+  /** The problems found; empty if the ledger is consistent. */
   findings: Finding[];
-  /** What could not be checked, and why. */
+  /** Checks that were impossible, and why. */
   unchecked: string[];
-  /** Files that can't be read and that nothing reads: their content was made again, or is in a step's file. And why. */
+  /**
+   * Unreadable files that nothing depends on, because their content was created again or is in a step's file, with
+   * the reason.
+   */
   replaced: string[];
 }
 
-/** What to read of a ledger. */
+/** The part of a ledger to read. */
 export interface LedgerOptions {
-  /** Of one step or evaluation only. */
+  /** Only this step or evaluation. */
   stage?: string | undefined;
-  /** Is told the lines of each stage, in order. */
+  /** Receives the lines of each stage, in order. */
   tell?: (entries: readonly LedgerEntry[]) => void | Promise<void>;
 }
 
 /**
- * Reads a run's ledger and checks it against the store, the journal, the versions, metrics.jsonl and the data cursor.
- * It reads files alone, also while the run goes on, a stage at a time: what it holds does not grow with the trajectories, but
- * with what is wrong.
+ * Reads a run's ledger and checks it against the store, the journal, the versions, metrics.jsonl and the data
+ * cursor. It only reads files, one stage at a time, even while the run continues. Its memory grows with the number
+ * of problems, not with the number of trajectories.
  */
 export async function readLedger(
   run: OpenRun,
@@ -74,7 +79,7 @@ export async function readLedger(
   return { run: run.id, stages, findings, unchecked, replaced };
 }
 
-/** Stages that something tells of, though they may have no single records. */
+/** Stages that some record names, although they may have no single records. */
 async function knownStages(
   { store }: OpenRun,
   reader: RecordReader,
@@ -84,7 +89,7 @@ async function knownStages(
   return [...uses.stages, ...evaluated, ...(await reader.foldedStages()), ...(await reservedStages(store))];
 }
 
-/** The lines of a stage, and what is wrong with it. */
+/** The lines of a stage, and its problems. */
 async function readStage(
   run: OpenRun,
   reader: RecordReader,
@@ -123,7 +128,7 @@ async function readStage(
   return { entries, findings, replaced };
 }
 
-/** Whether a record that is lost, and named, is why a trajectory seems to lack something. */
+/** Whether a lost record that is already reported explains a trajectory's apparent gap. */
 function explains(
   check: string,
   { isCommitLost, isFileLost }: { isCommitLost: boolean; isFileLost: boolean },
@@ -135,7 +140,7 @@ async function newestRecorded({ store }: OpenRun): Promise<number | undefined> {
   return (await lastRecordedStep(store))?.policyVersion;
 }
 
-/** What the data cursor draws from; undefined, and told, if that can't be read. */
+/** The set that the data cursor draws from; undefined with a note if it can't be read. */
 async function trainingTasks({ plan }: OpenRun): Promise<{ tasks?: DrawnFrom; unchecked: string[] }> {
   const { train } = plan.dataset;
   if (train === undefined) return { unchecked: [] };
@@ -148,8 +153,8 @@ async function trainingTasks({ plan }: OpenRun): Promise<{ tasks?: DrawnFrom; un
 }
 
 /**
- * Whether the versions that a run keeps (checkpoints and the newest ones) are there, policy and trainer state.
- * `current`: the newest recorded version before the look and after it, since versions are freed while a run goes on.
+ * Checks that the versions that a run keeps (checkpoints and the newest ones) exist with policy and trainer state.
+ * `current`: the newest recorded version before and after the check, because a running run frees versions.
  */
 async function checkVersions(
   { store, plan }: Pick<OpenRun, "store" | "plan">,
@@ -175,10 +180,10 @@ async function checkVersions(
 /** The counts of a step, an evaluation, or forks. */
 interface StageSummary extends Record<Exclude<LedgerState, "reserved" | "under way">, number> {
   stage: string;
-  /** All of its trajectories, with those that have not begun. */
+  /** All of its trajectories, including those that have not begun. */
   reserved: number;
   underWay: number;
-  /** The version that a step made, once it is trained; that an evaluation measured. */
+  /** The version that a step made, once it is trained, or that an evaluation measured. */
   policyVersion: number | undefined;
 }
 

@@ -5,15 +5,15 @@ import { readReservations, reservedTrajectories } from "./reservations.ts";
 
 const earlier = "an earlier try of the step drew it, which did not get to train";
 
-/** Whether a trajectory was left out by `leftBehind`: the try that trained was not offered it. */
+/** Whether `leftBehind` left out a trajectory: the attempt that trained was not offered it. */
 export function isLeftBehind(trajectory: LeftOut): boolean {
   return trajectory.reason === earlier;
 }
 
 /**
- * The trajectories reserved for a synchronous step that are not among those that it was `offered`: replacements that were
- * drawn by a try that failed, while the try that trains needed others. None in asynchronous runs, where a later step
- * may still train on them. They are given the `reason`.
+ * The trajectories reserved for a synchronous step that it was not `offered`: a failed attempt drew them as
+ * replacements, but the attempt that trained needed others. Each gets the `reason`. Empty in asynchronous runs,
+ * where a later step may still train on them.
  */
 export async function leftBehind(
   { id, plan, store }: OpenRun,

@@ -6,8 +6,8 @@ import type { Store } from "../../run/store/store.ts";
 import { treeRecordKey } from "../../run/store/tree-paths.ts";
 
 /**
- * Records that a stage must have and lacks: the file of a step whose single records were removed, and an evaluation that the run
- * made itself before a step that it recorded. `newest` is the newest recorded policy version.
+ * Missing records that a stage must have: the file of a step whose single records were removed, and an evaluation
+ * that the run made itself before a step that it recorded. `newest` is the newest recorded policy version.
  */
 export async function lostRecords(
   store: Pick<Store, "has">,

@@ -10,8 +10,8 @@ import type { Store } from "../../run/store/store.ts";
 import { largestStaleness } from "./largest-staleness.ts";
 
 /**
- * Reserves places for trajectories, before they start. What an attempt that comes again, or late, reserves once more
- * counts once. It costs the same however many of the stage are reserved. Throws DISK_FULL, STORE_NOT_WRITABLE.
+ * Reserves places for trajectories before they start. Reservations repeated by a retried or late attempt count once.
+ * The cost does not depend on how many the stage has. Throws DISK_FULL and STORE_NOT_WRITABLE.
  */
 export async function reserve(
   store: Pick<Store, "has" | "record">,
@@ -41,8 +41,9 @@ function nameOf({ task, samples }: ReservedGroup, round = 1): string {
 }
 
 /**
- * The reservations of steps from `from` on, none left out. Groups are admitted in the order of the steps, and no more of
- * them are under way than those of so many steps as may be stale and one: after that many without a reservation there is none.
+ * All reservations of the steps from `from` on. Groups are admitted in the order of the steps, and the groups in
+ * progress never span more steps than the allowed staleness plus one. After that many steps without reservations
+ * there are no more.
  */
 export async function readStepReservations(
   store: Pick<Store, "read" | "has">,
@@ -59,7 +60,7 @@ export async function readStepReservations(
   return reservations;
 }
 
-/** The stages with reservations that a listing knows: for people, who can look again. */
+/** The stages with reservations according to a listing, for people, who can look again. */
 export async function reservedStages(store: Pick<Store, "read" | "list">): Promise<string[]> {
   const stages = new Map<string, string>();
   for await (const path of listed(store, reservationsPrefix())) {
@@ -70,7 +71,7 @@ export async function reservedStages(store: Pick<Store, "read" | "list">): Promi
   return [...stages.values()];
 }
 
-/** The ids that reservations stand for. */
+/** The ids that reservations refer to. */
 export function reservedTrajectories(run: string, reservations: readonly Reservation[]): string[] {
   return reservations.flatMap(({ stage, groups }) =>
     groups.flatMap(({ task, samples }) =>

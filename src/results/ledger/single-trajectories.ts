@@ -10,22 +10,23 @@ import type { RecordReader } from "../../run/trajectory/reader.ts";
 import { readTrajectoryRecord } from "../../run/trajectory/trajectory-files.ts";
 import { checkChain } from "./check-chain.ts";
 
-/** A trajectory with single records, as they were read: each of them once. */
+/** A trajectory with its single records, each read once. */
 export interface Single {
   stage: string;
-  /** Undefined where a part of it was cut in the keys: then it is found by its name alone. */
+  /** Undefined if the keys contain a cut name. The trajectory can then only be found by its name. */
   name: TrajectoryName | undefined;
-  /** Undefined while it is under way. */
+  /** Undefined while it is in progress. */
   finished: FinishedTrajectory | undefined;
-  /** What can't be read of it. */
+  /** Its unreadable records. */
   corrupt: Corrupt[];
-  /** What is wrong with its segments. */
+  /** Problems with its segments. */
   findings: Finding[];
 }
 
 /**
- * Reads all single records of a run's trajectories, of one stage if named, in the order of their keys, and checks each
- * trajectory: one is held at a time. Of one that is in its step's file nothing counts, unless that is broken (`unfolded`).
+ * Reads all single records of a run's trajectories, or of one stage's, in the order of their keys, and checks each
+ * trajectory. It holds one at a time. Single records of a trajectory in its step's file don't count, unless the file
+ * is broken (`unfolded`).
  */
 export async function* singleTrajectories(
   { id: run, store }: { id: string; store: Pick<Store, "scan"> },
@@ -50,7 +51,7 @@ export async function* singleTrajectories(
       continue;
     }
     const values = new Map(records.map(({ path, value }) => [path, value]));
-    /** What was found, else what the reader has: a listing may lag, and what was broken may have been replaced. */
+    /** The record found, else the reader's: a listing may lag, and a broken record may have been replaced. */
     const read = async <Value>({ path }: Key<Value>): Promise<Value | undefined> => {
       const found = values.get(path);
       return found === undefined ? reader.read<Value>({ path }) : found();
@@ -61,7 +62,7 @@ export async function* singleTrajectories(
   }
 }
 
-/** What is wrong with the segments of a trajectory, if it has ended and was not left out. */
+/** Problems with the segments of a trajectory, if it has ended and was not left out. */
 export async function chainFindings(
   store: Pick<Store, "read">,
   run: string,
@@ -72,7 +73,7 @@ export async function chainFindings(
   return checkChain(store, trajectoryId({ ...name, run }), finished);
 }
 
-/** Puts together the records of each trajectory, which follow each other. */
+/** Groups the consecutive records of each trajectory. */
 async function* byTrajectory(scanned: AsyncIterable<Scanned>): AsyncGenerator<Scanned[]> {
   let records: Scanned[] = [];
   let prefix = "";

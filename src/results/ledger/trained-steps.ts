@@ -8,8 +8,8 @@ import { trajectoryOf } from "../../run/trajectory/trajectory-of.ts";
 import { readLate } from "./late-trajectories.ts";
 
 /**
- * What a step was committed with, whether its version's files are whole or not; undefined if it was not committed, or its
- * record can't be read.
+ * The record of a step's commit, whether or not its version's files are intact; undefined if it was not committed,
+ * or its record is unreadable.
  */
 export async function readTrainedStep(
   { store }: { store: Pick<Store, "treeRecord"> },
@@ -23,8 +23,8 @@ interface Run {
 }
 
 /**
- * The steps that were trained, in order, with what was left out of them later. Whether the files of their versions are
- * whole does not matter; one whose record can't be read is left out.
+ * The trained steps in order, each with the trajectories that were left out of it later. Damage to their versions'
+ * files does not matter. Steps with unreadable records are skipped.
  */
 export async function* trainedSteps(run: Run): AsyncGenerator<[step: number, record: TrainedStep]> {
   for (let step = 1; ; step++) {
@@ -34,7 +34,7 @@ export async function* trainedSteps(run: Run): AsyncGenerator<[step: number, rec
   }
 }
 
-/** Whether a step was committed, even if its record can't be read or was lost: then it may still be recorded. */
+/** Whether a step was committed. Even if its record is unreadable or lost, the step may still be recorded. */
 async function wasTrained({ store }: Run, step: number): Promise<boolean> {
   return (await store.has(treeRecordKey(trainedStepKey(step)))) || store.has(recordedStepKey(step));
 }
@@ -53,25 +53,26 @@ export interface TrainedCounts {
   leftOut: number;
 }
 
-/** What a step did with trajectories of one stage. */
+/** How a step used trajectories of one stage. */
 export interface StageUse {
   trajectories: BatchMember[];
   leftOut: LeftOut[];
 }
 
-/** What the steps did with trajectories. */
+/** How the steps used trajectories. */
 export interface Uses {
   /** By step. */
   counts: ReadonlyMap<number, TrainedCounts>;
   /** The stages that they named. */
   stages: ReadonlySet<string>;
-  /** What they did with those of a stage, by step. */
+  /** How they used those of a stage, by step. */
   of(stage: string): Promise<ReadonlyMap<number, StageUse>>;
 }
 
 /**
- * Reads what the steps did, once all of it, and for a stage that is asked for again those steps which may train on it: its own
- * and as many later ones as may be stale. What others said of it is held, since it should not be.
+ * Reads once how all steps used trajectories. For a given stage it reads again the steps that may train on it: its
+ * own and as many later ones as the staleness allows. It keeps the uses in other steps, because there should be
+ * none.
  */
 export async function readUses(run: Run, staleness: number): Promise<Uses> {
   const counts = new Map<number, TrainedCounts>();
@@ -94,7 +95,7 @@ export async function readUses(run: Run, staleness: number): Promise<Uses> {
     of: async (stage) => {
       const uses = new Map(strays.get(stage));
       for (const step of ownSteps(stage, staleness)) {
-        if (!counts.has(step)) continue; // trained since
+        if (!counts.has(step)) continue; // trained meanwhile
         const record = await recent.get(step, () => withLate(run, step));
         if (record !== undefined) uses.set(step, useOf(record, stage));
       }

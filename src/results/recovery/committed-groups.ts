@@ -10,9 +10,9 @@ import { readTrainedStep } from "../ledger/trained-steps.ts";
 import { type SummarizedRun, summaryOf } from "./read-summary.ts";
 
 /**
- * The groups that a synchronous step was committed with, as files tell it: those it trained on and those it left out.
- * Undefined if it was not committed. A step whose commit stands is published and recorded with these and draws nothing:
- * what was left out might do better now, and then the step would record other groups than it trained on.
+ * The groups that a synchronous step was committed with: those it trained on and those it left out. Undefined if it
+ * was not committed. A committed step is published and recorded with these groups and draws no others: a group that
+ * was left out might succeed now, and the step would record other groups than it trained on.
  */
 export async function committedGroups(run: OpenRun, step: number): Promise<EndedGroup[] | undefined> {
   const record = await readTrainedStep(run, step);
@@ -34,13 +34,16 @@ export async function committedGroups(run: OpenRun, step: number): Promise<Ended
   return Promise.all([...groups.values()].map((group) => endedGroup(from, record.from, group)));
 }
 
-/** A trajectory that the step was offered, and why it was left out if it was. */
+/** A trajectory that the step was offered, and the reason if it was left out. */
 interface Member {
   trajectory: string;
   reason?: string;
 }
 
-/** A group none of which was trained on was left out as a whole: its trajectories count as they ended. */
+/**
+ * If the step trained on no member of a group, the whole group was left out, and its trajectories count as they
+ * ended.
+ */
 async function endedGroup(
   run: SummarizedRun,
   from: number,

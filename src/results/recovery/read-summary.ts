@@ -6,13 +6,13 @@ import { type TrajectoryName, turnKey } from "../../run/store/keys.ts";
 import { readTrajectoryRecord } from "../../run/trajectory/trajectory-files.ts";
 import { trajectoryOf } from "../../run/trajectory/trajectory-of.ts";
 
-/** A run, as far as what is read of its trajectories. */
+/** The parts of a run that reading its trajectories needs. */
 export interface SummarizedRun {
   plan: OpenRun["plan"];
   store: Pick<OpenRun["store"], "read">;
 }
 
-/** What a step keeps of a trajectory that has ended, by its record. One that was terminated may have none. */
+/** A step's summary of an ended trajectory, from its record. One that was terminated may have no record. */
 export async function readSummary(
   run: SummarizedRun,
   trajectory: string,
@@ -24,7 +24,7 @@ export async function readSummary(
     : summaryOf(run, policyVersion, record);
 }
 
-/** The same of a record; `from` is the version of one without a turn. */
+/** The same from a record. `from` is the version of one without turns. */
 export async function summaryOf(
   run: SummarizedRun,
   from: number,
@@ -34,7 +34,7 @@ export async function summaryOf(
   return recordSummary(run.plan, record, { policyVersion: from, seconds });
 }
 
-/** How long the first `turns` turns took to generate. */
+/** How long the first `turns` turns took to generate, in seconds. */
 async function secondsOf({ store }: SummarizedRun, place: TrajectoryName, turns: number): Promise<number> {
   let total = 0;
   for (let turn = 1; turn <= turns; turn++) total += (await store.read(turnKey(place, turn)))?.seconds ?? 0;

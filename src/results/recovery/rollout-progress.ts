@@ -12,9 +12,9 @@ import { readStepReservations } from "../ledger/reservations.ts";
 import { readTrainedStep } from "../ledger/trained-steps.ts";
 
 /**
- * How far an asynchronous run's rollouts have come on disk, when its training workflow was lost: the groups that were
- * admitted and that no recorded step trained on or left out. They are rolled out again, with what their journals hold.
- * If the next step was committed and not recorded, it names the groups that the step was committed with.
+ * The progress of an asynchronous run's rollouts on disk after its training workflow was lost: the admitted groups
+ * that no recorded step trained on or left out. They are rolled out again, starting from their journals. If the next
+ * step was committed but not recorded, the result names the groups that it was committed with.
  */
 export async function rolloutProgress(
   run: OpenRun,
@@ -27,7 +27,7 @@ export async function rolloutProgress(
   const admitted = await admittedGroups(run, tasks, openFrom);
   const groups = admitted.map((group) => ({ ...group, members: membersOf(run.id, group) }));
   const open = groups.filter(({ members }) => !members.every((member) => used.has(member)));
-  const journal = runJournal(run); // a step that was recorded, and is trained again, may be in a file
+  const journal = runJournal(run); // a recorded step that is trained again may be in a file
   const committed = new Set(next?.trajectories.map(({ trajectory }) => trajectory));
   return defined({
     nextGroup: (groups.at(-1)?.number ?? openFrom - 1) + 1,
@@ -41,8 +41,8 @@ export async function rolloutProgress(
 }
 
 /**
- * The lowest number of a group that no recorded step trained on or left out, and the trajectories after it that one did.
- * Read backwards from the newest step, no further than the one after which that group was admitted.
+ * The lowest number of a group that no recorded step trained on or left out, and the used trajectories after it. It
+ * reads backward from the newest step, no further than the step after which that group was admitted.
  */
 async function usedBefore(run: OpenRun, nextStep: number): Promise<{ used: Set<string>; openFrom: number }> {
   const used = new Set<string>();
@@ -61,8 +61,8 @@ interface NumberedGroup extends GroupPlace {
 }
 
 /**
- * What was admitted from a group on, in order: up to the last that was reserved. Shards reserve as they start, in no order, so
- * that groups before it may not be: those are drawn as they were.
+ * The groups admitted from a group on, in order, up to the last reserved one. Shards reserve as they start, in any
+ * order, so earlier groups may have no reservation. Those are drawn again in the same way.
  */
 async function admittedGroups(run: OpenRun, tasks: RunTasks, openFrom: number): Promise<NumberedGroup[]> {
   const { batchSize, groupSize } = run.plan.rollout;
@@ -80,7 +80,7 @@ async function admittedGroups(run: OpenRun, tasks: RunTasks, openFrom: number): 
     .sort((a, b) => a.number - b.number);
 }
 
-/** Each group once, by its number: a group that was started again was reserved again. */
+/** Each group once by its number: a restarted group was reserved again. */
 function reservedGroups(reservations: Reservation[]): Map<number, NumberedGroup> {
   const groups = new Map<number, NumberedGroup>();
   for (const { stage, groups: reserved } of reservations) {
@@ -92,7 +92,7 @@ function reservedGroups(reservations: Reservation[]): Map<number, NumberedGroup>
   return groups;
 }
 
-/** The groups of a step as they are drawn, whenever they are admitted. */
+/** The groups that are drawn for a step, whenever they are admitted. */
 async function drawnGroups({ plan }: OpenRun, tasks: RunTasks, step: number): Promise<NumberedGroup[]> {
   const { batchSize, groupSize } = plan.rollout;
   const training = await tasks.training(plan);
@@ -109,7 +109,7 @@ function isAny(members: string[], names: ReadonlySet<string>): boolean {
   return members.some((member) => names.has(member));
 }
 
-/** It began with the oldest version that generated a first turn of it, or begins now. */
+/** An open group. It began with the oldest version that generated one of its first turns, or begins now. */
 async function openGroup(
   journal: Pick<Journal, "read">,
   group: NumberedGroup,

@@ -5,17 +5,17 @@ import type { TrajectoryName } from "../../run/store/keys.ts";
 import type { RecordReader } from "../../run/trajectory/reader.ts";
 import { readTrajectoryRecord } from "../../run/trajectory/trajectory-files.ts";
 
-/** What became of a task between two evaluations. */
+/** How a task's result changed between two evaluations. */
 export type Change = "gained" | "lost" | "unsolved" | "kept";
 
-/** One task as two policy versions took it. */
+/** One task with the trajectories of two policy versions. */
 export interface Pair {
   change: Change;
   before: Trajectory;
   after: Trajectory;
 }
 
-/** Two evaluations on the same tasks: how many changed, and examples of each kind. */
+/** Two evaluations on the same tasks: how many results changed, and examples of each kind. */
 export interface Comparison {
   before: EvaluationRecord;
   after: EvaluationRecord;
@@ -23,7 +23,7 @@ export interface Comparison {
   examples: Pair[];
 }
 
-/** How many examples of each kind, in the order of showing: the first ones by task, so that none is picked. */
+/** How many examples of each kind to show, in order. They are the first by task, so they are not cherry-picked. */
 const shown: [Change, number][] = [
   ["gained", 2],
   ["lost", 1],
@@ -32,8 +32,8 @@ const shown: [Change, number][] = [
 ];
 
 /**
- * Compares two evaluations task by task; undefined where there are not two, or no task is in both. Only the examples are
- * read whole.
+ * Compares two evaluations task by task; undefined if there are not two, or they share no task. Only the examples
+ * are read in full.
  */
 export async function compare(
   reader: RecordReader,
@@ -65,7 +65,7 @@ export async function compare(
   return { before, after, counts, examples };
 }
 
-/** Which trajectories of an evaluation solved their tasks, of those that have ended. */
+/** Whether each ended trajectory of an evaluation solved its task. */
 async function successes(reader: RecordReader, stage: string) {
   const ended = new Map<string, { name: TrajectoryName; success: boolean }>();
   const names = await reader.list({ stage });

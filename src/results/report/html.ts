@@ -1,16 +1,16 @@
-/** A piece of HTML (or SVG) in which all text from outside is escaped. Made by `html` only. */
+/** A piece of HTML (or SVG) in which all outside text is escaped. Only `html` creates it. */
 export interface Html {
   readonly html: string;
 }
 
 type Value = string | number | Html | readonly Html[];
 
-/** A template of HTML: strings put into it are escaped, pieces made by `html` are taken as they are. */
+/** A template of HTML. It escapes inserted strings, and inserts pieces made by `html` unchanged. */
 export function html(parts: TemplateStringsArray, ...values: Value[]): Html {
   return { html: parts.reduce((text, part, index) => text + written(values[index - 1] ?? "") + part) };
 }
 
-/** Nothing, where a piece is optional. */
+/** An empty piece, for optional ones. */
 export const nothing: Html = { html: "" };
 
 function written(value: Value): string {

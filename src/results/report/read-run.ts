@@ -12,7 +12,7 @@ import { trajectoryReader } from "../../run/trajectory/reader.ts";
 import { firstVersion } from "../../run/versions/first-version.ts";
 import { type Comparison, compare } from "./comparison.ts";
 
-/** All that a report shows of a run. */
+/** All data that a report shows. */
 export interface ReportData {
   run: string;
   plan: Plan;
@@ -22,16 +22,16 @@ export interface ReportData {
   evaluations: EvaluationRecord[];
   /** Evaluations made by `everturn evaluate`. */
   others: EvaluationRecord[];
-  /** The first and the last policy that tasks were tried with, where they differ. */
+  /** The first and the last policy that was evaluated, if they differ. */
   comparison: Comparison | undefined;
   /** Images of its examples, as data URLs by their SHA-256. */
   images: ReadonlyMap<string, string>;
 }
 
-/** Reads what is recorded of a run. */
+/** Reads a run's records for its report. */
 export async function readReportData(run: OpenRun): Promise<ReportData> {
   const { id, folder, plan, store } = run;
-  const { createdAt } = await readRunFile(dirname(folder.root), id, () => {}); // told when the run was opened
+  const { createdAt } = await readRunFile(dirname(folder.root), id, () => {}); // reported when the run was opened
   const steps = await recordedSteps(store);
   const evaluations = await ownEvaluations(run, steps.at(-1)?.policyVersion ?? firstVersion(plan));
   const started = evaluations.find((record) => record.policyVersion === firstVersion(plan));
@@ -41,11 +41,14 @@ export async function readReportData(run: OpenRun): Promise<ReportData> {
   return { run: id, plan, createdAt, steps, evaluations, others, comparison, images };
 }
 
-/** Bytes that an image in the report may have, and all of them together. */
+/** The most bytes of an image in the report, and of all its images together. */
 const largestImage = 256 * 1024;
 const allImages = 4 * 1024 * 1024;
 
-/** The images of the examples' observations that a report has room for, as data URLs by their SHA-256; of a video the first frame. */
+/**
+ * The images in the examples' observations that fit the report, as data URLs by their SHA-256. A video is
+ * represented by its first frame.
+ */
 async function exampleImages(
   store: Pick<Store, "readBytes">,
   comparison: Comparison | undefined,
@@ -55,7 +58,7 @@ async function exampleImages(
   for (const { sha256, mediaType, bytes } of (comparison?.examples ?? []).flatMap(firstFrames)) {
     if (images.has(sha256) || bytes > Math.min(largestImage, room)) continue;
     const content = await store.readBytes(sha256);
-    if (content === undefined) continue; // it stays a name; the ledger tells that it is gone
+    if (content === undefined) continue; // only its name is shown; the ledger reports its loss
     images.set(sha256, `data:${mediaType};base64,${Buffer.from(content).toString("base64")}`);
     room -= bytes;
   }

@@ -8,7 +8,7 @@ import { readRows, recordedTurns } from "../../run/trajectory/segments.ts";
 import { readTrajectoryRecord } from "../../run/trajectory/trajectory-files.ts";
 import { readTurns } from "../../run/trajectory/turn-journal.ts";
 
-/** Reads all there is of a trajectory: its record, its turns' own files and its segments. */
+/** Reads everything recorded about a trajectory: its record, its turns' own files and its segments. */
 export async function readTrajectory(
   store: Pick<Store, "read">,
   name: TrajectoryName & { id: string },

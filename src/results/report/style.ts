@@ -1,4 +1,4 @@
-/** The report's style sheet: light and dark after the reader's system, no fonts or images from elsewhere. */
+/** The report's style sheet. It follows the reader's light or dark mode, and loads no fonts or images. */
 export const style = `
 :root { color-scheme: light dark; --page: #f6f6f3; --card: #fdfdfc; --ink: #14140f; --soft: #55544f; --muted: #6a6861;
   --grid: #e6e5de; --edge: #dedcd4; --axis: #bdbbb2; --zone: #efeef8; --tint: #f1f0eb;

@@ -1,6 +1,6 @@
 import { type Html, html } from "./html.ts";
 
-/** A table that scrolls sideways where the page is narrow, by the keyboard too. */
+/** A table that scrolls sideways on narrow pages, by keyboard too. */
 export function table(
   label: string,
   titles: readonly (string | Html)[],

@@ -4,7 +4,10 @@ import type { OpenRun } from "../../run/folder/open-runs.ts";
 import { inPart } from "../../run/store/tree-part.ts";
 import { policyPart } from "../../run/versions/version-parts.ts";
 
-/** Decodes single tokens by the tokenizer of version 0, which is that of all; undefined if it can't be read. */
+/**
+ * Returns a function that decodes single tokens with version 0's tokenizer, which all versions share; undefined if
+ * it can't be read.
+ */
 export async function tokenTexts({
   plan,
   store,

@@ -1,7 +1,7 @@
 import { counted, duration } from "../../base/text/format.ts";
 import type { Detail } from "../../run/projections/trajectory-detail.ts";
 
-/** By which version a turn was generated, how long it is and took, and whether it was cut, as far as that is known. */
+/** The version that generated a turn, the turn's length and duration, and whether it was cut, as far as known. */
 export function turnFacts({ generated }: Pick<Detail, "generated">, recordedVersion?: number): string {
   const version = recordedVersion ?? generated?.policyVersion;
   return [

@@ -14,13 +14,13 @@ import { plots } from "./sections/plots.ts";
 import { evaluationTable, stepTable } from "./sections/tables.ts";
 import { style } from "./style.ts";
 
-/** Writes `report.html` of a run, finished or not, from what is recorded of it. */
+/** Writes `report.html` for a run, finished or not, from its records. */
 export async function writeReport(run: OpenRun): Promise<void> {
   const document = page(await readReportData(run));
   await patiently(() => writeWhole(run.folder.report, document), littlePatience);
 }
 
-/** What a browser may do with the page: apply this style, and show the images that it holds. */
+/** What the page's content security policy allows: this style, and the images inside the page. */
 const policy = [
   "default-src 'none'",
   "img-src data:",
@@ -31,7 +31,7 @@ const policy = [
 
 const trusted = (text: string): Html => ({ html: text });
 
-/** The report as one HTML page that loads nothing from anywhere. */
+/** The report as one HTML page that loads nothing. */
 function page(data: ReportData): string {
   const { run, plan, steps, evaluations, others, comparison, images } = data;
   const accuracy = evaluations.length === 0 && steps.length === 0 ? [] : [accuracyPlot(data)];

@@ -11,10 +11,12 @@ import { trajectoryOf } from "../../run/trajectory/trajectory-of.ts";
 import { checkChain } from "../ledger/check-chain.ts";
 import { readTrainedStep } from "../ledger/trained-steps.ts";
 
-/** Trajectories of a step that are read at once: each is held as a whole. */
+/** Trajectories of a step that are read at once. Each is held in memory as a whole. */
 const trajectoriesAtOnce = 8;
 
-/** Folds a recorded step, and those before it, back to one that is folded already. Returns those that it folded. */
+/**
+ * Folds a recorded step and those before it, back to one that is already folded. Returns the steps that it folded.
+ */
 export async function foldSteps(run: OpenRun, last: number): Promise<number[]> {
   const steps: number[] = [];
   for (let step = last; step > 0 && !(await isFolded(run, step)); step--) steps.unshift(step);
@@ -33,8 +35,8 @@ async function fold(run: OpenRun, step: number): Promise<void> {
 }
 
 /**
- * The ended trajectories that a step's commit names. One whose segments are no whole chain stays record by record, for
- * the ledger to tell.
+ * The ended trajectories in a step's commit. One whose chain of segments is broken keeps its single records, for the
+ * ledger to report.
  */
 async function* membersOf(
   { store }: OpenRun,

@@ -7,15 +7,15 @@ import { firstVersion } from "../../run/versions/first-version.ts";
 import { isKept } from "../../run/versions/kept-versions.ts";
 import { policyPart, trainerPart } from "../../run/versions/version-parts.ts";
 
-/** A version whose files were freed, with their bytes. */
+/** A version whose files were freed, and their size in bytes. */
 export interface FreedVersion {
   version: number;
   bytes: number;
 }
 
 /**
- * Frees versions that are neither checkpoints nor among the newest once step `last` is recorded: from version `from` on. With
- * `isDry` it only says which.
+ * Frees the versions from `from` on that are neither checkpoints nor among the newest once step `last` is recorded.
+ * With `isDry` it only returns them.
  */
 export async function freeVersions(
   { plan, store }: Pick<OpenRun, "plan" | "store">,
@@ -34,7 +34,7 @@ export async function freeVersions(
       if (tree === undefined) continue;
       const files = Object.entries(tree.files).filter(([name]) => partOf(name) === part);
       if (!(await store.isFreed(key, part))) bytes += files.reduce((total, [, { size }]) => total + size, 0);
-      if (!isDry) await store.free(key, part); // again if it was: it may have been killed before all files were gone
+      if (!isDry) await store.free(key, part); // repeats it in case it was killed before all files were gone
     }
     return { version, bytes };
   }

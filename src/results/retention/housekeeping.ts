@@ -6,17 +6,21 @@ import { stepPrefix } from "../../run/store/keys.ts";
 import { foldSteps } from "./fold-steps.ts";
 import { freeRecords } from "./free-records.ts";
 
-/** What a worker does for retention beside its activities: nothing waits for it but the worker's end. */
+/** A worker's retention work in addition to its activities. Only the worker's end waits for it. */
 export interface Housekeeping {
-  /** Puts the trajectories of a recorded step into its file, then lets go single records that are too old, and what killed writers left. */
+  /**
+   * Puts the trajectories of a recorded step into its file, then removes single records that are too old, and
+   * leftovers of killed writers.
+   */
   add(run: OpenRun, step: number): void;
-  /** When all of that is done, or has failed. */
+  /** Resolves when all of that has finished or failed. */
   done(): Promise<void>;
 }
 
 /**
- * One step after the other. It is no activity: all of it follows from the store, can be repeated, and stands in no one's way
- * if it fails. Then the step's records stay as they are, which is told, and the next step, or `everturn prune`, tries again.
+ * Processes one step after the other. It is not an activity, because it depends only on the store, can be repeated,
+ * and blocks nothing if it fails. In that case it reports the failure, the step's records stay, and the next step or
+ * `everturn prune` tries again.
  */
 export function housekeeping(): Housekeeping {
   let last = Promise.resolve();
@@ -26,7 +30,7 @@ export function housekeeping(): Housekeeping {
     try {
       const folded = await foldSteps(run, step);
       for (const one of new Set([...folded, step])) {
-        await run.store.sweep(stepPrefix(one)); // of those who trained it or folded it, and were killed
+        await run.store.sweep(stepPrefix(one)); // leftovers of killed attempts to train or fold it
       }
       await freeRecords(run, step - run.plan.retention.singleRecords);
     } catch (error) {

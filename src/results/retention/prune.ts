@@ -14,21 +14,21 @@ import { readTrainedStep } from "../ledger/trained-steps.ts";
 import { foldSteps, isFolded } from "./fold-steps.ts";
 import { type FreedVersion, freeVersions } from "./free-versions.ts";
 
-/** What was pruned, or would be. */
+/** The things that were pruned, or would be. */
 export interface Pruned {
   /** Steps whose trajectories were put into a file. */
   folded: number[];
-  /** Trajectories whose single records were removed, and how many records. */
+  /** The number of trajectories whose single records were removed, and of these records. */
   trajectories: number;
   records: number;
   versions: FreedVersion[];
-  /** What killed processes left; absent in a dry run, which does not look. */
+  /** Leftovers of killed processes; absent in a dry run, which does not look for them. */
   swept?: Swept;
 }
 
 /**
- * Frees what retention allows: nothing that a run which goes on may need. All of it can be repeated, wherever it was
- * killed. With `isDry` it only says what it would do.
+ * Frees everything that retention allows, but nothing that a continued run may need. It can be repeated after a kill
+ * at any point. With `isDry` it only returns what it would do.
  */
 export async function prune(run: OpenRun, { isDry = false } = {}): Promise<Pruned> {
   const { store, plan } = run;
@@ -74,7 +74,10 @@ async function freeAll(run: OpenRun, last: number, isDry: boolean) {
   return freed;
 }
 
-/** These records as listed, also what late writers put there, with the prefix of their trajectory. A stage at a time. */
+/**
+ * The listed records of that kind, including those of late writers, with the prefix of their trajectory, one stage
+ * at a time.
+ */
 async function* foldedRecords(run: OpenRun, last: number, isDry: boolean) {
   const stepsOf = await stepsOfStages(run, last, isDry);
   let stage: string | undefined;
@@ -92,7 +95,7 @@ async function* foldedRecords(run: OpenRun, last: number, isDry: boolean) {
   }
 }
 
-/** Which steps' files have trajectories of each stage. */
+/** The steps whose files have trajectories of each stage. */
 async function stepsOfStages(run: OpenRun, last: number, isDry: boolean): Promise<Map<string, number[]>> {
   const steps = new Map<string, number[]>();
   const looked = ahead(upTo(last), objectsAtOnce, async (step) => ({

@@ -1,16 +1,18 @@
 import type { TrainJob } from "../../contracts/generated/study.ts";
 
-/** A run of a job: which values of the matrix it has, and what they and the job's own make of the pipeline. */
+/**
+ * A run of a job: its values of the matrix, and the overrides of the pipeline that follow from these and the job.
+ */
 export interface JobRun {
-  /** Where it stands among the job's runs, from 1. */
+  /** Its number among the job's runs, from 1. */
   number: number;
-  /** By the matrix' keys. */
+  /** By the matrix's keys. */
   values: Record<string, unknown>;
-  /** As `--set` takes them. */
+  /** In the form of `--set`. */
   overrides: string[];
 }
 
-/** The runs of a job that trains: one, or one for each combination of its matrix, the last key changing first. */
+/** The runs of a training job: one, or one for each combination of its matrix, with the last key changing first. */
 export function runsOf({ set = {}, matrix = {} }: TrainJob): JobRun[] {
   let combinations: Record<string, unknown>[] = [{}];
   for (const [key, values] of Object.entries(matrix))
@@ -22,7 +24,7 @@ export function runsOf({ set = {}, matrix = {} }: TrainJob): JobRun[] {
   }));
 }
 
-/** The id of a run of a job: `STUDY-JOB`, and with a matrix `STUDY-JOB-2`. */
+/** The id of a run of a job: `STUDY-JOB`, or with a matrix `STUDY-JOB-2`. */
 export function runId(
   study: string,
   job: string,

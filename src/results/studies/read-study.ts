@@ -13,13 +13,13 @@ import { fillVariables } from "../../plan/pipeline/read/fill-variables.ts";
 import { readPipeline } from "../../plan/pipeline/read/read-pipeline.ts";
 import { runsOf } from "./job-runs.ts";
 
-/** A study that is well-formed: its paths are absolute, the jobs that its jobs name stand before them. */
+/** A valid study: its paths are absolute, and its jobs only refer to earlier ones. */
 export interface CheckedStudy extends Study {
-  /** The folder that it lies in. */
+  /** The folder that contains it. */
   folder: string;
 }
 
-/** Reads a study. Throws PIPELINE_NOT_FOUND, and WRONG_CONFIGURATION with all that is wrong, each with its place. */
+/** Reads a study. Throws PIPELINE_NOT_FOUND, and WRONG_CONFIGURATION with all problems, each with its place. */
 export function readStudy(file: string): CheckedStudy {
   const path = resolve(file);
   const folder = dirname(path);
@@ -36,7 +36,10 @@ export function readStudy(file: string): CheckedStudy {
   return { ...study, folder };
 }
 
-/** Jobs that say none of what a job can do, by their pointers: of these the schema would say what programs need. */
+/**
+ * A problem for each job without a kind, by its pointer. The schema's own message would describe what a program job
+ * needs.
+ */
 function kindProblems(document: SourceDocument): Map<Pointer, Problem> {
   const jobs = valueAt(document.value, "/jobs");
   const found = new Map<Pointer, Problem>();
@@ -54,7 +57,10 @@ function kindProblems(document: SourceDocument): Map<Pointer, Problem> {
 
 const kinds = ["train", "evaluate", "export", "command"];
 
-/** Jobs that name what is no earlier job that trains, or begin from one of several runs. */
+/**
+ * Problems of jobs that refer to something other than an earlier training job, or that begin from one of several
+ * runs.
+ */
 function referenceProblems({ jobs }: Study, document: SourceDocument): Problem[] {
   const names = Object.keys(jobs);
   return Object.entries(jobs).flatMap(([name, job], index): Problem[] => {

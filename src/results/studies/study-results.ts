@@ -14,18 +14,18 @@ import { readOutcomes } from "../evaluations/outcomes.ts";
 import { runId, runsOf } from "./job-runs.ts";
 import { type CheckedStudy, isTrainJob } from "./read-study.ts";
 
-/** What a run measured, with the values of the matrix that it has. */
+/** A run's measures, with its values of the matrix. */
 export interface StudyRow {
   run: string;
   values: Record<string, unknown>;
-  /** The evaluation that these are of. */
+  /** The evaluation with these measures. */
   evaluation: string;
   policyVersion: number;
   tasks: number;
   measures: Record<string, Estimate>;
 }
 
-/** The mean over the runs that differ by their seed alone, with Student's interval over the runs. */
+/** The means over runs that only differ by their seed, with Student's interval over the runs. */
 export interface SeedMeans {
   values: Record<string, unknown>;
   policyVersion: number;
@@ -33,17 +33,17 @@ export interface SeedMeans {
   measures: Record<string, Estimate>;
 }
 
-/** What a job that trains or evaluates gave. */
+/** The results of a job that trains or evaluates. */
 export interface JobResult {
   job: string;
   rows: StudyRow[];
-  /** Where the matrix has a seed. */
+  /** Present if the matrix has a seed. */
   overSeeds?: SeedMeans[];
 }
 
 /**
- * What the jobs of a study have measured so far: of those that train the first and the last evaluation that each run made itself, of those
- * that evaluate the evaluations that were asked for. No times: the same study gives the same again.
+ * The measures of a study's jobs so far: for training jobs each run's own first and last evaluation, for evaluation
+ * jobs the requested evaluations. They contain no times, so the same study always returns the same results.
  */
 export async function studyResults(study: CheckedStudy, runs: string): Promise<JobResult[]> {
   const results: JobResult[] = [];
@@ -54,7 +54,7 @@ export async function studyResults(study: CheckedStudy, runs: string): Promise<J
   return results;
 }
 
-/** What one job of a study has measured so far, as `studyResults` tells it; undefined of one that neither trains nor evaluates. */
+/** The measures of one job so far, as in `studyResults`; undefined for a job that neither trains nor evaluates. */
 export async function jobResult(
   study: CheckedStudy,
   runs: string,
@@ -84,7 +84,7 @@ async function rowsOf(
   for (const { number, values } of runsOf(train)) {
     const id = runId(name, job, train, number);
     if (!isRun(runs, id)) continue;
-    const run = await openRunFolder(runs, id, () => {}); // told when it was trained
+    const run = await openRunFolder(runs, id, () => {}); // reported when it was trained
     for (const record of await evaluationsOf(run)) {
       const { measures } = record.numbers ?? numbersOf((await readOutcomes(run, record)).tasks);
       const { name: evaluation, policyVersion, tasks } = record;

@@ -1,6 +1,6 @@
 import type { DuckDBConnection } from "@duckdb/node-api";
 
-/** Why a text is no condition on trajectories, as DuckDB's own parser reads it; undefined if it is one. */
+/** Why a text is not a condition on trajectories, according to DuckDB's own parser; undefined if it is one. */
 export async function wrongCondition(
   connection: DuckDBConnection,
   condition: string,
@@ -26,14 +26,14 @@ export async function wrongCondition(
   return isAlone ? undefined : "it continues after the condition: write only what follows WHERE";
 }
 
-/** Where in a condition something is wrong. */
+/** The place of a problem in a condition. */
 function placeIn(condition: string, offset: number): string {
   if (offset >= condition.trimEnd().length) return "at its end";
   const lines = condition.slice(0, Math.max(0, offset)).split("\n");
   return `at line ${lines.length}, column ${(lines.at(-1)?.length ?? 0) + 1}`;
 }
 
-/** What DuckDB says of a condition that it can't run, with the place in it instead of a drawing. */
+/** DuckDB's reason why it can't run a condition, with the place in the condition instead of a drawing. */
 export function reasonOf(message: string): string {
   const drawn = /\s*LINE (\d+): (.*)\n( *)\^\s*$/.exec(message);
   if (drawn === null) return message.trim();
@@ -43,7 +43,7 @@ export function reasonOf(message: string): string {
   return `${message.slice(0, -whole.length)}, ${place}`;
 }
 
-/** What DuckDB tells of a statement that it has read. */
+/** DuckDB's description of a parsed statement. */
 interface Parsed {
   error: boolean;
   error_message?: string;

@@ -14,18 +14,20 @@ import { readTrajectoryRecord } from "../../run/trajectory/trajectory-files.ts";
 
 const columns = Object.entries<QueryColumn>(queryColumns);
 
-/** Rows that are put in at once, and files that one query reads: each query alone takes some milliseconds. */
+/**
+ * The number of rows inserted at once, and of files read by one query, because each query takes some milliseconds.
+ */
 const together = 500;
 const filesTogether = 100;
 
-/** Puts the finished trajectories of a run into the table `trajectories`, of steps' files and of single records. */
+/** Loads the finished trajectories of a run, from steps' files and single records, into the table `trajectories`. */
 export async function loadTrajectories(
   connection: DuckDBConnection,
   run: Pick<OpenRun, "store">,
 ): Promise<void> {
   const definitions = columns.map(([name, { type }]) => `${name} ${type}`).join(", ");
   await connection.run(`CREATE TABLE trajectories (${definitions}); CREATE TABLE single (${definitions})`);
-  await loadSingle(connection, run); // first: what a step's file takes in meanwhile is found there
+  await loadSingle(connection, run); // first: what moves into a file meanwhile is found there
   await loadFolded(connection, run);
   await connection.run(
     `INSERT INTO trajectories FROM single WHERE trajectory NOT IN (SELECT trajectory FROM trajectories); DROP TABLE single`,
@@ -41,13 +43,13 @@ async function loadFolded(connection: DuckDBConnection, { store }: Pick<OpenRun,
   }
 }
 
-/** A step's file, and what its record tells of the trajectories in it. */
+/** A step's file, and its record's list of the trajectories in it. */
 interface FoldedFile {
   folder: string;
   trajectories: FoldedStep["trajectories"];
 }
 
-/** Works where the trees of these keys are, of those that are whole. */
+/** Runs work on the folders of these trees, for those that are complete. */
 async function inFolders(
   store: Pick<OpenRun["store"], "readTree" | "inFolder">,
   [key, ...others]: readonly ReturnType<typeof foldedKey>[],
@@ -65,8 +67,8 @@ async function inFolders(
 }
 
 /**
- * Which tools a trajectory called is taken from its file's record: in the file it stands among all that was said, which takes
- * longer to read than all other columns together.
+ * Loads steps' files. The tools that a trajectory called come from the file's record: inside the file they are part
+ * of the conversation, which takes longer to read than all other columns together.
  */
 async function loadFiles(connection: DuckDBConnection, files: readonly FoldedFile[]): Promise<void> {
   if (files.length === 0) return;
@@ -102,7 +104,7 @@ async function loadSingle(connection: DuckDBConnection, run: Pick<OpenRun, "stor
   );
   let rows: QueryRow[] = [];
   for await (const record of read) {
-    if (record === undefined) continue; // it is under way
+    if (record === undefined) continue; // it is in progress
     rows.push(queryRow(record));
     if (rows.length < together) continue;
     await insert(connection, rows);
@@ -123,12 +125,12 @@ async function insert(connection: DuckDBConnection, rows: QueryRow[]): Promise<v
   );
 }
 
-/** A column's type as `from_json` wants it. */
+/** A column's type in the form of `from_json`. */
 function shapeOf(type: string): string | string[] {
   return type === "VARCHAR[]" ? ["VARCHAR"] : type;
 }
 
-/** Half a character is none that DuckDB takes. */
+/** Replaces unpaired surrogates, which DuckDB rejects. */
 function wellFormed(_: string, value: unknown): unknown {
   return typeof value === "string" ? value.toWellFormed() : value;
 }

@@ -8,30 +8,30 @@ import { type QueryColumnName, queryColumns } from "../../run/projections/query-
 import { reasonOf, wrongCondition } from "./check-condition.ts";
 import { loadTrajectories } from "./load-trajectories.ts";
 
-/** What is asked of a run's trajectories. */
+/** A query of a run's trajectories. */
 export interface Query {
-  /** A condition in SQL over the columns: `reward < 0 and tool = 'python'`. All trajectories if left out. */
+  /** A condition in SQL over the columns: `reward < 0 and tool = 'python'`. Default: all trajectories. */
   where?: string | undefined;
-  /** Conditions of our own that hold as well. */
+  /** Everturn's own conditions, which apply in addition. */
   only?: readonly string[];
-  /** Columns, each with `asc` or `desc` if wanted, separated by commas. By id if left out. */
+  /** Columns, separated by commas, optionally with `asc` or `desc`. Default: by id. */
   sort?: string | undefined;
-  /** 0 is all. */
+  /** 0 means all. */
   limit: number;
   skip: number;
 }
 
-/** A run's finished trajectories as they were when it was opened, to be asked again and again. */
+/** A run's finished trajectories at the time it was opened, for repeated queries. */
 export interface QueryTable {
-  /** Values of these columns, and how many match in all. Throws QUERY_INVALID. */
+  /** Returns values of these columns, and the total number of matches. Throws QUERY_INVALID. */
   ask(query: Query, columns: readonly QueryColumnName[]): Promise<{ rows: DuckDBValue[][]; total: number }>;
   close(): void;
 }
 
-/** How long a query may take, ms. */
+/** How long a query may take, in ms. */
 const mostTime = 30_000;
 
-/** From then on no file, no network, no code from outside; and so it stays. */
+/** Forbids files, the network and external code, then locks these settings. */
 const lockedDown = `SET autoload_known_extensions = false; SET allow_community_extensions = false;
 SET temp_directory = ''; SET enable_external_access = false; SET lock_configuration = true`;
 
@@ -92,7 +92,7 @@ async function ask(
   }
 }
 
-/** ORDER BY of a sort, then by id: the same each time. */
+/** The ORDER BY of a sort, with ties by id, so that the order is always the same. */
 function order(sort: string): string {
   const terms = sort.split(",").map((term) => {
     const match = /^\s*(\w+|metrics\['[\w.:-]+'\])(?:\s+(asc|desc))?\s*$/i.exec(term);

@@ -6,7 +6,7 @@ import { outcomes } from "../../contracts/outcomes.ts";
 export interface ListedTrajectory extends Pick<Trajectory, "id" | "outcome" | "reward" | "success"> {
   turns: number;
   toolCalls: number;
-  /** Of prompt, actions and observations. */
+  /** The tokens of prompt, actions and observations. */
   tokens: number;
   seconds: number;
 }
@@ -19,7 +19,7 @@ export function listedTrajectory(id: string, finished: FinishedTrajectory): List
   return { id, outcome, reward, success, turns, toolCalls, tokens: allTokens, seconds };
 }
 
-/** The columns of the table of trajectories that a list shows, in the order in which `listedRow` takes them. */
+/** The columns that a list shows, in the order in which `listedRow` takes them. */
 export const listedColumns = [
   "trajectory",
   "outcome",
@@ -31,7 +31,7 @@ export const listedColumns = [
   "seconds",
 ] as const;
 
-/** The same entry, from the values of `listedColumns`. */
+/** An entry in a list, from the values of `listedColumns`. */
 export function listedRow(values: readonly unknown[]): ListedTrajectory {
   const [id, outcome, reward, success, turns, toolCalls, tokens, seconds] = values;
   if (!isOutcome(outcome)) throw new Error(`A trajectory ended in a way that is unknown: ${outcome}.`);

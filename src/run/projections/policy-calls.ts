@@ -11,7 +11,7 @@ export function scoredTurns(turns: readonly Turn[]): Turn[] {
   return turns.map((turn) => ({ ...turn, toolCalls: policyCalls(turn) }));
 }
 
-/** A trajectory that its own rewards scored, as rewards of groups see it. */
+/** A trajectory that its own rewards have scored, in the form that group rewards receive. */
 export function groupMember({
   sample,
   turns,

@@ -1,13 +1,16 @@
-/** A column that a condition may name. */
+/** A column for conditions. */
 export interface QueryColumn {
-  /** As DuckDB writes it. */
+  /** Its type in DuckDB's notation. */
   type: string;
   description: string;
-  /** How it is read of the rows of a trajectory in a step's file; absent: of the record beside it, as `called` tells. */
+  /**
+   * The expression that reads it from a trajectory's rows in a step's file. Absent for `tool`, which comes from
+   * `called` in the file's record.
+   */
   folded?: string;
 }
 
-/** The columns of trajectories, in order, as conditions name them and docs/trajectories.md lists them. */
+/** The columns of trajectories in order, as conditions use them and docs/trajectories.md lists them. */
 export const queryColumns = {
   trajectory: column("VARCHAR", "its id: run/stage/task/sample", "trajectory"),
   stage: column(

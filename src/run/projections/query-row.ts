@@ -2,13 +2,13 @@ import type { Trajectory } from "../../contracts/generated/trajectory.ts";
 import { finishedTrajectory } from "./finished-trajectory.ts";
 import type { QueryColumnName } from "./query-columns.ts";
 
-/** A value of a row before it is in the table. */
+/** A row's value before it is in the table. */
 type Value = string | number | boolean | null | string[] | Record<string, number>;
 
 /** A row of the table of trajectories. */
 export type QueryRow = Record<QueryColumnName, Value>;
 
-/** The row of a trajectory that has a single record. */
+/** The row of a trajectory with a single record. */
 export function queryRow(record: Trajectory): QueryRow {
   const { toolCalls, tools } = finishedTrajectory(record);
   const { prompt, action, observation } = record.tokens;
@@ -39,7 +39,7 @@ export function queryRow(record: Trajectory): QueryRow {
   };
 }
 
-/** Tools name what they measure: half a character is none that DuckDB takes. */
+/** Replaces unpaired surrogates, which DuckDB rejects, in names of tools' metrics. */
 function wellNamed(metrics: Record<string, number>): Record<string, number> {
   return Object.fromEntries(Object.entries(metrics).map(([name, value]) => [name.toWellFormed(), value]));
 }

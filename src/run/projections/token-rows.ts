@@ -6,11 +6,11 @@ export interface TokenRow {
   position: number;
   origin: Segment["origin"];
   token: number;
-  /** Its text; absent where no tokenizer of the run can be read. */
+  /** Its text; absent if the run has no readable tokenizer. */
   text?: string;
-  /** 1 where the policy sampled it. */
+  /** 1 if the policy sampled it. */
   mask: 0 | 1;
-  /** Nats, of sampled tokens. */
+  /** In nats, for sampled tokens. */
   logprob?: number;
 }
 

@@ -7,29 +7,29 @@ import type { TokenCounts } from "../../contracts/trajectory.ts";
 import { callRecord, type JournalTurn } from "./turn-record.ts";
 import { totalTokens } from "./turn-result.ts";
 
-/** A turn to show. What only the turn's own file holds is absent if that file is. */
+/** A turn for display. Fields from the turn's own file are absent if the file is. */
 export interface Detail {
-  /** The sub-agent whose turn it is. */
+  /** The sub-agent that took the turn. */
   agent?: string;
   action: string;
   toolCalls: Call[];
-  /** What people said before the action. */
+  /** Messages that people sent before the action. */
   said?: SpokenMessage[];
   generated?: Omit<GenerateTurnResult, "action" | "agent" | "said">;
 }
 
-/** A trajectory to show, finished or as far as it is. */
+/** A trajectory for display, finished or in progress. */
 export interface TrajectoryDetail {
   id: string;
-  /** Absent while it is under way. */
+  /** Absent while it is in progress. */
   record?: Trajectory;
   turns: Detail[];
   tokens: TokenCounts;
-  /** Those of all rows, one row after the other. */
+  /** The segments of all rows, one row after the other. */
   segments: Segment[];
 }
 
-/** A trajectory under way, by its journal. */
+/** The detail of a trajectory in progress, from its journal. */
 export function detailSoFar(
   id: string,
   entries: readonly JournalTurn[],
@@ -39,7 +39,7 @@ export function detailSoFar(
   return { id, turns: entries.map(turnUnderWay), tokens, segments };
 }
 
-/** A finished trajectory, by its record; `results` are those of its turns whose files are there. */
+/** The detail of a finished trajectory, from its record. `results` contains those turns whose files exist. */
 export function recordDetail(
   id: string,
   record: Trajectory,

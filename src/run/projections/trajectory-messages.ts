@@ -4,7 +4,7 @@ import type { ParsedAction } from "../../contracts/parsed-action.ts";
 import { policyCalls } from "./policy-calls.ts";
 import type { Detail } from "./trajectory-detail.ts";
 
-/** A message as OpenAI's chat completions have it: a call's arguments are text. */
+/** A message of OpenAI's chat completions, with a call's arguments as text. */
 export type OpenAiMessage =
   | Message
   | {
@@ -14,12 +14,12 @@ export type OpenAiMessage =
       tool_calls: { id: string; type: "function"; function: { name: string; arguments: string } }[];
     };
 
-/** Reads what the policy thought and said in the text of an action. */
+/** Reads the policy's thought and answer in an action's text. */
 type ReadText = (action: string) => Pick<ParsedAction, "answer" | "reasoning">;
 
 /**
- * What was said after the prompt to the task's user, in OpenAI's form. A call that could not be read stays in its action's text, and what came
- * of it is a message of the user's: that form has no other place for it.
+ * The conversation after the prompt to the task's user, in OpenAI's form. An unreadable call stays in its action's
+ * text, and its error becomes a user message, because that form has no other place for it.
  */
 export function messagesOf(turns: readonly Detail[], read: ReadText): OpenAiMessage[] {
   return turns.flatMap((turn, index) =>

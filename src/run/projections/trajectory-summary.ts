@@ -6,15 +6,15 @@ import type { TrajectorySummary } from "../../contracts/rollout.ts";
 import type { RewardRange } from "../../contracts/trajectory.ts";
 import { policyCalls } from "./policy-calls.ts";
 
-/** What a record does not say of its trajectory. */
+/** The facts about a trajectory that its record lacks. */
 interface Generated {
   /** The version of a trajectory without a turn. */
   policyVersion: number;
-  /** How long generating all turns took. */
+  /** How long it took to generate all turns, in seconds. */
   seconds: number;
 }
 
-/** What a step keeps of an ended trajectory, by its record. */
+/** A step's summary of an ended trajectory, from its record. */
 export function recordSummary(
   plan: Plan,
   record: Trajectory,
@@ -42,14 +42,14 @@ export function recordSummary(
   });
 }
 
-/** A trajectory's score, by its record. */
+/** A trajectory's score, from its record. */
 export function trajectoryScore(plan: Plan, record: Trajectory): Earned {
   const { reward, success } = record;
   if (plan.trainer.comparesTurns !== true) return { reward, success };
   return { reward, success, turnRewards: rewardRange(record) };
 }
 
-/** Of a trajectory that counts for nothing, whatever its record says by now. */
+/** The summary of a trajectory that counts for nothing, whatever its record contains by now. */
 export function leftOutSummary(trajectory: string, failure: string): TrajectorySummary {
   return {
     trajectory,
@@ -68,7 +68,7 @@ export function leftOutSummary(trajectory: string, failure: string): TrajectoryS
   };
 }
 
-/** What the turns of a trajectory earned, the last of them all that no tool gave. */
+/** The rewards that a trajectory's turns earned. The last turn gets everything that did not come from tools. */
 function rewardRange({
   reward,
   turns,

@@ -13,7 +13,7 @@ export function turnResult({
   return { ...rest, action: action.text, policyVersion: action.policyVersion ?? 0 };
 }
 
-/** The tokens of some turns together, by origin. */
+/** The tokens of several turns, by origin. */
 export function totalTokens(turns: readonly Pick<GenerateTurnResult, "tokens">[]): TokenCounts {
   const total = (origin: keyof TokenCounts) => turns.reduce((sum, { tokens }) => sum + tokens[origin], 0);
   return { prompt: total("prompt"), action: total("action"), observation: total("observation") };

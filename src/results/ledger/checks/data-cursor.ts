@@ -5,9 +5,9 @@ import { taskId } from "../../../plan/tasks/run-tasks.ts";
 import { type DrawnFrom, stepIndices } from "../../../plan/tasks/step-indices.ts";
 
 /**
- * Whether each step was given the tasks that the data cursor gives it, and each of its rounds the replacements: they
- * are functions of the seed alone, drawn here again from the training set. Steps up to `decided`
- * must have them all.
+ * Checks that each step got the tasks that the data cursor draws for it, and each of its rounds the right
+ * replacements. Both depend only on the seed, and are drawn here again from the training set. Steps up to `decided`
+ * must have all of them.
  */
 export function checkDataCursor(
   plan: Plan,
@@ -29,7 +29,7 @@ export function checkDataCursor(
   });
 }
 
-/** The tasks reserved for each `step/round`; a group that was reserved twice counts once. */
+/** The tasks reserved for each `step/round`. A group that was reserved twice counts once. */
 function tasksByRound(reservations: readonly Reservation[]): Map<string, string[]> {
   const groups = new Map<string, Map<string, string>>();
   for (const { stage, round = 1, groups: reserved } of reservations) {
@@ -42,7 +42,7 @@ function tasksByRound(reservations: readonly Reservation[]): Map<string, string[
   return new Map([...groups].map(([key, known]) => [key, [...known.values()]]));
 }
 
-/** What is in `all` more often than in `others`. */
+/** The elements that are in `all` more often than in `others`. */
 function without(all: readonly string[], others: readonly string[]): string[] {
   const left = [...others];
   return all.filter((one) => {

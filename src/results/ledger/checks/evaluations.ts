@@ -3,7 +3,7 @@ import type { EvaluationRecord } from "../../../contracts/run.ts";
 import { knownTrajectories } from "../entries.ts";
 import type { StageFacts } from "../facts.ts";
 
-/** Whether a recorded evaluation has all of its trajectories, and the accuracy that they give. */
+/** Checks that a recorded evaluation has all of its trajectories, and that its accuracy follows from them. */
 export function checkEvaluation(
   run: string,
   { name, tasks, samples = 1, leftOut, accuracy }: EvaluationRecord,

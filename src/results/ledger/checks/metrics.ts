@@ -2,7 +2,7 @@ import type { StepRecord } from "../../../contracts/generated/step-record.ts";
 import type { Finding } from "../../../contracts/ledger.ts";
 import type { RunFacts } from "../facts.ts";
 
-/** Whether the recorded steps, those that were trained, and the lines of metrics.jsonl tell the same. */
+/** Checks that the recorded steps, the trained steps and the lines of metrics.jsonl agree. */
 export function checkMetrics({
   metrics,
   view,
@@ -43,7 +43,10 @@ export function checkMetrics({
   return findings;
 }
 
-/** Whether metrics.jsonl has a line for each recorded step, and no other; the newest one's is written a moment later. */
+/**
+ * Checks that metrics.jsonl has a line for each recorded step, and no other. The newest one's may be missing for a
+ * moment.
+ */
 function checkView(metrics: readonly StepRecord[], view: readonly string[]): Finding[] {
   const wrong = view.findIndex((line, index) => line !== JSON.stringify(metrics[index]));
   const missing = wrong < 0 && view.length < metrics.length - 1 ? view.length : wrong;

@@ -4,7 +4,7 @@ import { objectsAtOnce } from "../../../run/store/at-once.ts";
 import type { Store } from "../../../run/store/store.ts";
 import type { StageFacts } from "../facts.ts";
 
-/** Whether the images and whole texts are there that the observations of a stage's ended trajectories refer to. */
+/** Checks that the images and full texts exist that the observations of a stage's ended trajectories refer to. */
 export async function checkObservations(
   store: Pick<Store, "hasBytes">,
   { trajectories }: Pick<StageFacts, "trajectories">,

@@ -4,7 +4,7 @@ import { stepOf } from "../../../contracts/stages.ts";
 import type { StageFacts } from "../facts.ts";
 import { reservedTrajectories } from "../reservations.ts";
 
-/** Whether each trajectory of a stage was used once: trained on by one step, or left out with a reason. */
+/** Checks that each trajectory of a stage was used once: trained on by one step, or left out with a reason. */
 export function checkTrajectories(
   run: string,
   facts: StageFacts,
@@ -23,7 +23,7 @@ export function checkTrajectories(
   return [...unaccounted, ...checkUse(facts, reserved)];
 }
 
-/** What each step says that it trained on, against what the trajectories' own records say. */
+/** Compares the trajectories that each step lists as trained with the trajectories' own records. */
 function checkUse({ stage, uses, trajectories }: StageFacts, reserved: ReadonlySet<string>): Finding[] {
   const findings: Finding[] = [];
   const users = new Map<string, number>();

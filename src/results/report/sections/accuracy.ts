@@ -15,8 +15,8 @@ const area: Area = { width: 1160, height: 320, left: 58, right: 40, top: 34, bot
 const labelDistance = 60;
 
 /**
- * Held-out accuracy over the run: the policy as built at the left end, the warm start, then the steps
- * from the line that says so, with the success rate of the sampled batches behind.
+ * Held-out accuracy over the run: the policy as built at the left end, then the warm start, then the steps from the
+ * marked line on, with the success rate of the sampled batches in the background.
  */
 export function accuracyPlot({ plan, evaluations, steps }: ReportData): Html {
   const start = firstVersion(plan);
@@ -95,7 +95,7 @@ function point(record: EvaluationRecord, x: number, y: Scale): Html {
   return hint("evaluation", text, whisker, disc("dot blue", place, 5), disc("target", place, 14));
 }
 
-/** Values beside the points: the first, those far enough apart, and always the last. */
+/** Labels next to the points: the first, then those that are far enough apart, and always the last. */
 function labels(
   points: readonly { record: EvaluationRecord; at: number }[],
   x: Scale,

@@ -16,7 +16,7 @@ const turnsShown = { first: 4, last: 12 };
 /** Data URLs by the SHA-256 of images. */
 type Images = ReadonlyMap<string, string>;
 
-/** The same held-out tasks before and after reinforcement learning, side by side. */
+/** The same held-out tasks before and after reinforcement learning, next to each other. */
 export function examples(comparison: Comparison | undefined, images: Images): Html {
   if (comparison === undefined) return nothing;
   const { before, after, counts } = comparison;
@@ -55,7 +55,7 @@ function side(record: Trajectory, title: string, images: Images): Html {
   return html`<section><h4>${title}</h4>${chat}${ending}<p class="id">${record.id}</p></section>`;
 }
 
-/** The turns of a long trajectory, but for those in its middle. */
+/** The turns of a trajectory. A long one is shown without its middle. */
 function chatOf(turns: Turn[], images: Images): Html[] {
   const left = turns.length - turnsShown.first - turnsShown.last;
   const shown = (some: Turn[]) => some.map((one) => turn(one, images));
@@ -77,7 +77,7 @@ function turn({ action, toolCalls }: Turn, images: Images): Html {
   return html`${said === "" ? [] : [html`<div class="bubble">${said}</div>`]}${calls}`;
 }
 
-/** An image, or the first frame of a video; its name alone where the report has no room for it. */
+/** An image, or the first frame of a video; only its name if the report has no room for it. */
 function thumbnail({ type, name: called = type, frames: [first] }: Media, images: Images): Html {
   if (first === undefined) return nothing;
   const source = images.get(first.sha256);

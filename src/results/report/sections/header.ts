@@ -5,14 +5,14 @@ import type { Plan, ResolvedPlugin, ResolvedReward } from "../../../contracts/pl
 import { type Html, html } from "../html.ts";
 import type { ReportData } from "../read-run.ts";
 
-/** The pipeline's name, the run, and the plan in short. */
+/** The pipeline's name, the run, and a summary of the plan. */
 export function header(data: ReportData): Html {
   return html`<header><p class="eyebrow">Everturn report</p><h1>${data.plan.name}</h1>
 ${planInShort(data)}</header>
 `;
 }
 
-/** The run, and its plan in short. */
+/** The run, and a summary of its plan. */
 export function planInShort({ run, plan, createdAt, steps }: ReportData): Html {
   const { rollout, evaluation, warmStart } = plan;
   const trainsOnExamples = (plan.sft ?? plan.dpo) !== undefined;
@@ -74,7 +74,7 @@ function tasksText({ dataset: { train, validation } }: ReportData["plan"]): stri
   return [...trained, `held out: ${pluginText(validation)}`].join("; ");
 }
 
-/** Settings of a plan, as those of plugins are told. */
+/** Settings of a plan, in the same form as those of plugins. */
 function settingsText(settings: object): string {
   return configText({ ...settings });
 }
@@ -102,7 +102,10 @@ function configText(config: JsonObject): string {
     .join(", ");
 }
 
-/** A value in short; of a path only the last part, since a report may leave the machine it was made on. */
+/**
+ * A value in short form. Only the last part of a path is shown, because a report may leave the machine it was made
+ * on.
+ */
 function valueText(value: JsonValue): string {
   if (typeof value === "string") return value.includes("/") ? basename(value) : value;
   if (typeof value === "number") return Number.isInteger(value) ? String(value) : number(value);

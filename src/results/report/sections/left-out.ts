@@ -3,7 +3,7 @@ import type { StepRecord } from "../../../contracts/generated/step-record.ts";
 import { type Html, html, nothing } from "../html.ts";
 import { table } from "../table.ts";
 
-/** Why trajectories were left out, all steps together, the commonest reason first; nothing if none was. */
+/** Why trajectories were left out in all steps, the most frequent reason first; empty if none was left out. */
 export function leftOutTable(steps: readonly StepRecord[]): Html {
   const counts = new Map<string, number>();
   for (const { leftOutReasons = {} } of steps) {

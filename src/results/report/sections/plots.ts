@@ -9,7 +9,7 @@ import { rewardFact, rewardPlot } from "./reward.ts";
 
 type Read = (record: StepRecord) => number | undefined;
 
-/** Plots of the metrics over the steps; those that the trainer doesn't measure are left out. */
+/** Plots of the metrics over the steps, without those that the trainer does not measure. */
 export function plots(data: ReportData): Html {
   const { steps: records, plan } = data;
   const { steps } = plan;

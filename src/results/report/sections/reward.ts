@@ -10,8 +10,8 @@ import { trailingMeans } from "../trailing-means.ts";
 const smoothed = 5;
 
 /**
- * The curve of the reward: the mean of each step's sampled batch, smoothed where there are steps enough, and the mean
- * of the held-out tasks (greedy) where the policy was evaluated.
+ * The reward curve: the mean of each step's sampled batch, smoothed if there are enough steps, and the mean of the
+ * held-out tasks (greedy) where the policy was evaluated.
  */
 export function rewardPlot({ plan, steps, evaluations }: ReportData): Html {
   const heldOut = evaluations
@@ -36,7 +36,7 @@ export function rewardPlot({ plan, steps, evaluations }: ReportData): Html {
   );
 }
 
-/** The mean reward where reinforcement learning began and where it is now; undefined for too few steps. */
+/** The mean reward at the beginning of reinforcement learning and now; undefined for too few steps. */
 export function rewardFact(steps: readonly StepRecord[]): string | undefined {
   const records = steps.flatMap(withReward);
   if (records.length < 2 * smoothed) return undefined;
@@ -48,14 +48,14 @@ export function rewardFact(steps: readonly StepRecord[]): string | undefined {
   return `mean reward ${number(first)} over the first ${smoothed} steps, ${number(last)} over the last ${smoothed}`;
 }
 
-/** What a step's trajectories earned. */
+/** A step's mean reward and success rate. */
 interface StepReward {
   step: number;
   rewardMean: number;
   successRate: number;
 }
 
-/** Of a step without trajectories nothing. */
+/** Empty for a step without trajectories. */
 function withReward({ step, rewardMean, successRate = 0 }: StepRecord): StepReward[] {
   return rewardMean === undefined ? [] : [{ step, rewardMean, successRate }];
 }
@@ -72,7 +72,7 @@ function batchRewards(records: readonly StepReward[]): Series[] {
   ];
 }
 
-/** The success rate where it isn't the reward itself. */
+/** The success rate, unless it equals the reward. */
 function successes(records: readonly StepReward[]): Series[] {
   const isSame = records.every((record) => Math.abs(record.rewardMean - record.successRate) < 1e-9);
   const values = records.map(({ step, successRate }) => [step, successRate] as const);

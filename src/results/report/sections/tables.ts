@@ -6,7 +6,7 @@ import { table } from "../table.ts";
 
 const lastSteps = 12;
 
-/** A column; one that has no cell in any row is left out. */
+/** A column. It is left out if no row has a cell in it. */
 type Column<Row> = readonly [title: string, cell: (row: Row) => string | undefined];
 
 const stepColumns: Column<StepRecord>[] = [
@@ -56,18 +56,18 @@ const evaluationColumns: Column<EvaluationRecord>[] = [
   ["time", (row) => duration(row.seconds)],
 ];
 
-/** At most and on average; of synchronous steps nothing. */
+/** The maximum and mean staleness; undefined for synchronous steps. */
 function staleness({ staleness: most, stalenessMean = most }: StepRecord): string | undefined {
   return most === 0 ? undefined : `${most} (${stalenessMean.toFixed(1)})`;
 }
 
-/** The last steps in numbers. */
+/** A table of the last steps. */
 export function stepTable(steps: readonly StepRecord[]): Html {
   if (steps.length === 0) return nothing;
   return html`<h2>The last steps</h2>${numbersTable(stepColumns, steps.slice(-lastSteps))}`;
 }
 
-/** Every evaluation in numbers: the run's own, then those made by \`everturn evaluate\`. */
+/** A table of all evaluations: the run's own, then those made by `everturn evaluate`. */
 export function evaluationTable(evaluations: readonly EvaluationRecord[]): Html {
   if (evaluations.length === 0) return nothing;
   return html`<h2>Evaluations</h2>${numbersTable(evaluationColumns, evaluations)}`;

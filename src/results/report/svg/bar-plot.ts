@@ -8,16 +8,16 @@ import { box, hint } from "./shapes.ts";
 /** A part of each step's bar. */
 export type Part = Pick<Series, "name" | "colour" | "values">;
 
-/** Stacked bars, one for each step; hovering shows a step's parts and their sum. */
+/** Stacked bars, one per step. Hovering shows a step's parts and their sum. */
 export function barPlot(options: {
   title: string;
   note?: string;
   parts: readonly Part[];
   format: (value: number) => string;
-  /** Named in the hover text where there are several parts. */
+  /** Its name in the hover text if there are several parts. */
   total?: string;
   steps: number;
-  /** Label whole numbers only. */
+  /** Labels whole numbers only. */
   whole?: boolean;
 }): Html {
   const { title, note, parts, format, total, steps, whole = false } = options;

@@ -2,7 +2,7 @@ import { type Html, html } from "../html.ts";
 import { linear, type Scale } from "./scale.ts";
 import { label, segment } from "./shapes.ts";
 
-/** Colours by the order in which series take them; each has a light and a dark value in style.ts. */
+/** Colors in the order in which series take them. Each has a light and a dark value in style.ts. */
 export type Colour = "blue" | "orange" | "aqua" | "violet";
 
 /** Size and margins of a plot, in pixels. */
@@ -21,27 +21,30 @@ export const smallArea: Area = { width: 560, height: 220, left: 58, right: 16, t
 /** The area of a plot over the whole width of the page. */
 export const wideArea: Area = { width: 1160, height: 300, left: 58, right: 16, top: 10, bottom: 36 };
 
-/** The area of any plot where the page is narrow: a telephone's, which has no pointer to hover with either. */
+/** The area of every plot on a narrow page, such as a phone's, which also has no pointer to hover with. */
 const narrowArea: Area = { width: 340, height: 210, left: 50, right: 14, top: 10, bottom: 36 };
 
-/** Whether a drawing is for narrow pages: short labels, nothing to hover over. */
+/** Whether a drawing is for narrow pages, with short labels and no hover text. */
 export function isNarrow(area: Area): boolean {
   return area.width === narrowArea.width;
 }
 
-/** So many labels of steps an area has room for. */
+/** How many step labels fit an area. */
 export function columnsOf({ width }: Area): number {
   return Math.min(12, Math.floor(width / 70));
 }
 
-/** A plot's scales, and its grid and axes drawn. */
+/** A plot's scales, with its grid and axes drawn. */
 export interface Frame {
   x: Scale;
   y: Scale;
   axes: Html;
 }
 
-/** Scales and axes: horizontal grid lines at `yTicks`, labels of `xTicks` below. The domain of y is its ticks'. */
+/**
+ * Draws scales and axes: horizontal grid lines at `yTicks`, and labels of `xTicks` below. The ticks define the
+ * domain of y.
+ */
 export function frame(
   area: Area,
   options: {
@@ -66,7 +69,10 @@ export function frame(
   return { x, y, axes: html`<g>${rows}${columns}${name}</g>` };
 }
 
-/** A card with a title, a legend where there are several series, and the drawing: one for the area, one for narrow pages. */
+/**
+ * A card with a title, a legend if there are several series, and two drawings: one for the area, one for narrow
+ * pages.
+ */
 export function figure(options: {
   title: string;
   note?: string;

@@ -9,31 +9,31 @@ export interface Series {
   name: string;
   colour: Colour;
   dashed?: boolean;
-  /** A pale line, for values whose smoothed line stands beside it. */
+  /** Draws a pale line, for values that also have a smoothed line. */
   faint?: boolean;
-  /** Discs without a line. */
+  /** Draws dots without a line. */
   dots?: boolean;
   values: readonly (readonly [step: number, value: number])[];
 }
 
-/** What a plot over the steps shows. */
+/** The content of a plot over the steps. */
 export interface LinePlot {
   title: string;
   note?: string;
   series: readonly Series[];
-  /** How values are written, at the axis and on hovering. */
+  /** Formats values at the axis and in hover texts. */
   format: (value: number) => string;
   /** Fixed ends of the y axis. */
   low?: number;
   high?: number;
-  /** The first and the last step of the x axis; from 1 by default. */
+  /** The first and last step of the x axis. The default first step is 1. */
   from?: number;
   steps: number;
-  /** Over the whole width of the page. */
+  /** Whether it fills the width of the page. */
   wide?: boolean;
 }
 
-/** A plot of values over the steps, with the values of a step shown where the pointer is. */
+/** A plot of values over the steps. It shows the values of the step under the pointer. */
 export function linePlot(plot: LinePlot): Html {
   const { title, note, series, format, low, high, from = 1, steps, wide = false } = plot;
   const area = wide ? wideArea : smallArea;
@@ -52,7 +52,7 @@ export function linePlot(plot: LinePlot): Html {
   return figure(defined({ title, note, legend, area, draw, wide }));
 }
 
-/** The line of a series and a dot on its last value, or its dots. */
+/** The line of a series with a dot on its last value, or its dots. */
 export function path({ values, colour, dashed, faint, dots }: Series, x: Scale, y: Scale): Html {
   const finite = values.filter(([, value]) => Number.isFinite(value));
   const last = finite.at(-1);
@@ -64,7 +64,10 @@ export function path({ values, colour, dashed, faint, dots }: Series, x: Scale, 
   return faint ? line : html`${line}${disc(`dot ${colour}`, [x(last[0]), y(last[1])], 3.5)}`;
 }
 
-/** A strip for each step that shows a cross-hair, dots and the step's values while the pointer is in it; none if narrow. */
+/**
+ * A strip for each step that shows a cross-hair, dots and the step's values while the pointer is in it. Narrow plots
+ * have none.
+ */
 export function hoverStrips(
   area: Area,
   options: { series: readonly Series[]; x: Scale; y: Scale; format: (value: number) => string },

@@ -1,18 +1,18 @@
-/** A straight map from data to pixels. */
+/** A linear map from data to pixels. */
 export type Scale = (value: number) => number;
 
-/** Maps `domain` onto `range`; a domain without width maps onto the middle. */
+/** Maps `domain` onto `range`. A domain of zero width maps to the middle. */
 export function linear([low, high]: [number, number], [from, to]: [number, number]): Scale {
   if (high === low) return () => (from + to) / 2;
   return (value) => round(from + ((value - low) / (high - low)) * (to - from));
 }
 
-/** A position with a tenth of a pixel, so that plots stay small. */
+/** Rounds a position to a tenth of a pixel, so that plots stay small. */
 export function round(pixels: number): number {
   return Math.round(pixels * 10) / 10;
 }
 
-/** Round numbers (1, 2 or 5 times a power of ten apart) that cover `low` to `high`, about `count` of them. */
+/** About `count` round numbers (1, 2 or 5 times a power of ten apart) that cover `low` to `high`. */
 export function ticks(low: number, high: number, count: number): number[] {
   const span = high - low || Math.abs(high) || 1;
   const power = 10 ** Math.floor(Math.log10(span / count));
@@ -25,7 +25,7 @@ export function ticks(low: number, high: number, count: number): number[] {
   );
 }
 
-/** Whole steps to label on an x axis from `first` to `last`, at most about `count`. */
+/** At most about `count` whole steps to label on an x axis from `first` to `last`. */
 export function stepTicks(first: number, last: number, count: number): number[] {
   const inside = ticks(first, last, count).filter(
     (value) => Number.isInteger(value) && value >= first && value <= last,
