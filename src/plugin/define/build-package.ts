@@ -12,8 +12,9 @@ import { checkManifest } from "../registry/manifest.ts";
 import { resolveFile } from "./resolve-file.ts";
 
 /**
- * Builds the package of a plugin: JavaScript and declarations by its own TypeScript, and its manifest, derived from what its
- * entry defines then. Returns the manifest's path. Throws PLUGIN_BUILD_FAILED, WRONG_CONFIGURATION.
+ * Builds a plugin package: JavaScript and declarations with the package's own TypeScript, and a manifest
+ * derived from the definition in its built entry. Returns the manifest's path. Throws PLUGIN_BUILD_FAILED,
+ * WRONG_CONFIGURATION.
  */
 export async function buildPackage(folder: string): Promise<string> {
   const path = join(folder, "package.json");
@@ -62,7 +63,7 @@ export async function buildPackage(folder: string): Promise<string> {
   return manifestFile;
 }
 
-/** The module that a package is imported by. */
+/** The module that imports of the package load. */
 function entryOf(exports: JsonValue | undefined): JsonValue | undefined {
   if (exports === undefined || !isObject(exports)) return exports;
   return entryOf(exports["."] ?? exports.import ?? exports.default);
@@ -87,7 +88,7 @@ async function compile(
   }
 }
 
-/** The TypeScript compiler of the project that a folder is in. */
+/** The TypeScript compiler of a folder's project. */
 function compilerOf(folder: string): string | undefined {
   try {
     const path = createRequire(join(folder, "package.json")).resolve("typescript/package.json");

@@ -11,15 +11,15 @@ import type { LossFunction, LossTensors } from "../../engine/learning/loss-funct
 import type { FloatValue } from "../../engine/onnx/graph.ts";
 import { marked } from "./mark.ts";
 
-/** A loss in one file. */
+/** A loss defined in one file. */
 export interface DefinedLoss<ConfigSchema, Config> extends Defined<ConfigSchema> {
-  /** Default: the file's. */
+  /** Default: the name of the file. */
   name?: string;
   /** The loss of each action token. */
   loss(tokens: LossTensors, config: Config): FloatValue;
 }
 
-/** A loss in one file: its default export, `trainer: { …, loss: ./losses/soft.ts }`. */
+/** Defines a loss in one file, as its default export: `trainer: { …, loss: ./losses/soft.ts }`. */
 export function defineLoss<const Config extends ObjectSchema | undefined = undefined>(
   definition: DefinedLoss<Config, ConfigOf<Config>>,
 ): LossFunction;
@@ -29,12 +29,12 @@ export function defineLoss({ name, ...definition }: { name?: string; loss: LossF
   return marked("loss", Object.assign(loss, definition));
 }
 
-/** A policy in one file: its default export, `policy: ./policies/own.ts`. */
+/** Defines a policy in one file, as its default export: `policy: ./policies/own.ts`. */
 export function definePolicy(definition: DefinedPolicy): PolicyPlugin {
   return marked("policy", { ...definition });
 }
 
-/** A trainer in one file: its default export, `trainer: ./trainers/own.ts`. */
+/** Defines a trainer in one file, as its default export: `trainer: ./trainers/own.ts`. */
 export function defineTrainer(definition: DefinedTrainer): TrainerPlugin {
   return marked("trainer", { ...definition });
 }

@@ -11,7 +11,7 @@ export function defineLoop<const Config extends ObjectSchema | undefined = undef
 ): AgentLoop;
 export function defineLoop({ name, ...definition }: { name?: string; turn: AgentLoop }): AgentLoop {
   const loop: AgentLoop = (context) => definition.turn(context);
-  // A function's own name can't be assigned.
+  // A plain assignment to a function's `name` fails.
   if (name !== undefined) Object.defineProperty(loop, "name", { value: name, enumerable: true });
   return marked("loop", Object.assign(loop, definition));
 }

@@ -3,7 +3,7 @@ import type { ToolPlugin } from "../../contracts/tool.ts";
 import { issuesText, speaksStandard } from "../registry/standard-schema.ts";
 import { functionsKey, marked } from "./mark.ts";
 
-/** A function of a toolset, as it is called. */
+/** A function of a toolset. */
 interface ToolsetFunction {
   parameters: unknown;
   execute: ToolPlugin<unknown>["execute"];

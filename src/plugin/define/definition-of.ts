@@ -21,7 +21,10 @@ const helpers: Record<Kind, string> = {
   tracker: "defineTracker",
 };
 
-/** What the export of a loaded module defines, as data, or why it is no definition of this kind. */
+/**
+ * Returns the definition that a loaded module exports, as data, or the reason why it is not a definition of
+ * this kind.
+ */
 export function definitionOf(module: Record<string, unknown>, start: InspectionStart): Inspection["found"] {
   const { name } = start;
   const kind = start.kind ?? definedKind(module[name]) ?? "tool";
@@ -51,7 +54,7 @@ export function definitionOf(module: Record<string, unknown>, start: InspectionS
   return { definition: dataOf(kind, Object(value)) };
 }
 
-/** What a tool without a name of its own is called: as its export, else as its file. */
+/** The name of a tool that sets none: that of its export, else of its file. */
 function nameOf({ path, name }: InspectionStart): string {
   return name === "default" ? basename(path, extname(path)) : name;
 }

@@ -16,11 +16,11 @@ interface Parameter {
   schema: JsonObject;
   isOptional: boolean;
   isRest: boolean;
-  /** Of `({ a, b }: …)`: what the object holds are the arguments. */
+  /** A pattern such as `({ a, b }: …)`, whose properties are the arguments. */
   isPattern: boolean;
 }
 
-/** The tool that a plain function is, by its types and what is written above it. */
+/** Derives a tool from a plain function, by its types and its doc comment. */
 export function inferFunction({ path, name }: FileReference): Inspection["found"] {
   const typescript = typescriptOf(path);
   if ("reason" in typescript) return { finding: typescript };
@@ -97,7 +97,7 @@ function parameterOf(ts: TypeScript, checker: ts.TypeChecker, symbol: ts.Symbol,
   };
 }
 
-/** A default that is written out. */
+/** The value of a default that is a literal. */
 function literalOf(ts: TypeScript, node: ts.Expression): JsonValue | undefined {
   try {
     const value: JsonValue = JSON.parse(node.getText().replace(/^'([^"\\]*)'$/, '"$1"'));
@@ -108,8 +108,9 @@ function literalOf(ts: TypeScript, node: ts.Expression): JsonValue | undefined {
 }
 
 /**
- * The options of the project's tsconfig.json, if it has one; null is told apart from what is always there. Types of browsers are not
- * read unless it names them: they are most of the compiler's work, and none of theirs is an argument of a tool.
+ * The options of the project's tsconfig.json, if it has one. `null` is distinguished from types that always
+ * have a value. Browser types are not loaded unless the project names them. They cost most of the compiler's
+ * time, and none of them is an argument of a tool.
  */
 function compilerOptions(ts: TypeScript, path: string): ts.CompilerOptions {
   const file = ts.findConfigFile(dirname(path), ts.sys.fileExists);
@@ -121,7 +122,10 @@ function compilerOptions(ts: TypeScript, path: string): ts.CompilerOptions {
   return { ...usual, ...options, ...own, allowImportingTsExtensions: true };
 }
 
-/** Reads the language's own declarations without what is written above them: a quarter of the work, and nobody is told of it. */
+/**
+ * Reads the language's own declarations without their doc comments, which saves a quarter of the work.
+ * Nothing uses these comments.
+ */
 function hostOf(ts: TypeScript, options: ts.CompilerOptions): ts.CompilerHost {
   const host = ts.createCompilerHost(options);
   if (!("JSDocParsingMode" in ts)) return host; // before TypeScript 5.3
@@ -137,7 +141,7 @@ function hostOf(ts: TypeScript, options: ts.CompilerOptions): ts.CompilerHost {
   };
 }
 
-/** The TypeScript of the project in which a file is. */
+/** The TypeScript of a file's project. */
 function typescriptOf(path: string): { ts: TypeScript } | Finding {
   const require = createRequire(path);
   try {

@@ -4,14 +4,15 @@ import { messageOf } from "../../base/errors/message-of.ts";
 import { ownModule } from "../../base/processes/own-module.ts";
 import type { Inspection, InspectionStart } from "./inspection.ts";
 
-/** Milliseconds that loading a module may take, and of them those that it may compute. */
+/** The maximum milliseconds for loading a module in total, and for its computation. */
 const usual = { time: 60_000, work: 15_000 };
 
-/** Milliseconds between two looks at how long it has computed. */
+/** Milliseconds between two checks of how long it has computed. */
 const interval = 500;
 
 /**
- * Loads a module in a thread of its own, and says what it defines: whatever it does there, this thread goes on.
+ * Loads a module in a separate thread and returns its definition. Whatever the module does there, this thread
+ * keeps running.
  */
 export async function inspect(start: InspectionStart, limit = usual): Promise<Inspection> {
   const worker = new Worker(ownModule("src/plugin/define/inspection-thread"), {
@@ -44,7 +45,10 @@ export async function inspect(start: InspectionStart, limit = usual): Promise<In
   return inspection;
 }
 
-/** Milliseconds that a thread has computed; 0 where Node can't tell (before 24.6), and of one that has ended. */
+/**
+ * The milliseconds that a thread has computed. 0 for a thread that has ended, and before Node 24.6, which
+ * does not report it.
+ */
 async function computed(worker: Worker): Promise<number> {
   if (typeof worker.cpuUsage !== "function") return 0;
   const { user, system } = await worker.cpuUsage().catch(() => ({ user: 0, system: 0 }));

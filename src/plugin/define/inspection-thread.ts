@@ -8,7 +8,7 @@ import { everturnFolder } from "../../base/processes/own-module.ts";
 import { definitionOf } from "./definition-of.ts";
 import type { Finding, Inspection, InspectionStart } from "./inspection.ts";
 
-// The thread that loads a module of the user's and says what it defines.
+// The thread that loads a user's module and reports its definition.
 
 const start: InspectionStart = workerData;
 const own = ["src", "schemas"].map((folder) => join(everturnFolder, folder) + sep);
@@ -41,7 +41,7 @@ function told(thrown: unknown): Pick<Finding, "reason" | "hint"> {
 function hintOf(thrown: unknown): string {
   if (isSystemError(thrown, "ERR_MODULE_NOT_FOUND"))
     return "Install it in the project of the file, or correct the import.";
-  // What Node says of `import` and `export` in a file that it takes for CommonJS.
+  // Node's messages about `import` and `export` in a file that it treats as CommonJS.
   if (thrown instanceof SyntaxError && /outside a module|^Unexpected token 'export'/.test(thrown.message))
     return "Its package.json makes it CommonJS: `npm pkg set type=module` in the project, or name the file .mts.";
   return "Everturn loads it when it makes the plan, to learn what it defines.";
@@ -49,15 +49,15 @@ function hintOf(thrown: unknown): string {
 
 const found = await look();
 parentPort?.postMessage({ found, files: [...files] } satisfies Inspection);
-process.exit(); // what the module has begun is not waited for
+process.exit(); // does not wait for work that the module has begun
 
-/** Where something was thrown: the first place that is neither the runtime's own nor in a package; from 1. */
+/** The place where an error was thrown, from 1: the first one outside packages and the runtime. */
 function placeOfThrown(thrown: unknown): { file: string; line: number; column: number } | undefined {
   if (!(thrown instanceof Error) || thrown.stack === undefined) return undefined;
   return placeOfSyntax(thrown.stack) ?? placeOfFrame(thrown.stack);
 }
 
-/** A text that can't be read is shown before the message: its place, the line, a mark below it. */
+/** For a syntax error, Node prints before the message the place, the line, and a mark below the line. */
 function placeOfSyntax(stack: string) {
   const [, file, line, shown] = /^((?:file:\/\/)?\/[^\n]*?):(\d+)\n((?:.*\n)*? *\^+)$/m.exec(stack) ?? [];
   if (file === undefined || shown === undefined || !stack.startsWith(file)) return undefined;

@@ -4,13 +4,13 @@ import type { PluginSource } from "../../contracts/plan.ts";
 import type { Told } from "../registry/standard-schema.ts";
 import type { FileReference } from "./reference.ts";
 
-/** What the thread that looks at a module is started with. */
+/** The input of the thread that inspects a module. */
 export interface InspectionStart extends FileReference {
-  /** Which kind it must define; whatever it defines if absent. */
+  /** The kind of plugin that it must define. Default: any kind. */
   kind?: PluginManifest["kind"] | undefined;
 }
 
-/** Something is wrong with a module; without a place, it is said of what the reference names. */
+/** A problem with a module. Without a place, it applies to the export that the reference names. */
 export interface Finding {
   file?: string;
   line?: number;
@@ -19,21 +19,24 @@ export interface Finding {
   hint: string;
 }
 
-/** What a module's export defines, as data. */
+/** The definition in a module's export, as data. */
 export interface Definition {
   kind: PluginManifest["kind"];
-  /** What it says beside its functions and schemas. */
+  /** Its properties other than functions and schemas. */
   said: JsonObject;
   /** The names of its functions. */
   functions: string[];
-  /** Its schemas by their names, `parameters`, `config`, and of several functions `functions/<name>/parameters`. */
+  /**
+   * Its schemas by name: `parameters`, `config`, and `functions/<name>/parameters` in a tool with several
+   * functions.
+   */
   schemas: Record<string, Told>;
   positions?: PluginSource["positions"];
 }
 
-/** What came of looking at a module. */
+/** The result of inspecting a module. */
 export interface Inspection {
   found: { definition: Definition } | { finding: Finding };
-  /** The modules that were loaded: those of packages and of Everturn aside. */
+  /** The loaded modules, except those of packages and of Everturn. */
   files: string[];
 }

@@ -4,10 +4,16 @@ import type { PluginManifest } from "../../contracts/generated/plugin.ts";
 import { isObject, type JsonObject, type JsonValue } from "../../contracts/json.ts";
 import type { Definition } from "./inspection.ts";
 
-/** Words of a definition that stand in a manifest itself; those of a tool and a reward stand in its block. */
+/**
+ * Properties of a definition that belong at the top of a manifest. A tool's or a reward's other properties
+ * belong in its block.
+ */
 const own = ["version", "config", "capabilities"];
 
-/** What a definition in `file` says, as a manifest, not checked yet. `schemas`: those of its schemas that a library made. */
+/**
+ * Converts the definition in `file` to a manifest, without checking it. `schemas` are its schemas that were
+ * built with a library.
+ */
 export function manifestOf(
   { kind, said, functions }: Definition,
   schemas: Record<string, JsonObject>,
@@ -35,7 +41,10 @@ function blockOf(kind: PluginManifest["kind"], block: JsonObject, functions: str
   return kind === "reward" ? { reward: rest } : rest;
 }
 
-/** `<kind>-<name>`: a tool's own name may have letters that a plugin's may not, and without one the file's is taken. */
+/**
+ * `<kind>-<name>`. A tool's name may have letters that a plugin's name may not. A definition without a name
+ * gets the file's.
+ */
 function nameOf(kind: string, name: unknown, file: string): string {
   const isOwn = typeof name === "string" && kind !== "tool";
   const text = typeof name === "string" ? name : basename(file, extname(file));
@@ -48,7 +57,7 @@ function nameOf(kind: string, name: unknown, file: string): string {
   return plain.startsWith(`${kind}-`) ? plain : `${kind}-${plain}`.slice(0, isOwn ? undefined : 63);
 }
 
-/** Schemas at their places, which names with / lead to. */
+/** Puts schemas at the places that names with / lead to. */
 function withSchemas(said: JsonObject, schemas: Record<string, JsonObject>): JsonObject {
   const whole = structuredClone(said);
   for (const [path, schema] of Object.entries(schemas)) {

@@ -3,8 +3,9 @@ import { isObject, type JsonValue } from "../../contracts/json.ts";
 import type { KeptRequest } from "../../contracts/session.ts";
 
 /**
- * What a call of a function is known by: its leading arguments that JSON can say, the one alone if it is an object; and the id of the
- * action's call, where what an agent's library hands on after them has it.
+ * Returns the arguments that identify a call of a function: its leading JSON arguments, unwrapped if there is
+ * only one and it is an object. Also returns the id of the action's call if an agent's library passes one
+ * after them.
  */
 export function callOf(given: unknown[]): Omit<KeptRequest, "name"> {
   const from = given.findIndex((one, index) => index > 0 && callIdIn(one) !== undefined);
@@ -22,7 +23,10 @@ export function callOf(given: unknown[]): Omit<KeptRequest, "name"> {
   });
 }
 
-/** The AI SDK has `toolCallId`, Mastra `agent.toolCallId`, LangChain.js `toolCall.id`, the agents SDK `toolCall.callId`. */
+/**
+ * The AI SDK passes `toolCallId`, Mastra `agent.toolCallId`, LangChain.js `toolCall.id`, the agents SDK
+ * `toolCall.callId`.
+ */
 function callIdIn(options: unknown): string | undefined {
   const { toolCallId, agent, toolCall }: FrameworkOptions = Object(options);
   const { toolCallId: ofAgent }: FrameworkOptions = Object(agent);
@@ -36,7 +40,10 @@ interface FrameworkOptions {
   toolCall?: unknown;
 }
 
-/** Whether JSON says all of a value: text, finite numbers, true, false, null, lists and plain objects; what is undefined is absent there. */
+/**
+ * Whether JSON can represent a value completely: text, finite numbers, true, false, null, lists and plain
+ * objects. Undefined properties count as absent.
+ */
 export function isPlainJson(value: unknown): value is JsonValue | undefined {
   if (value === null || value === undefined) return true;
   if (typeof value === "number") return Number.isFinite(value);

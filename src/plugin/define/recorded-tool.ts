@@ -5,8 +5,9 @@ type Work = (...given: unknown[]) => unknown;
 type Read = (given: unknown[]) => Omit<KeptRequest, "name">;
 
 /**
- * A tool of a library, known by its shape, with the function that does its work replaced by what `wrap` makes of it; undefined if the
- * value is none. `read` says what a call of that function is known by. The tool itself is left as it is.
+ * Returns a copy of a library's tool, recognized by its shape, in which `wrap` replaces the working function.
+ * Undefined if the value is not such a tool. `read` returns the arguments that identify a call of that
+ * function.
  */
 export function withCalls(value: unknown, wrap: (work: Work, read: Read) => Work): unknown {
   if (typeof value !== "object" || value === null) return undefined;
@@ -45,7 +46,7 @@ function parsed(written: unknown): unknown {
   }
 }
 
-/** A copy with these properties, of the same class. */
+/** A copy of the same class, with these properties. */
 function withOwn(value: object, own: Record<string, unknown>): object {
   const copy: object = Object.create(Object.getPrototypeOf(value), Object.getOwnPropertyDescriptors(value));
   for (const [name, one] of Object.entries(own)) {

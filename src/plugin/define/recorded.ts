@@ -9,8 +9,8 @@ type Work<Given extends unknown[], Result> = (...given: Given) => Result;
 const underWay = new AsyncLocalStorage<string>();
 
 /**
- * Returns the idempotency key of the recorded call that this code is part of. It is the same each time that the call is
- * repeated. Undefined outside a recorded call and outside a trajectory.
+ * Returns the idempotency key of the recorded call that this code is part of. A repeated call has the same
+ * key. Undefined outside a recorded call and outside a trajectory.
  */
 export function idempotencyKey(): string | undefined {
   return underWay.getStore();
@@ -63,7 +63,7 @@ async function recordedCall(session: Session, call: KeptRequest, make: () => unk
       throw new TypeError(`${name} gave what JSON can't say, so it can't be recorded.`);
   } catch (error) {
     const told = { id: begun.id, error: error instanceof Error ? error.message : String(error) };
-    await session.post("recorded_results", told).catch(() => {}); // what it threw says more
+    await session.post("recorded_results", told).catch(() => {}); // the function's own error is more useful
     throw error;
   }
   const ended: { recorded: KeptOutcome } = await session.post(
@@ -81,7 +81,7 @@ function outcomeOf(outcome: KeptOutcome): unknown {
   return outcome.result;
 }
 
-/** Of several results in a row, as a generator of the AI SDK gives them, the last one counts. */
+/** Of several results in a row, such as those of an AI SDK generator, the last one counts. */
 async function lastOf(result: unknown): Promise<unknown> {
   if (!isSeries(result)) return result;
   let last: unknown;
@@ -103,7 +103,7 @@ interface Session {
   post(path: string, body: object): Promise<ReturnType<typeof JSON.parse>>;
 }
 
-/** The session of the trajectory whose agent this process is; undefined if it is none's. */
+/** The session of the trajectory whose agent runs in this process. Undefined outside an agent. */
 function sessionOf(environment: Record<string, string | undefined>): Session | undefined {
   const { EVERTURN_TRAJECTORY, OPENAI_BASE_URL, OPENAI_API_KEY } = environment;
   if (EVERTURN_TRAJECTORY === undefined || OPENAI_BASE_URL === undefined) return undefined;

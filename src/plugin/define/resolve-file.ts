@@ -18,7 +18,7 @@ import type { Definition, Finding } from "./inspection.ts";
 import { manifestOf } from "./manifest-of.ts";
 import type { FileReference } from "./reference.ts";
 
-/** A plugin in one file, with the manifest that was derived from it, or why it can't be used. */
+/** A single-file plugin with the manifest derived from it, or the reason why it can't be used. */
 export type ResolvedFile =
   | {
       readonly file: string;
@@ -28,9 +28,9 @@ export type ResolvedFile =
     }
   | { readonly manifest?: undefined; readonly problems: readonly Problem[] };
 
-/** Where a pipeline names a plugin in one file. */
+/** A place in a pipeline that names a single-file plugin. */
 export interface FileSlot {
-  /** Whatever the module defines if absent. */
+  /** Default: any kind that the module defines. */
   readonly kind?: PluginManifest["kind"] | undefined;
   readonly reference: FileReference;
   readonly place: Place;
@@ -38,7 +38,7 @@ export interface FileSlot {
   readonly base: string;
 }
 
-/** Looks at the module that a pipeline names, and derives the plugin's manifest from what it defines. */
+/** Inspects the module that a pipeline names, and derives the plugin's manifest from its definition. */
 export async function resolveFile({ kind, reference, place, base }: FileSlot): Promise<ResolvedFile> {
   const path = resolve(base, reference.path);
   if (statSync(path, { throwIfNoEntry: false })?.isFile() !== true) {
@@ -62,7 +62,7 @@ export async function resolveFile({ kind, reference, place, base }: FileSlot): P
   return { file, manifest, source, problems: [] };
 }
 
-/** What a definition may do, by its kind. */
+/** The functions that each kind of definition may have. */
 const functionsOf: Record<PluginManifest["kind"], readonly string[]> = {
   tool: ["execute", "create", "release", "snapshot", "restore", "reap", "probe"],
   reward: ["score"],
@@ -127,7 +127,10 @@ function problemOf(finding: Finding, file: string, text: string, name: string): 
   return { place, error: new EverturnError("PLUGIN_FILE_INVALID", { at: place.text, reason, hint }) };
 }
 
-/** Where a module imports the package that an error says is missing; undefined if it says no such thing, or another does. */
+/**
+ * The place where a module imports a missing package. Undefined if the error has another reason, or another
+ * module imports it.
+ */
 function placeOfImport(reason: string, text: string): number | undefined {
   const [, missing] = /Cannot find package '([^']+)'/.exec(reason) ?? [];
   const places = [`"${missing}`, `'${missing}`].map((quoted) => text.indexOf(quoted));
@@ -143,8 +146,8 @@ function missingHint(path: string): string {
 }
 
 /**
- * Where the keys of a definition stand in the text of its module, as far as they are written out there: a key is looked
- * for after the one that holds it. `name` is the export that defines it.
+ * Returns the places of a definition's keys in the text of its module, as far as they appear there. Each key
+ * is searched after the key that contains it. `name` is the export that defines it.
  */
 function findKeys(source: string, name: string, manifest: unknown): Map<Pointer, NodeOffsets> {
   const start = startOf(source, name);
@@ -164,7 +167,10 @@ function findKeys(source: string, name: string, manifest: unknown): Map<Pointer,
   }
 }
 
-/** Where the definition begins: its export, else the first call that defines something, else the module. */
+/**
+ * The start of the definition: its export, else the first call that defines something, else the start of the
+ * module.
+ */
 function startOf(source: string, name: string): number {
   const exported = name === "default" ? "export\\s+default\\s" : `\\b${name.replaceAll("$", "\\$")}\\s*=`;
   const patterns = [new RegExp(exported), /\bdefine[A-Z]\w+\s*\(/, /^/];

@@ -2,16 +2,19 @@ import type ts from "typescript";
 import { defined } from "../../base/records/defined.ts";
 import type { JsonObject, JsonValue } from "../../contracts/json.ts";
 
-/** A type that no value of JSON has. */
+/** A type that has no JSON values. */
 export class NoJsonType extends Error {}
 
-/** What types are made schemas with. */
+/** The tools for converting types to schemas. */
 interface Inference {
   ts: typeof ts;
   checker: ts.TypeChecker;
 }
 
-/** A type as JSON Schema (draft-07). Throws NoJsonType. `place`: a node near which its parts are looked at. */
+/**
+ * Converts a type to JSON Schema (draft-07). Throws NoJsonType. `place` is a node near which the compiler
+ * resolves its parts.
+ */
 export function typeSchema(inference: Inference, whole: ts.Type, place: ts.Node): JsonObject {
   const { ts, checker } = inference;
   return schemaOf(whole, []);
@@ -93,7 +96,7 @@ export function typeSchema(inference: Inference, whole: ts.Type, place: ts.Node)
   }
 }
 
-/** What is written above something. */
+/** The doc comment of a symbol. */
 export function described({ ts, checker }: Inference, symbol: ts.Symbol): { description?: string } {
   const description = ts.displayPartsToString(symbol.getDocumentationComment(checker)).trim();
   return description === "" ? {} : { description };

@@ -1,24 +1,27 @@
-/** More calls than a worker has under way at once, so that no two of them share a slot. */
+/** More calls than a worker makes at once, so that no two of them share a slot. */
 const slots = 4096;
 
-/** Shared memory in which a plugin's thread notes when its calls begin: the newest one first, then each in its slot. */
+/**
+ * Creates the shared memory in which a plugin's thread notes when its calls begin: the newest call first,
+ * then each in its slot.
+ */
 export function begunCalls(): BigInt64Array {
   return new BigInt64Array(new SharedArrayBuffer((1 + slots) * BigInt64Array.BYTES_PER_ELEMENT));
 }
 
-/** The call is asked for, and has not begun. */
+/** Notes that the call was requested and has not begun. */
 export function noteAsked(begun: BigInt64Array, call: number): void {
   Atomics.store(begun, slotOf(call), 0n);
 }
 
-/** The call begins. */
+/** Notes that the call begins. */
 export function noteBegun(begun: BigInt64Array, call: number): void {
-  const now = process.hrtime.bigint(); // the same clock in all threads of the process
+  const now = process.hrtime.bigint(); // all threads of the process share this clock
   Atomics.store(begun, 0, now);
   Atomics.store(begun, slotOf(call), now);
 }
 
-/** Milliseconds since the call began; undefined while it stands in line. */
+/** Milliseconds since the call began. Undefined while it waits in the queue. */
 export function sinceBegun(begun: BigInt64Array, call: number): number | undefined {
   return since(Atomics.load(begun, slotOf(call)));
 }

@@ -1,4 +1,4 @@
-/** A call that somebody waits for until it is answered or given up; what comes later changes nothing. */
+/** A call with a limit. Its caller waits until it is answered or abandoned. Later answers have no effect. */
 export interface Bounded<Answer> {
   answer: Promise<Answer>;
   isAwaited(): boolean;
@@ -7,19 +7,19 @@ export interface Bounded<Answer> {
 }
 
 interface Bounds {
-  /** Milliseconds that it may take once it has begun. */
+  /** The maximum milliseconds after it has begun. */
   limit: number;
-  /** Milliseconds since it began; undefined while it stands in line. */
+  /** Milliseconds since it began. Undefined while it waits in the queue. */
   time: () => number | undefined;
   signal: AbortSignal | undefined;
   timedOut: () => Error;
-  /** It has stood in line for as long as it might take. */
+  /** Called when it has waited in the queue for as long as its limit. */
   onStanding: () => void;
-  /** Its time is over, or `signal` was aborted. */
+  /** Called when its time is up or `signal` was aborted. */
   onGivenUp: (reason: unknown) => void;
 }
 
-/** A call that is about to be made. Throws the signal's reason if it is aborted already. */
+/** Prepares a call. Throws the signal's reason if it is already aborted. */
 export function boundedCall<Answer>(bounds: Bounds): Bounded<Answer> {
   const { limit, time, signal, timedOut, onStanding, onGivenUp } = bounds;
   signal?.throwIfAborted();
@@ -32,7 +32,7 @@ export function boundedCall<Answer>(bounds: Bounds): Bounded<Answer> {
     const taken = time();
     if (taken === undefined) onStanding();
     if (taken === undefined || taken < limit) timer = setTimeout(look, limit - (taken ?? 0));
-    else setImmediate(() => giveUp(timedOut())); // its answer may be here already, if it is this thread that was busy
+    else setImmediate(() => giveUp(timedOut())); // if this thread was busy, the answer may already be here
   }
 
   function settle(): void {

@@ -3,7 +3,9 @@ import type { GroupScore, Score, Unscored } from "../../contracts/reward.ts";
 
 const shown = 80;
 
-/** A reward manager's score of a trajectory of so many turns, checked. Throws PLUGIN_ANSWER_INVALID. */
+/**
+ * Validates a reward manager's score of a trajectory with `turnCount` turns. Throws PLUGIN_ANSWER_INVALID.
+ */
 export function checkedScore(plugin: string, given: unknown, turnCount: number): Score | Unscored {
   const refuse = (expected: string) => invalidAnswer(plugin, "score", given, expected);
   if (!isPlain(given) || Array.isArray(given)) throw refuse("it must be { reward, success }, or { missing }");
@@ -17,7 +19,7 @@ export function checkedScore(plugin: string, given: unknown, turnCount: number):
   return { reward, success, ...checkedMetrics(metrics, refuse), ...checkedTurns(turns, turnCount, refuse) };
 }
 
-/** The scores that a reward of groups gives `count` members, checked. Throws PLUGIN_ANSWER_INVALID. */
+/** Validates the scores of a group reward for `count` members. Throws PLUGIN_ANSWER_INVALID. */
 export function checkedGroupScores(plugin: string, given: unknown, count: number): (GroupScore | Unscored)[] {
   const refuse = (expected: string) => invalidAnswer(plugin, "scoreGroup", given, expected);
   if (!Array.isArray(given) || given.length !== count)
@@ -34,20 +36,23 @@ export function checkedGroupScores(plugin: string, given: unknown, count: number
   });
 }
 
-/** A snapshot, checked, as a copy: a view would cross with all of the buffer that it looks at. Undefined if there is none. */
+/**
+ * Validates a snapshot and copies it, because a view would transfer its whole buffer. Undefined if there is
+ * none.
+ */
 export function checkedSnapshot(plugin: string, given: unknown): Uint8Array | undefined {
   if (given === undefined) return undefined;
   if (given instanceof Uint8Array) return new Uint8Array(given);
   throw invalidAnswer(plugin, "snapshot", given, "it must be bytes, a Uint8Array, or nothing");
 }
 
-/** Why a task is refused, checked; undefined if it is not. */
+/** Validates the reason why a task is refused. Undefined if it is not refused. */
 export function checkedRefusal(plugin: string, given: unknown): string | undefined {
   if (given === undefined || (typeof given === "string" && given !== "")) return given;
   throw invalidAnswer(plugin, "refusal", given, "it must be a text with the reason, or absent");
 }
 
-/** Numbers by name, checked; absent if there are none. */
+/** Validates numbers by name. Absent if there are none. */
 export function checkedMetrics(
   metrics: unknown,
   refuse: (expected: string) => EverturnError,
@@ -72,19 +77,19 @@ function checkedTurns(
   throw refuse(`“turns” must be a number for each of the ${count} turns`);
 }
 
-/** Whether it is an object without a class, or a list. */
+/** Whether a value is a list or an object without a class. */
 export function isPlain(value: unknown): value is Record<string, unknown> {
   if (typeof value !== "object" || value === null) return false;
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === Object.prototype || prototype === null || Array.isArray(value);
 }
 
-/** Whether it is a number that JSON can hold. */
+/** Whether a value is a number that JSON can represent. */
 export function isNumber(value: unknown): value is number {
   return typeof value === "number" && Number.isFinite(value);
 }
 
-/** What is wrong with the answer of a plugin's function. */
+/** The error that describes an invalid answer of a plugin's function. */
 export function invalidAnswer(plugin: string, name: string, given: unknown, expected: string): EverturnError {
   return new EverturnError("PLUGIN_ANSWER_INVALID", { plugin, name, given: described(given), expected });
 }
@@ -103,7 +108,7 @@ function described(value: unknown): string {
   }
 }
 
-/** JSON has no NaN, and bytes are many. */
+/** Replaces values for a message: JSON has no NaN, and bytes would be too long. */
 function shownValue(value: unknown): unknown {
   if (value instanceof Uint8Array) return `${value.length} bytes`;
   return typeof value === "number" && !Number.isFinite(value) ? String(value) : value;

@@ -9,14 +9,14 @@ export interface CheckedMedia extends Omit<Media, "frames"> {
   frames: CheckedFrame[];
 }
 
-/** An image with its bytes, which are nobody else's. */
+/** An image with its own copy of its bytes. */
 export interface CheckedFrame extends Omit<Frame, "sha256" | "bytes"> {
   data: Uint8Array;
 }
 
 type Refuse = (expected: string) => EverturnError;
 
-/** An image of a tool's answer. Throws what `refuse` says. */
+/** Validates an image in a tool's answer. Throws the error from `refuse`. */
 export function checkedImage(part: Record<string, unknown>, place: string, refuse: Refuse): CheckedMedia {
   const name = checkedName(part, place, refuse);
   return defined({
@@ -26,7 +26,7 @@ export function checkedImage(part: Record<string, unknown>, place: string, refus
   });
 }
 
-/** A video of a tool's answer. Throws what `refuse` says. */
+/** Validates a video in a tool's answer. Throws the error from `refuse`. */
 export function checkedVideo(part: Record<string, unknown>, place: string, refuse: Refuse): CheckedMedia {
   const { frames, framesPerSecond } = part;
   if (!Array.isArray(frames) || frames.length === 0)
@@ -43,7 +43,7 @@ export function checkedVideo(part: Record<string, unknown>, place: string, refus
   });
 }
 
-/** What the model reads where an image or a video stands: the same whenever the same is answered. */
+/** The text that the model reads in place of an image or a video. Equal answers have equal texts. */
 export function mediaNote({ type, frames, name }: CheckedMedia, number: number): string {
   const [first] = frames;
   const kind = first?.mediaType.replace(/^image\//, "").replace(/\+xml$/, "") ?? "";
@@ -52,7 +52,7 @@ export function mediaNote({ type, frames, name }: CheckedMedia, number: number):
   return `[${name ?? `${type} ${number}`}: ${length}${size}${kind}]`;
 }
 
-/** What an image or a video of a tool's answer is called; undefined if it has no name. */
+/** The name of an image or a video in a tool's answer. Undefined if it has none. */
 function checkedName({ name }: Record<string, unknown>, place: string, refuse: Refuse): string | undefined {
   if (name === undefined) return undefined;
   if (typeof name === "string" && /^[^\p{C}\p{Zl}\p{Zp}[\]]{1,100}$/u.test(name)) return name;
@@ -80,7 +80,7 @@ function declaredType(
   throw refuse(`“${place}.mediaType” must be that of an image, for example image/png`);
 }
 
-/** A copy: a view would cross with all of the buffer that it looks at. */
+/** Copies bytes, because a view would transfer its whole buffer. */
 function bytesOf(given: unknown): Uint8Array | undefined {
   if (given instanceof Uint8Array) return new Uint8Array(given);
   const isBase64 = typeof given === "string" && /^[A-Za-z0-9+/\s]*={0,2}\s*$/.test(given);

@@ -4,7 +4,7 @@ import type { ToolResponse } from "../../contracts/tool.ts";
 import { checkedMetrics, invalidAnswer, isNumber, isPlain } from "./checked-answer.ts";
 import { type CheckedMedia, checkedImage, checkedVideo, mediaNote } from "./checked-media.ts";
 
-/** What a tool answered: all that the model reads in `text`, with a note for each of `media`, in their order. */
+/** A tool's answer. `text` is all that the model reads, with a note for each of `media`, in their order. */
 export interface CheckedResponse
   extends Pick<ToolResponse, "error" | "reward" | "metrics" | "invalid" | "done"> {
   text: string;
@@ -18,8 +18,8 @@ const expected = "it must be { text } or { content }, or a value that JSON can h
 const words = new Set(["text", "content", "error", "reward", "metrics", "invalid", "done"]);
 
 /**
- * What a tool answered, checked. A plain value is its text; an object or a list that is no response is told as JSON.
- * Throws PLUGIN_ANSWER_INVALID.
+ * Validates a tool's answer. A plain value becomes its text. An object or a list that is not a response
+ * becomes JSON. Throws PLUGIN_ANSWER_INVALID.
  */
 export function checkedResponse(plugin: string, given: unknown): CheckedResponse {
   const refuse: Refuse = (reason) => invalidAnswer(plugin, "execute", given, reason);
@@ -50,7 +50,7 @@ export function checkedResponse(plugin: string, given: unknown): CheckedResponse
   });
 }
 
-/** What the model reads of a part; an image or a video is added to `media`. */
+/** Returns the text that the model reads of a part. Adds an image or a video to `media`. */
 function partText(part: unknown, place: string, media: CheckedMedia[], refuse: Refuse): string {
   if (!isPlain(part)) throw refuse(`“${place}” must be a part, { type, … }`);
   switch (part.type) {
@@ -72,7 +72,7 @@ function partText(part: unknown, place: string, media: CheckedMedia[], refuse: R
   }
 }
 
-/** Whether an object is a response, and no value that happens to have these words. */
+/** Whether an object is a response, rather than a value that happens to have these keys. */
 function isResponse(given: Record<string, unknown>): boolean {
   if (Array.isArray(given)) return false;
   if ("text" in given) return true;
@@ -82,13 +82,13 @@ function isResponse(given: Record<string, unknown>): boolean {
   return typeof invalid === "string" && Object.keys(given).every((key) => words.has(key));
 }
 
-/** A value in one line, its keys in the order in which they stand. */
+/** A value as JSON on one line, with its keys in their own order. */
 function jsonText(value: unknown, refused: () => EverturnError): string {
   try {
     const text: unknown = JSON.stringify(value);
     if (typeof text === "string") return text;
   } catch {
-    // it goes round in circles, or has a number that JSON does not know
+    // the value is circular or has a number that JSON can't represent
   }
   throw refused();
 }

@@ -8,7 +8,8 @@ import type { PluginFunctions } from "./protocol.ts";
 import { type RunningThread, startThread, threadVariable } from "./running-thread.ts";
 import { errorOf, thrownData } from "./thrown-data.ts";
 
-// The process of a plugin host: it starts the threads of plugins, and does in them what its worker asks for. It ends with its worker.
+// The process of a plugin host. It starts the threads of plugins and forwards its worker's requests to them.
+// It ends with its worker.
 
 interface Hosted {
   plugin: string;
@@ -16,11 +17,11 @@ interface Hosted {
   mark: string;
   hasEnded: boolean;
   calls: Map<number, AbortController>;
-  /** Told when the worker has written down what a call holds. */
+  /** By call, the callback for the worker's confirmation that it has recorded what the call holds. */
   held: Map<number, (failure: string | undefined) => void>;
 }
 
-/** A failure that the worker has its own words for. */
+/** A failure for which the worker has its own message. */
 class SaidByWorker extends Error {
   readonly failure: HostedFailure;
   constructor(failure: HostedFailure) {
@@ -29,7 +30,7 @@ class SaidByWorker extends Error {
   }
 }
 
-// What plugins print is the worker's log, on a disk that may be full or fail.
+// Plugins print to the worker's log. Its disk may be full or fail.
 for (const stream of [process.stdout, process.stderr]) {
   stream.on("error", (error) => {
     if (!("syscall" in error)) throw error;
@@ -41,7 +42,7 @@ guardTerminal();
 const threads = new Map<number, Hosted>();
 
 function say(message: FromHost): void {
-  process.send?.(message, undefined, undefined, () => {}); // a worker that is gone hears nothing
+  process.send?.(message, undefined, undefined, () => {}); // ignored if the worker is gone
 }
 
 function start({ thread, kind, plugin, limit, mark }: Extract<ToHost, { type: "start" }>): void {
@@ -93,7 +94,7 @@ async function ask(
   calls.set(call, controller);
   try {
     const running = await hosted.running;
-    if (hosted.hasEnded) throw hasEnded(hosted); // it was asked before its worker knew
+    if (hosted.hasEnded) throw hasEnded(hosted); // the worker asked before it knew of the end
     const answer = await running.ask(
       name,
       request as PluginFunctions[typeof name]["request"],
@@ -129,7 +130,7 @@ function hasEnded({ plugin }: Hosted): EverturnError {
 function end(thread: number, { running }: Hosted): void {
   void running
     .then((one) => one.end())
-    .catch(() => {}) // it never ran
+    .catch(() => {}) // it never started
     .then(() => {
       threads.delete(thread);
       say({ type: "closed", thread });
@@ -159,7 +160,7 @@ function hear(message: ToHost): void {
   }
 }
 
-for (const name of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(name, () => {}); // told to the whole group: its worker says when it ends
+for (const name of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(name, () => {}); // the whole process group gets these signals, and the worker decides when the host ends
 process.on("message", hear);
 process.once("disconnect", () => {
   for (const { mark } of threads.values()) {
@@ -169,5 +170,5 @@ process.once("disconnect", () => {
       process.stderr.write(`a plugin's process was not ended: ${messageOf(error)}\n`);
     }
   }
-  process.kill(process.pid, "SIGKILL"); // whatever its threads are doing
+  process.kill(process.pid, "SIGKILL"); // ends even if its threads are busy
 });

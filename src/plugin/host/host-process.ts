@@ -8,25 +8,27 @@ import type { FromHost, ToHost } from "./host-protocol.ts";
 import { type HostedThread, hostedThread } from "./hosted-thread.ts";
 import { type RunningThread, type StartThread, threadVariable } from "./running-thread.ts";
 
-/** A process in which threads of plugins run. */
+/** A process that runs threads of plugins. */
 export interface HostProcess {
   pid: number | undefined;
   start: StartThread;
-  /** Ends it, its threads first. */
+  /** Ends the process, its threads first. */
   close(): Promise<void>;
 }
 
-/** Between two looks at a host that calls are asked of, ms; it is killed if it answers none in two of them. */
+/**
+ * Milliseconds between two checks of a host with open calls. The host is killed if it misses two in a row.
+ */
 const lookInterval = 5000;
 
 /**
- * Starts a plugin host. It ends with this process. `onEnd` is told when it has ended by itself, with the plugins that had calls under
- * way: they fail as `errors` of their threads say if it is one plugin, and are made again if it is several, of which nobody knows
- * which it was.
+ * Starts a plugin host. It ends with this process. Calls `onEnd` when it has ended by itself, with the
+ * plugins that had open calls. If only one plugin had open calls, they fail with the `errors` of their
+ * threads. If several had, the guilty one is unknown, and their calls are repeated.
  */
 export function startHost(onEnd: (reason: string, busy: string[]) => void): HostProcess {
   const child = fork(ownModule("src/plugin/host/host-main"), {
-    execArgv: [], // what worker processes preload is for the workflows' threads
+    execArgv: [], // modules that worker processes preload are for the workflows' threads
     serialization: "advanced",
     stdio: ["ignore", "inherit", "inherit", "ipc"],
   });
@@ -39,7 +41,7 @@ export function startHost(onEnd: (reason: string, busy: string[]) => void): Host
   let hasEnded = false;
 
   function post(message: ToHost): void {
-    if (child.connected) child.send(message, () => {}); // of its death its end says more
+    if (child.connected) child.send(message, () => {}); // if it has died, its end explains more
   }
 
   function look(): void {
@@ -54,7 +56,7 @@ export function startHost(onEnd: (reason: string, busy: string[]) => void): Host
     }
     if (missed < 2) return;
     setImmediate(() => {
-      if (pongs === pings) return; // it is this process that was busy
+      if (pongs === pings) return; // this process was the busy one
       silent = true;
       child.kill("SIGKILL");
     });
@@ -70,7 +72,7 @@ export function startHost(onEnd: (reason: string, busy: string[]) => void): Host
     }
   });
   child.once("error", (error) => lose(error.message));
-  // After what it has said: its exit alone may be heard of before.
+  // "close" comes after all its messages. "exit" may come before them.
   child.once("close", (code, signal) =>
     lose(silent ? "it did not respond for ten seconds" : (signal ?? `exit code ${code}`)),
   );
@@ -84,7 +86,7 @@ export function startHost(onEnd: (reason: string, busy: string[]) => void): Host
     const busy = new Set(lost.filter(({ hosted }) => hosted.isAsked()).map(({ plugin }) => plugin));
     const said = `the process that it ran in ended: ${reason}`;
     onEnd(reason, [...busy]);
-    const byItself = reason !== "SIGKILL" && !silent; // which somebody else sends, or the kernel for want of memory
+    const byItself = reason !== "SIGKILL" && !silent; // SIGKILL comes from another process, or from the kernel when memory runs out
     const blamed = busy.size > 1 ? "none" : byItself ? "all" : "calls";
     for (const { hosted } of lost) hosted.lose(said, blamed);
     for (const { mark } of lost) killMarked(threadVariable, mark);
@@ -111,7 +113,7 @@ export function startHost(onEnd: (reason: string, busy: string[]) => void): Host
     pid: child.pid,
     start,
     close: async () => {
-      child.once("exit", () => lose("its worker ends")); // "close" does not come once this side has left
+      child.once("exit", () => lose("its worker ends")); // "close" does not come after this side disconnects
       if (child.connected) child.disconnect();
       await ended.promise;
     },

@@ -3,13 +3,13 @@ import type { ResolvedPlugin } from "../../contracts/plan.ts";
 import type { FunctionName, StateNumber, ThreadKind } from "./protocol.ts";
 import type { ThrownData } from "./thrown-data.ts";
 
-/** Why a call in a plugin host has failed: what is said of that is the worker's. */
+/** Why a call in a plugin host has failed. The worker chooses the message. */
 export type HostedFailure =
   | { type: "timed out" }
   | { type: "failed"; reason: string; cause?: ThrownData }
   | { type: "thrown"; thrown: ThrownData };
 
-/** To a plugin host, each of one of its threads but for `ping`. */
+/** Messages to a plugin host. All but `ping` concern one of its threads. */
 export type ToHost =
   | {
       type: "start";
@@ -17,7 +17,7 @@ export type ToHost =
       kind: ThreadKind;
       plugin: ResolvedPlugin;
       limit: number;
-      /** What processes carry that the thread starts. */
+      /** The mark that processes started by the thread carry. */
       mark: string;
     }
   | { type: "ask"; thread: number; call: number; name: FunctionName; request: unknown; tellsOver: boolean }
@@ -27,19 +27,19 @@ export type ToHost =
   | { type: "end"; thread: number }
   | { type: "ping"; ping: number };
 
-/** From a plugin host. */
+/** Messages from a plugin host. */
 export type FromHost =
   | { type: "started"; thread: number; functions: string[] }
   | { type: "unusable"; thread: number; thrown: ThrownData }
   | { type: "answered"; thread: number; call: number; answer: unknown }
   | { type: "failed"; thread: number; call: number; failure: HostedFailure }
-  /** The plugin is done with a call that nobody may wait for any more. */
+  /** The plugin has finished the call, even if no caller waits for it any more. */
   | { type: "over"; thread: number; call: number }
-  /** The thread waits until it is `held`. */
+  /** The thread waits for `held`. */
   | { type: "hold"; thread: number; call: number; handle: JsonValue }
   | { type: "log"; thread: number; text: string }
-  /** It has ended by itself. */
+  /** The thread has ended by itself. */
   | { type: "ended"; thread: number }
-  /** It has ended, as it was told to. */
+  /** The thread has ended on request. */
   | { type: "closed"; thread: number }
   | { type: "pong"; ping: number };

@@ -7,25 +7,31 @@ import type { FunctionName, PluginFunctions } from "./protocol.ts";
 import type { AskOptions, RunningThread, ThreadOptions } from "./running-thread.ts";
 import { errorOf, thrownData } from "./thrown-data.ts";
 
-/** A plugin's thread in a plugin host, as its worker sees it. */
+/** A plugin's thread in a plugin host, as the worker sees it. */
 export interface HostedThread {
   running: Promise<RunningThread>;
-  /** Whether anybody waits for it. */
+  /** Whether a caller waits for it. */
   isAsked(): boolean;
-  /** It has ended, and nothing more is heard of it. */
+  /** Whether it has ended and will send no more messages. */
   isOver(): boolean;
   hear(message: Exclude<FromHost, { type: "pong" }>): void;
-  /** Its host has ended. `blamed`: what was asked of it has failed, its start too or only its calls; else it is to be asked again. */
+  /**
+   * Reports that its host has ended. `blamed` decides which requests fail: all, including its start, or only
+   * its calls. With "none", they are repeated.
+   */
   lose(reason: string, blamed: "all" | "calls" | "none"): void;
 }
 
-/** A call, until the host has answered it. */
+/** A call that the host has not answered. */
 interface Pending {
   answered(answer: never): void;
   failed(error: Error): void;
 }
 
-/** The thread `thread` of the host that hears what is posted; `onEnd` is told when it has ended. */
+/**
+ * Returns the thread `thread` of the host that receives the posted messages. Calls `onEnd` when the thread
+ * has ended.
+ */
 export function hostedThread(
   thread: number,
   { plugin, errors, log }: ThreadOptions,
@@ -35,7 +41,10 @@ export function hostedThread(
   const { promise: running, ...start } = Promise.withResolvers<RunningThread>();
   const closed = Promise.withResolvers<void>();
   const calls = new Map<number, Pending>();
-  /** Of calls that the plugin is not done with, also of those that were given up: a handle that comes late is noted, too. */
+  /**
+   * Calls that the plugin has not finished, including abandoned ones. A handle that arrives late is recorded
+   * too.
+   */
   const open = new Map<number, Pick<AskOptions, "hold" | "onOver">>();
   let newest = 0;
   let isStarting = true;
@@ -64,7 +73,7 @@ export function hostedThread(
     signal?.addEventListener("abort", abort);
     calls.set(call, {
       answered: (answer) => {
-        if (!isAwaited && hold !== undefined) forget(answer); // they crossed
+        if (!isAwaited && hold !== undefined) forget(answer); // the abort and the answer crossed
         settle();
         resolve(answer);
       },

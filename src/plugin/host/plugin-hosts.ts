@@ -1,22 +1,22 @@
 import { type HostProcess, startHost } from "./host-process.ts";
 import type { StartThread } from "./running-thread.ts";
 
-/** The plugin hosts of a worker: the processes in which its plugins' threads run. */
+/** A worker's plugin hosts: the processes that run its plugins' threads. */
 export interface PluginHosts {
   /** Starts a plugin's thread in its host. */
   start: StartThread;
   close(): Promise<void>;
 }
 
-/** Told of each host that was started and that has ended, by its process. Where `started` throws, it is ended at once. */
+/** Learns the process id of each host that starts or ends. If `started` throws, the host ends at once. */
 export interface HostObserver {
   started(pid: number): void;
   ended(pid: number): void;
 }
 
 /**
- * One host for all plugins, and one of its own for each that had calls under way when a host ended: what brings its process down
- * soon brings down only its own. Hosts are started when they are needed.
+ * Runs all plugins in one host. Each plugin that had open calls when a host ended gets a host of its own, so
+ * that a plugin that crashes its process soon crashes only its own. Hosts start on demand.
  */
 export function pluginHosts({ started, ended }: HostObserver, log: (text: string) => void): PluginHosts {
   const apart = new Set<string>();
@@ -37,7 +37,7 @@ export function pluginHosts({ started, ended }: HostObserver, log: (text: string
     try {
       if (host.pid !== undefined) started(host.pid);
     } catch (error) {
-      void host.close(); // nobody would find it
+      void host.close(); // nothing else would find and end it
       throw error;
     }
     hosts.set(name, host);

@@ -8,47 +8,48 @@ import {
   type ThreadOptions,
 } from "./running-thread.ts";
 
-/** The state of a tool's instance, which stays in the thread that made it. */
+/** The state of a tool's instance. It stays in the thread that made it. */
 export interface InstanceState {
-  /** Threads of the plugin are counted from 1. */
+  /** The number of the plugin's thread, from 1. */
   thread: number;
   state: StateNumber;
 }
 
 /**
- * Runs a plugin in a thread of its own: whatever it does there, an endless loop, `process.exit()`, an error that
- * nobody catches, this thread goes on. One that has ended is started again by the next call; the states in it are lost.
+ * Runs a plugin in a separate thread. Whatever the plugin does there (an endless loop, `process.exit()`, an
+ * uncaught error), this thread keeps running. If the thread has ended, the next call restarts it, but its
+ * states are lost.
  */
 export interface PluginThread {
   /** The functions that the plugin has. Throws PLUGIN_ENTRY_FAILED, PLUGIN_EXPORT_INVALID. */
   functions(): Promise<ReadonlySet<string>>;
-  /** Throws what `errors` of the options say, PLUGIN_THREAD_ENDED, the signal's reason. */
+  /** Throws the `errors` of the options, PLUGIN_THREAD_ENDED, or the signal's reason. */
   ask<Name extends FunctionName>(
     name: Name,
     request: PluginFunctions[Name]["request"],
     options?: AskOptions,
   ): Promise<PluginFunctions[Name]["answer"]>;
-  /** Makes an instance; `hold` is told what it holds. */
+  /** Makes an instance. Calls `hold` with the handle of what it holds. */
   make<Name extends "create" | "restore">(
     name: Name,
     request: PluginFunctions[Name]["request"],
     options: AskOptions,
   ): Promise<InstanceState>;
-  /** Does something with an instance. Throws PLUGIN_THREAD_ENDED if its thread has. */
+  /** Calls a function on an instance. Throws PLUGIN_THREAD_ENDED if its thread has ended. */
   askOf<Name extends "execute" | "snapshot" | "release">(
     name: Name,
     instance: InstanceState,
     request: (state: StateNumber) => PluginFunctions[Name]["request"],
     options?: AskOptions,
   ): Promise<PluginFunctions[Name]["answer"]>;
-  /** Lets go of an instance's state. */
+  /** Releases an instance's state. */
   forget(instance: InstanceState): void;
   /** Whether the thread that holds the state has ended. */
   isLost(instance: InstanceState): boolean;
   close(): Promise<void>;
 }
 
-/** The thread of a plugin, which is started by `startOne`, in this process if not said, when it is first needed. */
+/** Returns the thread of a plugin. It starts on demand, by `startOne` (default: in this process). */
 export function pluginThread(options: ThreadOptions, startOne: StartThread = startThread): PluginThread {
   const plugin = options.plugin.name;
   let started = 0;
@@ -61,7 +62,7 @@ export function pluginThread(options: ThreadOptions, startOne: StartThread = sta
       if (current?.number === number) current = undefined;
     };
     current = { number, running: startOne(options, over) };
-    current.running.catch(over); // told to those who wait for it
+    current.running.catch(over); // its callers receive the error
     return current;
   }
 
@@ -82,7 +83,7 @@ export function pluginThread(options: ThreadOptions, startOne: StartThread = sta
     forget: (instance) => {
       void holderOf(instance).then(
         (thread) => thread.forget(instance.state),
-        () => {}, // it went with its thread
+        () => {}, // its thread has ended, and the state with it
       );
     },
     isLost: ({ thread }) => current?.number !== thread,
@@ -91,7 +92,7 @@ export function pluginThread(options: ThreadOptions, startOne: StartThread = sta
       current = undefined;
       await closing?.running.then(
         (thread) => thread.end(),
-        () => {}, // it never ran
+        () => {}, // it never started
       );
     },
   };

@@ -6,21 +6,27 @@ import type { ToolCreation, ToolExecution } from "../../contracts/tool.ts";
 import type { CheckedResponse } from "./checked-response.ts";
 import type { ThrownData } from "./thrown-data.ts";
 
-/** The plugins that have a thread. */
+/** The kinds of plugins that run in a thread. */
 export type ThreadKind = "tool" | "reward";
 
-/** What a plugin's thread is started with. */
+/** The input of a plugin's thread. */
 export interface ThreadStart {
   kind: ThreadKind;
   plugin: ResolvedPlugin;
-  /** When calls began, in nanoseconds of `process.hrtime`: the newest one, then each in its slot (`begun-calls.ts`). */
+  /**
+   * When calls began, in nanoseconds of `process.hrtime`: the newest call, then each in its slot
+   * (`begun-calls.ts`).
+   */
   begun: BigInt64Array;
 }
 
-/** An instance's state by its number: the state itself stays in the thread. */
+/** The number of an instance's state. The state itself stays in the thread. */
 export type StateNumber = number;
 
-/** The functions of plugins, with what crosses to their thread and back; their signals and `hold` go as messages. */
+/**
+ * The functions of plugins, with their requests and answers between threads. Signals and `hold` are separate
+ * messages.
+ */
 export interface PluginFunctions {
   create: { request: Omit<ToolCreation, "hold" | "signal">; answer: StateNumber };
   restore: {
@@ -49,25 +55,28 @@ export interface PluginFunctions {
 
 export type FunctionName = keyof PluginFunctions;
 
-/** To a plugin's thread. */
+/** Messages to a plugin's thread. */
 export type ToThread =
   | { type: "call"; call: number; name: FunctionName; request: never }
   | { type: "abort"; call: number; reason: ThrownData }
-  /** Nobody waits for the state any more that this call made. */
+  /** No caller waits any more for the state that this call made. */
   | { type: "drop"; state: StateNumber }
   | { type: "ping"; ping: number };
 
-/** From a plugin's thread; first of all whether the plugin could be loaded, and what it can do. */
+/**
+ * Messages from a plugin's thread. The first one reports whether the plugin could be loaded, and its
+ * functions.
+ */
 export type FromThread<Answer = never> =
   | { type: "loaded"; functions: string[] }
   | { type: "unusable"; thrown: ThrownData }
   | { type: "answered"; call: number; answer: Answer }
   | { type: "failed"; call: number; thrown: ThrownData }
-  /** The thread waits until `written` is no longer `unwritten`. */
+  /** The thread waits while `written` is `unwritten`. */
   | { type: "hold"; call: number; handle: JsonValue; written: Int32Array }
   | { type: "pong"; ping: number }
-  /** The last that is heard of it: what ends it, and in which call, if that is known. */
+  /** The last message: the reason of its end, and the call that caused it, if known. */
   | { type: "ending"; call: number | undefined; reason: string; thrown?: ThrownData };
 
-/** What the flag of a `hold` says. */
+/** The values of the flag in a `hold`. */
 export const holdState = { unwritten: 0, written: 1, failed: 2 } as const;

@@ -21,71 +21,77 @@ import {
 } from "./protocol.ts";
 import { errorOf, type ThrownData, thrownData } from "./thrown-data.ts";
 
-/** What is said of a plugin's calls that fail. */
+/** The errors for failed calls of a plugin. */
 export interface ThreadErrors {
-  /** It did not answer within `limit`. */
+  /** The plugin did not answer within `limit`. */
   timedOut(): Error;
-  /** It threw, or ended its thread. */
+  /** The plugin threw, or ended its thread. */
   failed(reason: string, cause: unknown): Error;
 }
 
 export interface ThreadOptions {
   kind: ThreadKind;
   plugin: ResolvedPlugin;
-  /** Milliseconds that a call may take, from when it begins. */
+  /** Maximum milliseconds of a call after it has begun. */
   limit: number;
   errors: ThreadErrors;
   log: (text: string) => void;
-  /** What processes carry that it starts, if anybody else is to find them. */
+  /** The mark that its child processes carry, if another process needs to find them. */
   mark?: string;
 }
 
-/** How a call is asked for. */
+/** Options for a call. */
 export interface AskOptions {
   signal?: AbortSignal;
-  /** Of a call that makes an instance; the plugin goes on when it is done. */
+  /** For a call that makes an instance. The plugin continues when it resolves. */
   hold?: (handle: JsonValue) => Promise<void> | void;
-  /** Told when the plugin is done with the call, or its thread has ended, though nobody may wait for it any more. */
+  /**
+   * Called when the plugin has finished the call or its thread has ended, even if no caller waits any more.
+   */
   onOver?: () => void;
 }
 
-/** A plugin's thread that has loaded it. */
+/** A plugin's thread that has loaded the plugin. */
 export interface RunningThread {
   functions: ReadonlySet<string>;
   /**
-   * Has the plugin do something, bounded by the limit and `signal`, whether it heeds that or not. A thread that
-   * answers nothing any more after that is ended. Throws what `errors` say, PLUGIN_THREAD_ENDED, the signal's reason.
+   * Calls a function of the plugin. The limit and `signal` apply even if the plugin ignores them. A thread
+   * that does not respond after that is ended. Throws the `errors` of the options, PLUGIN_THREAD_ENDED, or
+   * the signal's reason.
    */
   ask<Name extends FunctionName>(
     name: Name,
     request: PluginFunctions[Name]["request"],
     options: AskOptions,
   ): Promise<PluginFunctions[Name]["answer"]>;
-  /** Lets go of the state that this call made. */
+  /** Releases the state that this call made. */
   forget(state: StateNumber): void;
-  /** Ends it, and processes that it started and that are still there. */
+  /** Ends the thread, and the processes that it started and that still run. */
   end(): Promise<void>;
 }
 
-/** A call, until the thread has answered it. */
+/** A call that the thread has not answered. */
 interface Pending {
   answered(answer: never): void;
   failed(error: Error): void;
 }
 
-/** Of a thread that is asked whether it lives, and of one that imports its plugin; ms. */
+/** Milliseconds in which a thread must answer a ping. A thread that imports its plugin has the same time. */
 const grace = 2000;
 const loadLimit = 60_000;
 
-/** Starts a thread for a plugin, here or elsewhere, and waits until it has loaded it; `onEnd` is told when it has ended. */
+/**
+ * Starts a thread for a plugin, in this process or in another one, and waits until it has loaded the plugin.
+ * Calls `onEnd` when the thread has ended.
+ */
 export type StartThread = (options: ThreadOptions, onEnd: () => void) => Promise<RunningThread>;
 
-/** The environment variable that processes carry which a plugin's thread started. */
+/** The environment variable that marks the processes started by a plugin's thread. */
 export const threadVariable = "EVERTURN_THREAD";
 
 /**
- * Starts a thread for a plugin and waits until it has loaded it. `onEnd` is told when it has ended. Throws
- * PLUGIN_ENTRY_FAILED, PLUGIN_EXPORT_INVALID.
+ * Starts a thread for a plugin and waits until it has loaded it. Calls `onEnd` when the thread has ended.
+ * Throws PLUGIN_ENTRY_FAILED, PLUGIN_EXPORT_INVALID.
  */
 export async function startThread(options: ThreadOptions, onEnd: () => void): Promise<RunningThread> {
   const { kind, plugin, limit, errors, log } = options;
@@ -94,7 +100,7 @@ export async function startThread(options: ThreadOptions, onEnd: () => void): Pr
   const worker = new Worker(ownModule("src/plugin/host/thread-main"), {
     workerData: { kind, plugin, begun } satisfies ThreadStart,
     name: plugin.name,
-    execArgv: [], // what worker processes preload is for the workflows' threads
+    execArgv: [], // modules that worker processes preload are for the workflows' threads
     env: { ...process.env, [threadVariable]: mark },
   });
   const calls = new Map<number, Pending>();
@@ -144,7 +150,7 @@ export async function startThread(options: ThreadOptions, onEnd: () => void): Pr
     return call.answer;
   }
 
-  /** Lets go of a state that nobody asked for any more when it was made. */
+  /** Releases a state whose caller had already left when it was made. */
   function forget(state: StateNumber): void {
     holds.delete(state);
     post({ type: "drop", state });
@@ -162,7 +168,9 @@ export async function startThread(options: ThreadOptions, onEnd: () => void): Pr
     Atomics.notify(written, 0);
   }
 
-  /** Ends the thread if it answers nothing: what it began last has its whole time, and then there is a grace. */
+  /**
+   * Ends the thread if it does not respond. Its newest call has its whole limit, followed by a grace period.
+   */
   function watch(): void {
     if (hasEnded) return;
     post({ type: "ping", ping: ++pings });
@@ -177,7 +185,7 @@ export async function startThread(options: ThreadOptions, onEnd: () => void): Pr
     let [asked, wait] = [pings, grace];
     while (wait > 0) {
       await sleep(wait, undefined, { ref: false });
-      await immediate(); // the answer may be here already
+      await immediate(); // the answer may already be here
       if (hasEnded || pongs === pings) return;
       wait = pongs < asked ? limit + grace - (sinceNewest(begun) ?? limit + grace) : grace;
       asked = pings;
@@ -186,7 +194,7 @@ export async function startThread(options: ThreadOptions, onEnd: () => void): Pr
     void stop();
   }
 
-  /** Everything in it is lost. The call that ended it has failed, others are made again. */
+  /** All states in the thread are lost. The call that ended it fails, and other calls are repeated. */
   function end(reason: string): void {
     log(`${plugin.name}: its thread was stopped: ${reason}. The next call restarts it.`);
     lose(reason);
@@ -214,7 +222,10 @@ export async function startThread(options: ThreadOptions, onEnd: () => void): Pr
     return ending?.thrown === undefined ? undefined : errorOf(ending.thrown);
   }
 
-  /** Takes until its native work is done: processes that this may wait for are killed. */
+  /**
+   * Terminating lasts until the thread's native work is done, so processes that this work may wait for are
+   * killed.
+   */
   async function stop(): Promise<void> {
     const stopping = worker.terminate();
     killMarked(threadVariable, mark);

@@ -25,7 +25,7 @@ export interface Execution {
 
 type Answer<Name extends FunctionName> = PluginFunctions[Name]["answer"];
 
-/** What a plugin's thread does when it is asked to. */
+/** The functions that a plugin's thread can call. */
 export type ServedFunctions = {
   [Name in FunctionName]?: (
     request: PluginFunctions[Name]["request"],
@@ -34,8 +34,8 @@ export type ServedFunctions = {
 };
 
 /**
- * The functions of the tool plugin `name`, whose instances' states are kept in `states` by the call that made them. They
- * throw PLUGIN_ANSWER_INVALID.
+ * Returns the functions of the tool plugin `name`. `states` keeps its instances' states by the call that made
+ * them. The functions throw PLUGIN_ANSWER_INVALID.
  */
 export function servedTool(
   name: string,
@@ -94,7 +94,7 @@ export function servedTool(
   });
 }
 
-/** The function of the reward plugin `name`. It throws PLUGIN_ANSWER_INVALID. */
+/** Returns the function of the reward plugin `name`. It throws PLUGIN_ANSWER_INVALID. */
 export function servedReward(name: string, plugin: RewardPlugin): ServedFunctions {
   return {
     score: async (request, { signal }) =>
@@ -102,7 +102,7 @@ export function servedReward(name: string, plugin: RewardPlugin): ServedFunction
   };
 }
 
-/** The function of the reward plugin of groups `name`. It throws PLUGIN_ANSWER_INVALID. */
+/** Returns the function of the group reward plugin `name`. It throws PLUGIN_ANSWER_INVALID. */
 export function servedGroupReward(name: string, plugin: GroupRewardPlugin): ServedFunctions {
   return {
     scoreGroup: async (request, { signal }) =>
@@ -110,7 +110,7 @@ export function servedGroupReward(name: string, plugin: GroupRewardPlugin): Serv
   };
 }
 
-/** The functions that a tool tells by name, checked. Throws PLUGIN_ANSWER_INVALID. */
+/** Validates the functions that a tool lists. Throws PLUGIN_ANSWER_INVALID. */
 function checkedFunctions(plugin: string, given: unknown): OfferedFunction[] {
   const refuse = (expected: string) => invalidAnswer(plugin, "functions", given, expected);
   if (!isPlain(given) || Array.isArray(given))

@@ -9,9 +9,9 @@ import { type FromThread, holdState, type StateNumber, type ThreadStart, type To
 import { type ServedFunctions, servedGroupReward, servedReward, servedTool } from "./served-functions.ts";
 import { errorOf, thrownData } from "./thrown-data.ts";
 
-// The thread of a plugin: it loads it, and does what it is asked to by messages.
+// The thread of a plugin. It loads the plugin and handles requests that arrive as messages.
 
-/** How long `hold` waits until it is written down, ms; this process's other work comes first. */
+/** Milliseconds that `hold` waits for the record. The process's other work comes first. */
 const holdPatience = 10_000;
 
 if (parentPort === null) throw new Error("thread-main.ts is run in a thread");
@@ -19,7 +19,7 @@ const port = parentPort;
 const { kind, plugin, begun }: ThreadStart = workerData;
 const states = new Map<StateNumber, unknown>();
 const underWay = new Map<number, AbortController>();
-/** The call that code runs for, also when it runs after that has been answered. */
+/** The call that the current code runs for, even after that call was answered. */
 const currentCall = new AsyncLocalStorage<number>();
 
 function post(message: FromThread<unknown>): void {
@@ -33,7 +33,10 @@ async function load(): Promise<ServedFunctions> {
     : servedReward(plugin.name, await loadReward(plugin));
 }
 
-/** Returns when the other side has written the handle down: a worker killed after that has said what it holds. */
+/**
+ * Returns when the other side has recorded the handle. If the worker is killed after that, the record shows
+ * what it holds.
+ */
 function hold(call: number, handle: JsonValue): void {
   const written = new Int32Array(new SharedArrayBuffer(4));
   post({ type: "hold", call, handle, written });
@@ -43,7 +46,7 @@ function hold(call: number, handle: JsonValue): void {
   }
 }
 
-/** A mistake in the plugin's own text is said with its place; other errors are its infrastructure's. */
+/** Adds the place to a mistake in the plugin's own code. Other errors are failures of its infrastructure. */
 function named(thrown: unknown): unknown {
   const place = placeOfMistake(thrown, plugin.folder);
   if (place === undefined) return thrown;

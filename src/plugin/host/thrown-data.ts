@@ -2,20 +2,20 @@ import { everturnMarker, isEverturnError } from "../../base/errors/everturn-erro
 import { messageOf } from "../../base/errors/message-of.ts";
 import { defined } from "../../base/records/defined.ts";
 
-/** Something that was thrown, as it crosses between threads. */
+/** A thrown value in a form that can cross between threads. */
 export interface ThrownData {
   name: string;
   message: string;
   stack?: string;
   cause?: ThrownData;
-  /** Of an error of the table. */
+  /** Set for an error of the table. */
   entry?: { code: string; params: Record<string, string | number>; retryable: boolean; help: string };
 }
 
 /** Causes deeper than this are left out. */
 const maximumDepth = 5;
 
-/** What is thrown, as data. */
+/** Converts a thrown value to data. */
 export function thrownData(thrown: unknown, depth = 0): ThrownData {
   if (!(thrown instanceof Error)) return { name: "Error", message: messageOf(thrown) };
   const { name, message, stack, cause } = thrown;
@@ -32,7 +32,7 @@ function entryOf({ code, params, retryable, help }: NonNullable<ThrownData["entr
   return { code, params: { ...params }, retryable, help };
 }
 
-/** The error that the data stands for, with the stack that it was thrown with. */
+/** Rebuilds the error from the data, with its original stack. */
 export function errorOf({ name, message, stack, cause, entry }: ThrownData): Error {
   const error = new Error(message, cause === undefined ? {} : { cause: errorOf(cause) });
   error.name = name;

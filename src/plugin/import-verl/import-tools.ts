@@ -12,8 +12,9 @@ import { readMcpServers, readToolFile, type VerlTool } from "./tool-file.ts";
 import { Untranslatable } from "./untranslatable.ts";
 
 /**
- * verl's tool file as the `tools` of a pipeline, in YAML. `classes`: for classes of one's own, the plugin, or the class of verl's that they are
- * like. Throws WRONG_CONFIGURATION with every entry that has no counterpart, COMMAND_INVALID, and what reading throws.
+ * Converts verl's tool file to the `tools` of a pipeline, in YAML. `classes` maps a user's own classes to a
+ * plugin, or to the class of verl's that they resemble. Throws COMMAND_INVALID, WRONG_CONFIGURATION with
+ * every entry that has no counterpart, and the errors of reading the file.
  */
 export function importTools(path: string, classes: ReadonlyMap<string, string>): string {
   const { tools, document } = readToolFile(path);
@@ -57,7 +58,10 @@ function translated(tool: VerlTool, classes: ReadonlyMap<string, string>, folder
   );
 }
 
-/** A class of one's own: a plugin of one function, which has the name that verl's schema gives it, and reads verl's config. */
+/**
+ * Converts a user's own class to a plugin with a single function, which has the name from verl's schema and
+ * reads verl's config.
+ */
 function ownTool({ config: { type: _, ...config }, tool_schema }: VerlTool, plugin: string): PipelineTool {
   const { name, description, parameters } = tool_schema?.function ?? {};
   const functions = name === undefined ? undefined : [{ function: name, description, parameters }];

@@ -2,13 +2,16 @@ import type { JsonObject } from "../../contracts/json.ts";
 import type { VerlFunction, VerlTool } from "./tool-file.ts";
 import { Untranslatable } from "./untranslatable.ts";
 
-/** A tool as a pipeline has it. `notes`: what of verl's says something that it does not. */
+/** A tool in the form of a pipeline. `notes` list settings of verl's that it does not take over. */
 export interface PipelineTool {
   use: JsonObject;
   notes: string[];
 }
 
-/** What of verl's own classes a package of Everturn's does, by their names with modules (verl to January 2026, which moved them out later). */
+/**
+ * The conversions of verl's own classes to Everturn's packages, by class name with module. The names are
+ * those of verl up to January 2026. Later versions moved the classes out.
+ */
 export const knownClasses: Record<string, (tool: VerlTool) => PipelineTool> = {
   "verl.tools.sandbox_fusion_tools.SandboxFusionTool": sandboxFusion,
   "verl.tools.search_tool.SearchTool": search,
@@ -104,7 +107,7 @@ function imageZoomIn({ config, tool_schema }: VerlTool): PipelineTool {
 
 const limits = ["num_workers", "rate_limit", "enable_global_rate_limit"];
 
-/** verl's `rate_limit` of a native tool is a semaphore: how many calls are under way at once. */
+/** verl's `rate_limit` of a native tool is a semaphore that limits parallel calls. */
 function atOnce(config: JsonObject): { concurrency?: number } {
   const { enable_global_rate_limit: isLimited = true } = config;
   const numbers = [
@@ -115,10 +118,10 @@ function atOnce(config: JsonObject): { concurrency?: number } {
   return given.length === 0 ? {} : { concurrency: Math.max(1, Math.floor(Math.min(...given))) };
 }
 
-/** A tool's arguments by name, and whether each must be given. */
+/** A tool's arguments by name, and whether each is required. */
 type Arguments = Record<string, boolean>;
 
-/** What the policy is told: as verl does, but with the arguments of the tool where it would refuse verl's. */
+/** What the policy sees: the same as in verl, but with the tool's own arguments if it would reject verl's. */
 function told(schema: VerlFunction | undefined, own: string, takes: Arguments): JsonObject {
   if (schema === undefined) return {};
   const { name, description, parameters } = schema;
@@ -145,13 +148,13 @@ function propertiesOf({ properties }: JsonObject): string[] {
   return Object.keys(Object(properties));
 }
 
-/** Names, and no values: one may be a secret. */
+/** Lists names without values, because a value may be a secret. */
 function left(config: JsonObject, read: readonly string[]): string[] {
   const others = Object.keys(config).filter((key) => key !== "type" && !read.includes(key));
   return others.length === 0 ? [] : [`Not taken from its config: ${others.join(", ")}.`];
 }
 
-/** A number of `config` that is more than 0; undefined if it is not there. */
+/** Returns a number above 0 from `config`. Undefined if it is absent. */
 export function positive(config: JsonObject, key: string): number | undefined {
   const value = config[key];
   if (value === undefined || value === null) return undefined;

@@ -5,7 +5,10 @@ import { type PipelineTool, positive } from "./known-classes.ts";
 import type { McpServers, VerlTool } from "./tool-file.ts";
 import { Untranslatable } from "./untranslatable.ts";
 
-/** Each server of an MCP entry of verl's as a tool of its own. Secrets become names of environment variables. */
+/**
+ * Converts each server of an MCP entry of verl's to a tool of its own. Secrets become names of environment
+ * variables.
+ */
 export function mcpTools({ class_name, config, mcp }: VerlTool, servers: McpServers): PipelineTool[] {
   const timeout = positive(config, "timeout");
   const rate = positive(config, "rate_limit");
@@ -67,7 +70,7 @@ function connectionOf(name: string, settings: JsonObject): JsonObject & { notes:
   });
 }
 
-/** A server's name as a tool may have it. */
+/** A server's name in a form that a tool's name may have. */
 function nameOf(server: string): string {
   const name = server.replaceAll(/[^A-Za-z0-9_-]+/g, "_").slice(0, 60);
   return /^[A-Za-z_]/.test(name) ? name : `_${name}`;

@@ -17,7 +17,7 @@ export interface VerlTool {
   mcp?: { mcp_servers_config_path: string; tool_selected_list?: string[] | null };
 }
 
-/** What verl's policy is told of a tool. */
+/** The schema of a tool that verl's policy sees. */
 export interface VerlFunction {
   name: string;
   description: string;
@@ -77,7 +77,10 @@ const validate = new Ajv({ allErrors: true, verbose: true, strict: false }).comp
   },
 });
 
-/** Reads verl's tool file. Throws PATH_UNUSABLE, TEXT_ENCODING_WRONG, or WRONG_CONFIGURATION with all that is wrong in it. */
+/**
+ * Reads verl's tool file. Throws PATH_UNUSABLE, TEXT_ENCODING_WRONG, or WRONG_CONFIGURATION with all mistakes
+ * in it.
+ */
 export function readToolFile(path: string): { tools: VerlTool[]; document: SourceDocument } {
   const file = displayPath(path);
   const source = readText(path);
@@ -97,10 +100,10 @@ export function readToolFile(path: string): { tools: VerlTool[]; document: Sourc
   return { tools: value.tools, document };
 }
 
-/** A server of verl's `mcp_servers_config_path`, by its name. */
+/** The servers of verl's `mcp_servers_config_path`, by name. */
 export type McpServers = Record<string, JsonObject>;
 
-/** Reads the file of MCP servers that a tool file names. Throws what `readToolFile` does. */
+/** Reads the file of MCP servers that a tool file names. Throws the errors of `readToolFile`. */
 export function readMcpServers(path: string): McpServers {
   const file = displayPath(path);
   const source = readText(path);

@@ -2,7 +2,7 @@ import { mergePatch } from "../../base/records/merge-patch.ts";
 import type { PluginManifest } from "../../contracts/generated/plugin.ts";
 import { isObject, type JsonObject } from "../../contracts/json.ts";
 
-/** That a plugin goes by another name: its own name, and the options that the other one sets. */
+/** A plugin that a pipeline names by an alias: its own name, and the options that the alias sets. */
 export interface Aliased {
   readonly of: string;
   readonly preset: JsonObject;
@@ -16,8 +16,9 @@ export interface NamedManifest {
 }
 
 /**
- * A plugin's manifest under the name that a pipeline uses. Under an alias it has that name and a configuration without the
- * options that the alias sets, so that it reads like the manifest of a plugin of its own.
+ * Returns a plugin's manifest under the name that a pipeline uses. Under an alias, the manifest has that name,
+ * and its configuration lacks the options that the alias sets. It then reads like the manifest of a separate
+ * plugin.
  */
 export function manifestAs(manifest: PluginManifest, name: string): NamedManifest {
   const { aliases = [], ...own } = manifest;

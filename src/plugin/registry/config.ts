@@ -11,7 +11,7 @@ import type { NamedManifest } from "./alias.ts";
 
 const { LoopUse, ToolUse, RewardUse, TrainerUse } = pipelineSchema.definitions;
 
-/** What a pipeline may say of a plugin beside its configuration. */
+/** Settings of a plugin in a pipeline other than its configuration. */
 const besideConfig: Partial<Record<PluginManifest["kind"], readonly string[]>> = {
   loop: Object.keys(LoopUse.properties),
   tool: Object.keys(ToolUse.properties),

@@ -6,21 +6,27 @@ import { isObject } from "../../contracts/json.ts";
 /** The manifest's file name in a plugin's folder. */
 export const manifestName = "everturn.plugin.json";
 
-/** A name of a plugin that was found, and its folder. `name` and `kind` are what its manifest says, as far as it can be read. */
+/**
+ * A name of a plugin that was found, and its folder. `name` and `kind` are the manifest's values as far as it
+ * can be read.
+ */
 export interface FoundPlugin {
   readonly name: string;
   /** The plugin's own name, if `name` is an alias. */
   readonly aliasOf?: string;
-  /** The name in the folder's package.json, if it has one: a pipeline may name the plugin by it, too. An alias takes its place there. */
+  /**
+   * The name in the folder's package.json, if it has one. A pipeline may also use this name. For an alias, the
+   * alias replaces the part after the scope.
+   */
   readonly package: string | undefined;
   readonly kind: unknown;
   readonly folder: string;
 }
 
 /**
- * Every plugin that a pipeline in `start` can name: of `folders` (--plugins), of the `plugins/` and `node_modules/`
- * of `start` and each folder above it, and those that come with Everturn, unless the same is installed in
- * `node_modules/` too. Sorted by name, each folder once, and once more for each of its plugin's aliases.
+ * Returns every plugin that a pipeline in `start` can name: from `folders` (--plugins), from the `plugins/`
+ * and `node_modules/` of `start` and each folder above it, and Everturn's own plugins, unless `node_modules/`
+ * contains a plugin of the same name. Sorted by name. Each folder appears once, and once more for each alias.
  */
 export function discoverPlugins(start: string, folders: readonly string[] = []): FoundPlugin[] {
   const above = upwards(start);
@@ -34,7 +40,7 @@ export function discoverPlugins(start: string, folders: readonly string[] = []):
   return pluginsAt(places).sort((a, b) => a.name.localeCompare(b.name));
 }
 
-/** Where the plugins that come with Everturn lie: workspaces in a clone, dependencies where it is installed. */
+/** The folders of Everturn's own plugins: workspaces in a clone, dependencies in an installation. */
 function ownPlaces(): string[] {
   const clone = join(everturnFolder, "plugins");
   return [clone, ...everturnModules.map((folder) => join(folder, "@everturn"))].flatMap(subfolders);
@@ -45,7 +51,7 @@ function pluginsAt(candidates: readonly string[]): FoundPlugin[] {
   return [...new Set(folders)].flatMap(glance);
 }
 
-/** Whether `folder` holds a manifest. */
+/** Whether `folder` contains a manifest. */
 export function hasManifest(folder: string): boolean {
   return existsSync(join(folder, manifestName));
 }
@@ -57,7 +63,10 @@ function subfolders(folder: string): string[] {
     .map((entry) => join(folder, entry.name));
 }
 
-/** Names and kind as far as they can be read: a broken manifest is still found, and reported where it is used. */
+/**
+ * Reads names and kind as far as possible. A broken manifest is still found, and reported where a pipeline
+ * uses it.
+ */
 function glance(folder: string): FoundPlugin[] {
   const text = readFileSync(join(folder, manifestName), "utf8");
   const named = packageOf(folder);
@@ -78,7 +87,7 @@ function glance(folder: string): FoundPlugin[] {
   }
 }
 
-/** The name of the package that lies in `folder`; undefined if none does, or none that can be read. */
+/** The name of the package in `folder`. Undefined if it has no readable package. */
 export function packageOf(folder: string): string | undefined {
   try {
     const { name }: { name?: unknown } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));

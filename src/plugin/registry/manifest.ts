@@ -18,7 +18,7 @@ import { noConfig } from "./config.ts";
 import { manifestName } from "./discover.ts";
 import { schemaProblems } from "./schema-problems.ts";
 
-/** A manifest with defaults filled in, or why it can't be used. */
+/** A manifest with defaults filled in, or the reason why it can't be used. */
 export interface CheckedManifest {
   readonly manifest?: PluginManifest;
   readonly problems: readonly Problem[];
@@ -26,7 +26,9 @@ export interface CheckedManifest {
 
 const validator = validatorOf<PluginManifest>(manifestSchema);
 
-/** Reads and checks the manifest in `folder`: its form, its schemas, and that the files it names exist. */
+/**
+ * Reads and checks the manifest in `folder`: its form, its schemas, and the existence of the files it names.
+ */
 export function checkManifest(folder: string): CheckedManifest {
   const path = join(folder, manifestName);
   const { document, problems } = parseJson(readText(path), displayPath(path));
@@ -40,7 +42,7 @@ export function checkManifest(folder: string): CheckedManifest {
   return all.length === 0 && manifest !== undefined ? { manifest, problems: [] } : { problems: all };
 }
 
-/** Checks a manifest's form and its schemas, and fills its defaults. `whole` is what messages call it. */
+/** Checks a manifest's form and its schemas, and fills in defaults. `whole` is its name in messages. */
 export function checkManifestDocument(document: SourceDocument, whole: string): CheckedManifest {
   const manifest = document.value;
   const validate = validator();
@@ -70,7 +72,7 @@ function schemasOf(manifest: PluginManifest, document: SourceDocument): Problem[
   ];
 }
 
-/** What is wrong with an alias: its schema, or what it presets. */
+/** The problems of an alias, in its schema or in the options that it sets. */
 function aliasProblems(
   manifest: PluginManifest,
   { name, preset }: Alias,
@@ -88,7 +90,7 @@ function aliasProblems(
   ];
 }
 
-/** What a tool of several functions says as if it were one. */
+/** Settings of a single function in the manifest of a tool with several functions. */
 function saidTwice({ tool }: PluginManifest, document: SourceDocument): Problem[] {
   const several = tool?.functions !== undefined ? "functions" : tool?.dynamic ? "dynamic" : undefined;
   if (several === undefined) return [];

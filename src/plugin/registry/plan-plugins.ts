@@ -1,7 +1,7 @@
 import type { Plan, ResolvedPlugin } from "../../contracts/plan.ts";
 import { planLoops } from "../../contracts/plan-loops.ts";
 
-/** The plugins of a plan in the order of the pipeline; one that is used twice stands there twice. */
+/** The plugins of a plan in the order of the pipeline. A plugin that is used twice appears twice. */
 export function planPlugins({
   policy,
   dataset,

@@ -17,7 +17,7 @@ import { foreignTool } from "./foreign/foreign-tool.ts";
 
 type Kind = PluginManifest["kind"];
 
-/** Functions that each kind's default export must have. */
+/** The functions that the default export of each kind must have. */
 const required: Record<Kind, readonly string[]> = {
   tool: ["execute"],
   reward: [],
@@ -41,13 +41,13 @@ export function requiredFunctions({ kind, tool, reward }: PluginManifest): strin
   ];
 }
 
-/** What the default export is of kinds whose plugins are functions. */
+/** The signatures of plugins whose default export is a function. */
 const signatures: Partial<Record<Kind, string>> = {
   loop: "an async function (context) => outcome",
   loss: "a function (tokens, config) => losses",
 };
 
-/** Imports a tool plugin. Throws PLUGIN_ENTRY_FAILED, PLUGIN_EXPORT_INVALID, as the others here do. */
+/** Imports a tool plugin. This and the other loaders throw PLUGIN_ENTRY_FAILED, PLUGIN_EXPORT_INVALID. */
 export async function loadTool(plugin: ResolvedPlugin): Promise<ToolPlugin<unknown>> {
   const functions = requiredFunctions(plugin.manifest);
   return load(plugin, (value): value is ToolPlugin<unknown> => hasAll(value, functions), functions);
@@ -59,7 +59,7 @@ export async function loadReward(plugin: ResolvedPlugin): Promise<RewardPlugin> 
   return load(plugin, (value): value is RewardPlugin => hasAll(value, functions), functions);
 }
 
-/** Imports a reward plugin of groups. */
+/** Imports a group reward plugin. */
 export async function loadGroupReward(plugin: ResolvedPlugin): Promise<GroupRewardPlugin> {
   const functions = requiredFunctions(plugin.manifest);
   return load(plugin, (value): value is GroupRewardPlugin => hasAll(value, functions), functions);
@@ -141,7 +141,7 @@ function list(functions: readonly string[]): string {
   return functions.map((name) => `${name}()`).join(", ");
 }
 
-/** A plain function as a tool; `positions` says which argument is where. */
+/** Wraps a plain function as a tool. `positions` maps each argument to its position. */
 function functionTool(
   called: (...values: never[]) => unknown,
   positions: NonNullable<PluginSource["positions"]>,

@@ -14,19 +14,22 @@ import { checkManifest } from "./manifest.ts";
 
 const engine = packageJson.version;
 
-/** A place of a pipeline that names a plugin. */
+/** A place in a pipeline that names a plugin. */
 export interface PluginSlot {
-  /** What the pipeline wrote: a plugin's name, its package's, or a path. */
+  /** The reference in the pipeline: a plugin's name, its package's name, or a path. */
   readonly reference: string;
-  /** Any if absent. */
+  /** Default: any kind. */
   readonly kind?: PluginManifest["kind"] | undefined;
-  /** How messages name the slot, such as dataset.train. */
+  /** The slot's name in messages, such as dataset.train. */
   readonly where: string;
-  /** Where the reference stands. */
+  /** The place of the reference. */
   readonly place: Place;
 }
 
-/** A usable plugin's folder, its package's name if it has one, and its manifest under the name in the slot; or why there is none. */
+/**
+ * A usable plugin's folder, its package's name if it has one, and its manifest under the name in the slot, or
+ * the reason why none was found.
+ */
 export type Resolution =
   | (NamedManifest & {
       readonly folder: string;
@@ -35,14 +38,17 @@ export type Resolution =
     })
   | { readonly manifest?: undefined; readonly problems: readonly Problem[] };
 
-/** What a plugin is called. */
+/** The names of a plugin. */
 interface Called {
   name: string;
   aliasOf?: string | undefined;
   package: string | undefined;
 }
 
-/** Finds the plugin that `slot` names and checks its manifest, kind, and engine version. `base` is for paths. */
+/**
+ * Finds the plugin that `slot` names and checks its manifest, kind and engine version. Paths are relative to
+ * `base`.
+ */
 export function resolvePlugin(slot: PluginSlot, found: readonly FoundPlugin[], base: string): Resolution {
   const at = slot.place.text;
   const fail = (error: EverturnError): Resolution => ({ problems: [{ place: slot.place, error }] });
@@ -74,7 +80,7 @@ export function resolvePlugin(slot: PluginSlot, found: readonly FoundPlugin[], b
   return { ...named, folder, package: packaged, problems: [] };
 }
 
-/** A name as messages show it: an alias with the plugin that it stands for, another one with its package. */
+/** A name for messages. An alias appears with the plugin that it stands for, another name with its package. */
 function fullName({ name, aliasOf, package: named }: Called): string {
   if (aliasOf !== undefined) return `${name} (an alias of ${aliasOf})`;
   return named === undefined || name === named ? name : `${name} of the package ${named}`;
@@ -120,7 +126,10 @@ function pluginNamed(
   }
 }
 
-/** What to do about a package's name that no plugin has; nothing if `name` is none, or near to one that a plugin has. */
+/**
+ * Suggests what to do about a package name that no plugin has. Empty if no such package is installed and the
+ * name has no scope.
+ */
 function packageHint(name: string, found: readonly FoundPlugin[], base: string): string {
   const places = upwards(base).map((folder) => join(folder, "node_modules", name));
   const folder = places.find((place) => existsSync(join(place, "package.json")));

@@ -20,10 +20,10 @@ const keywords = [
   "x-path",
 ];
 
-/** One for all schemas: it knows the schema of schemas, which is slow to prepare. */
+/** One instance for all schemas, because preparing the meta-schema is slow. */
 const forms = createAjv();
 
-/** What is wrong with the JSON Schema at `base` of a manifest; it must describe an object. */
+/** Returns the problems of the JSON Schema at `base` of a manifest. The schema must describe an object. */
 export function schemaProblems(schema: JsonObject, document: SourceDocument, base: Pointer): Problem[] {
   const report = (pointer: Pointer, part: "key" | "value", reason: string, hint: string): Problem => {
     const place = placeOf(document, pointer, part);
@@ -50,7 +50,10 @@ export function schemaProblems(schema: JsonObject, document: SourceDocument, bas
   }
 }
 
-/** The meta-schema's alternatives give several errors for one place: the list of allowed words says most. */
+/**
+ * Keeps one error per place. The meta-schema's alternatives give several, and the list of allowed words is
+ * the most useful.
+ */
 function byPlace(errors: readonly ErrorObject[]): ErrorObject[] {
   const listsFirst = errors.toSorted((a, b) => Number(b.keyword === "enum") - Number(a.keyword === "enum"));
   return [...new Map(listsFirst.toReversed().map((error) => [error.instancePath, error])).values()].reverse();

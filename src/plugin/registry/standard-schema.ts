@@ -3,10 +3,10 @@ import { messageOf } from "../../base/errors/message-of.ts";
 import type { StandardSchema } from "../../contracts/definitions.ts";
 import type { JsonObject } from "../../contracts/json.ts";
 
-/** A library's schema as JSON Schema, or why it can't be told so. */
+/** A library's schema as JSON Schema, or the reason why it can't be converted. */
 export type Told = { readonly schema: JsonObject } | { readonly reason: string; readonly hint: string };
 
-/** Whether a value is a schema of a library that speaks Standard Schema. */
+/** Whether a value is a library's schema that implements Standard Schema. */
 export function speaksStandard(value: unknown): value is StandardSchemaV1 {
   if ((typeof value !== "object" && typeof value !== "function") || value === null) return false;
   return "~standard" in value;
@@ -17,8 +17,9 @@ function speaksJsonSchema(schema: StandardSchemaV1): schema is StandardSchema {
 }
 
 /**
- * What the model may write, as JSON Schema (draft-07). What the library makes of it must be JSON too: calls are recorded
- * as they were written. A key of the arguments that the schema does not know is refused unless it says otherwise.
+ * Converts the schema of the model's input to JSON Schema (draft-07). The parsed value must be JSON too,
+ * because calls are recorded as written. Unknown keys of the arguments are rejected unless the schema allows
+ * them.
  */
 export function jsonSchemaOf(schema: StandardSchemaV1): Told {
   const { vendor } = schema["~standard"];
@@ -47,7 +48,7 @@ export function jsonSchemaOf(schema: StandardSchemaV1): Told {
   }
 }
 
-/** What a library found wrong with arguments, said to the model. */
+/** Describes the problems that a library found in arguments to the model. */
 export function issuesText(issues: readonly StandardSchemaV1.Issue[]): string {
   const texts = issues.map(({ message, path = [] }) => {
     const keys = path.map((part) => String(typeof part === "object" ? part.key : part));

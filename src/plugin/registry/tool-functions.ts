@@ -3,17 +3,20 @@ import type { OfferedFunction, ResolvedPlugin } from "../../contracts/plan.ts";
 
 type OfferingPlugin = Pick<ResolvedPlugin, "name" | "manifest" | "tool" | "functions">;
 
-/** What a tool is called in its run: its instances, limits and host go by it. */
+/** The name of a tool in its run. Its instances, limits and host use it. */
 export function toolName({ name, manifest, tool }: OfferingPlugin): string {
   return tool ?? manifest.tool?.name ?? name;
 }
 
-/** What the policy may call of a tool: as the plan says, else as the manifest does. None of a plugin of another kind. */
+/**
+ * The functions of a tool that the policy may call: the plan's, or else the manifest's. Empty for other kinds
+ * of plugins.
+ */
 export function toolFunctions({ manifest, functions }: OfferingPlugin): readonly OfferedFunction[] {
   return functions ?? (manifest.tool === undefined ? [] : manifestFunctions(manifest.tool));
 }
 
-/** The functions that a manifest says; none of a tool that tells them itself. */
+/** The functions in a manifest. Empty for a tool that lists them itself. */
 export function manifestFunctions({
   name,
   description = "",

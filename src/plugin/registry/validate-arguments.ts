@@ -5,22 +5,26 @@ import { loadAjv } from "../../base/validation/load-ajv.ts";
 import { OutOfTime, withinTime } from "../../base/validation/within-time.ts";
 import type { JsonObject } from "../../contracts/json.ts";
 
-/** Checking a call's arguments takes no longer, ms. */
+/** Milliseconds after which the check of a call's arguments is stopped. */
 const limit = 2000;
 
-/** A model reads no more of what is wrong. */
+/** The maximum number of problems that a model reads. */
 const mostErrors = 50;
 
-/** Arguments of fewer characters are checked at once by a schema whose check takes time in proportion to them. */
+/**
+ * Arguments with fewer characters are checked at once if the time for their schema is proportional to their
+ * size.
+ */
 const small = 20_000;
 
-/** Keywords whose check may take longer than in proportion to the arguments. */
+/** Keywords whose check may take more than linear time. */
 const slow = /"(?:\$(?:dynamic|recursive)?[rR]ef|uniqueItems)":/;
 
 /**
- * A check of the model's arguments against a tool's parameter schema. It returns what is wrong, said to the model, or
- * undefined. Arguments are taken as they are: nothing is coerced or filled in. The schema is one of a checked manifest.
- * Whatever schema and arguments are, the check ends after two seconds: then the arguments are wrong (decision 0101).
+ * Returns a check of a model's arguments against a tool's parameter schema. The check returns a description
+ * of the problems for the model, or undefined. It does not coerce arguments or fill in defaults. The schema
+ * must come from a checked manifest. For any schema and arguments, the check ends after two seconds and then
+ * rejects the arguments (decision 0101).
  */
 export function argumentsValidator(parameters: JsonObject): (given: JsonObject) => string | undefined {
   let isLinear = !slow.test(JSON.stringify(parameters));

@@ -4,7 +4,10 @@ import type { TranslatedTool } from "./translated-tool.ts";
 
 type Parts = Omit<TranslatedTool, "capabilities" | "name">;
 
-/** A tool of the AI SDK, `tool()`: it has no name of its own. Of several results in a row the last one counts. */
+/**
+ * Translates a tool of the AI SDK, made by `tool()`. It has no name of its own. Of several results in a row,
+ * the last one counts.
+ */
 export function aiSdkTool(value: object): Parts | undefined {
   const { description, inputSchema }: AiSdkTool = value;
   const execute = functionOf(value, "execute");
@@ -34,7 +37,7 @@ interface AiSdkTool {
   inputSchema?: unknown;
 }
 
-/** The arguments as the tool's schema makes them: with its defaults, for one. */
+/** The arguments as the tool's schema parses them, for example with its defaults. */
 async function parsedInput(
   schema: object,
   given: unknown,

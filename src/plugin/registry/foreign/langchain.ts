@@ -3,7 +3,7 @@ import type { TranslatedTool } from "./translated-tool.ts";
 
 type Parts = Omit<TranslatedTool, "capabilities">;
 
-/** A tool of LangChain.js: `tool()`, `DynamicStructuredTool` and its kin. */
+/** Translates a tool of LangChain.js: `tool()`, `DynamicStructuredTool` and similar classes. */
 export function langchainTool(value: object): Parts | undefined {
   const { lc_namespace, name, description, schema }: LangChainTool = value;
   const invoke = functionOf(value, "invoke");

@@ -3,7 +3,10 @@ import type { TranslatedTool } from "./translated-tool.ts";
 
 type Parts = Omit<TranslatedTool, "capabilities">;
 
-/** A tool of Mastra's `createTool`. Its own checks of arguments answer with `{ error, message }`. */
+/**
+ * Translates a tool of Mastra's `createTool`. Its own validation of arguments answers with `{ error, message
+ * }`.
+ */
 export function mastraTool(value: object): Parts | undefined {
   const { id, description, inputSchema }: MastraTool = value;
   const execute = functionOf(value, "execute");

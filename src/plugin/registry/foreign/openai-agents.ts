@@ -3,7 +3,10 @@ import type { TranslatedTool } from "./translated-tool.ts";
 
 type Parts = Omit<TranslatedTool, "capabilities">;
 
-/** A function tool of OpenAI's agents SDK. What its `execute` throws, its own `errorFunction` tells the model. */
+/**
+ * Translates a function tool of OpenAI's agents SDK. Its own `errorFunction` reports errors of `execute` to
+ * the model.
+ */
 export function openAiTool(value: object): Parts | undefined {
   const { type, name, description, parameters }: Record<string, unknown> = { ...value };
   const invoke = functionOf(value, "invoke");

@@ -1,15 +1,19 @@
 import type { ContentPart } from "../../../contracts/content.ts";
 import type { ToolResponse } from "../../../contracts/tool.ts";
 
-/** What a foreign tool gave, as an answer: text as it is, all else as JSON. Nothing at all is an empty text. */
+/**
+ * Converts a foreign tool's result to a response: text unchanged, all other values as JSON, no result as an
+ * empty text.
+ */
 export function told(output: unknown): ToolResponse {
   if (typeof output === "string") return { text: output };
   return { text: JSON.stringify(output) ?? "" };
 }
 
 /**
- * What a foreign tool has thrown, as an answer: there an error is how a tool tells the model what was wrong. What names
- * a failure of the host (a system error, a time-out, a server's 5xx or 429) or a mistake of the tool's own text is thrown on.
+ * Converts an error of a foreign tool to a response, because such tools throw to tell the model what was
+ * wrong. Rethrows failures of the host (system errors, time-outs, a server's 5xx or 429) and mistakes in the
+ * tool's own code.
  */
 export function toldError(thrown: unknown): ToolResponse {
   if (!(thrown instanceof Error) || isOfHost(thrown)) throw thrown;
@@ -34,8 +38,8 @@ interface Failure {
 }
 
 /**
- * Content in parts, as models' messages have it, as an answer: texts and images as they are, what else there is by its name;
- * undefined if it is none.
+ * Converts a model message's content parts to a response: texts and images unchanged, other parts by their
+ * type. Undefined if the value has no parts.
  */
 export function toldParts(content: unknown): ToolResponse | undefined {
   if (!Array.isArray(content) || content.length === 0) return undefined;
@@ -51,7 +55,7 @@ function partOf(part: unknown): ContentPart | undefined {
   return imageOf(part) ?? { type: "text", text: `[${type}]` };
 }
 
-/** An image in base64, by any of the names that it goes by. What is only linked to is none. */
+/** An image in base64, under any of its usual names. A link to an image is not one. */
 function imageOf(part: Part): ContentPart | undefined {
   const { data, image, image_url } = part;
   const given = data ?? nested(image, "data") ?? nested(image_url, "url");
@@ -83,7 +87,7 @@ interface Part {
   mime_type?: unknown;
 }
 
-/** What a value has under a name, if it is a function. */
+/** The function that a value has under a name, if any. */
 export function functionOf(value: object, name: string): ((...given: unknown[]) => unknown) | undefined {
   const found: unknown = Reflect.get(value, name);
   return isFunction(found) ? (...given) => Reflect.apply(found, value, given) : undefined;

@@ -1,10 +1,10 @@
 import type { ToolPlugin } from "../../../contracts/tool.ts";
 
-/** A tool of another ecosystem in the words of `defineTool`. */
+/** A tool of another library in the form of `defineTool`. */
 export interface TranslatedTool extends Pick<ToolPlugin, "execute"> {
   name: string;
   description: unknown;
-  /** A JSON Schema, or a schema of a library. */
+  /** A JSON Schema, or a library's schema. */
   parameters: unknown;
   capabilities: { network: boolean };
 }
