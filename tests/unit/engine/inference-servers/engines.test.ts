@@ -185,6 +185,24 @@ test("a plan corrects for the engine, and is refused where it could not", async 
   await refused("policy.config.apiKeyVariable=NOBODY_SETS_THIS").toThrow("which the environment lacks");
 });
 
+test.each([
+  ["vLLM", "policy-vllm", { server: "vllm", urls: ["http://127.0.0.1:8000"] }],
+  ["SGLang", "policy-sglang", { server: "sglang", urls: ["http://127.0.0.1:30000"] }],
+])("%s has a policy of its own name, which sets the server", async (name, alias, config) => {
+  const pipeline = join(import.meta.dirname, "../../../../pipelines/calculator.yaml");
+  const policy = `policy.plugin=${alias}`;
+  const plan = await loadPlan(pipeline, { overrides: [policy] });
+  expect(plan.policy).toMatchObject({ name: alias, config });
+  const refused = (...overrides: string[]) => expect(loadPlan(pipeline, { overrides })).rejects;
+  await refused(policy, "trainer.config.importanceCorrection=none").toThrow(
+    `policy.config.urls are ${name}'s`,
+  );
+  await refused(policy, "policy.config.server=vllm").toThrow(
+    `${alias} is an alias of policy-inference-server and sets “server” itself.`,
+  );
+  await refused("policy.plugin=policy-inference-server").toThrow("policy.config lacks “server”");
+});
+
 async function open(protocol: EngineProtocol, replicas: number, healthEvery = 10_000): Promise<Policy> {
   const urls = servers.slice(0, replicas).map(({ url }) => url);
   const engine = await openEngine(first, { protocol, urls, healthEvery });
