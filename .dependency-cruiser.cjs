@@ -94,8 +94,14 @@ module.exports = {
     only(
       "workflows-see-contracts",
       "^workflows/",
-      ["^src/contracts/", "^src/base/errors/", "^src/base/records/", "^src/chat/formats/"],
-      "deterministic code: contracts, the typed failures, records, and what reads actions",
+      [
+        "^src/contracts/",
+        "^src/base/errors/",
+        "^src/base/records/",
+        "^src/chat/formats/",
+        "^src/run/projections/",
+      ],
+      "deterministic code: contracts, the typed failures, records, what reads actions, and projections",
     ),
     only("plugins-see-the-api", "^plugins/[^/]+/", ["^src/api/"], "plugins see the public API alone"),
     only(

@@ -1,19 +1,21 @@
 import type { Turn } from "../src/contracts/generated/trajectory.ts";
 import type { Message } from "../src/contracts/message.ts";
 import type { Outcome, TrajectoryInput, TrajectoryProgress } from "../src/contracts/trajectory.ts";
+import { cut } from "../src/run/projections/cut.ts";
+import { liveView } from "../src/run/projections/live-view.ts";
+import { cutTurn } from "../src/run/projections/shown-turns.ts";
+import { transcript } from "../src/run/projections/transcript.ts";
 import { type AgentSession, agentSession } from "./agent-session.ts";
 import type { ChosenLoop } from "./chosen-loop.ts";
 import { failure } from "./failure.ts";
 import { historyBound } from "./history-bound.ts";
 import { openTurn } from "./open-turn.ts";
-import { type LiveOrders, type Ordered, takeOrders } from "./orders.ts";
+import { type LiveOrders, takeOrders } from "./orders.ts";
 import { schedule } from "./schedule.ts";
-import { cutTurn } from "./shown-turns.ts";
 import { reachedLimit, timeOfTurn } from "./stop-rules.ts";
 import { releaseTools, toolsWithState } from "./tool-activity.ts";
 import { begun, carriedState, nextState, stateOf, type TrajectoryEvent } from "./trajectory-state.ts";
 import { type TaskReader, trajectoryTask } from "./trajectory-task.ts";
-import { cut, transcript } from "./transcript.ts";
 import { turnSpans } from "./turn-spans.ts";
 
 /** A trajectory in progress. */
@@ -58,7 +60,7 @@ export function openTrajectory(input: TrajectoryInput, show: (transcript: string
     id: place.id,
     orders: () => state.orders,
     apply,
-    view: () => viewOf(messages, state.progress, current),
+    view: () => liveView(messages, state.progress, current),
     check: (message) => schedule(queues, "frame-message", { run: place.run, message }),
     onChange,
   });
@@ -137,19 +139,4 @@ export function openTrajectory(input: TrajectoryInput, show: (transcript: string
       );
     },
   };
-}
-
-/** The trajectory as orders and their answers describe it. */
-function viewOf(
-  prompt: Message[],
-  { turns, tokens, head, shown }: TrajectoryProgress,
-  current: Turn | undefined,
-): ReturnType<Ordered["view"]> {
-  const newest = current === undefined ? shown.newest : [...shown.newest, cutTurn(current)];
-  const firstOf = turns - newest.length + 1;
-  const numbered = [
-    ...shown.first.map((turn, index) => ({ number: index + 1, ...turn })),
-    ...newest.map((turn, index) => ({ number: firstOf + index, ...turn })),
-  ];
-  return { turn: turns, tokens, head, prompt, turns: numbered };
 }

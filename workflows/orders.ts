@@ -3,7 +3,8 @@ import { defined } from "../src/base/records/defined.ts";
 import type { Approval } from "../src/contracts/approval.ts";
 import type { JsonObject } from "../src/contracts/json.ts";
 import type { SpokenMessage } from "../src/contracts/message.ts";
-import type { LiveStatus, OrderName, Transcript, WaitingCall } from "../src/contracts/orders.ts";
+import type { LiveStatus, OrderName, WaitingCall } from "../src/contracts/orders.ts";
+import type { LiveView } from "../src/run/projections/live-view.ts";
 import { failure } from "./failure.ts";
 import { argumentsProblem } from "./orders-arguments.ts";
 import { handleOrders, type OrderArguments } from "./orders-handlers.ts";
@@ -19,7 +20,7 @@ export interface Ordered {
   /** Applies an order's change. */
   apply(event: OrderEvent): void;
   /** Returns its progress for people. */
-  view(): Omit<Transcript, Exclude<keyof LiveStatus, "turn" | "tokens">>;
+  view(): LiveView;
   /** Rejects if the policy's chat template does not write the message. */
   check(message: SpokenMessage): Promise<unknown>;
   /** Called when the trajectory's description in the UI has changed. */

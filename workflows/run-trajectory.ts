@@ -6,10 +6,11 @@ import {
 } from "@temporalio/workflow";
 import type { ErrorCode } from "../src/base/errors/table.ts";
 import type { TrajectoryInput, TrajectoryResult } from "../src/contracts/trajectory.ts";
+import { summary } from "../src/run/projections/cut.ts";
+import { lostResult } from "../src/run/projections/trajectory-result.ts";
 import { schedule } from "./schedule.ts";
 import { startAttributes } from "./search-attributes.ts";
 import { releaseTools, toolsWithState } from "./tool-activity.ts";
-import { summary } from "./transcript.ts";
 
 /**
  * Runs a trajectory as a child workflow. `line` describes its task to people. Replaces a workflow of the same
@@ -28,7 +29,7 @@ export async function runTrajectory(input: TrajectoryInput, line: string): Promi
     });
   } catch (error) {
     const cause = error instanceof ChildWorkflowFailure ? error.cause : undefined;
-    if (cause instanceof TerminatedFailure) return lost(input, line, "terminated");
+    if (cause instanceof TerminatedFailure) return lostResult(input, line, "terminated");
     if (!(cause instanceof ApplicationFailure) || cause.type !== stuck) throw error;
     const { place, source, policyVersion, queues } = input;
     const failure = cause.message;
@@ -39,7 +40,7 @@ export async function runTrajectory(input: TrajectoryInput, line: string): Promi
       place,
       stateful.map((name) => ({ name, holder: undefined })),
     );
-    return lost(input, line, failure);
+    return lostResult(input, line, failure);
   }
 }
 
@@ -48,24 +49,3 @@ export async function runTrajectory(input: TrajectoryInput, line: string): Promi
  * (src/control/temporal/loop-watch.ts).
  */
 const stuck: ErrorCode = "LOOP_STUCK";
-
-/** The result of a trajectory whose workflow could not report how it ended. */
-function lost({ place, policyVersion }: TrajectoryInput, task: string, failure: string): TrajectoryResult {
-  return {
-    trajectory: place.id,
-    task,
-    outcome: "left-out",
-    failure,
-    reward: 0,
-    success: false,
-    turns: [],
-    turnCount: 0,
-    head: null,
-    generationSeconds: 0,
-    policyVersion,
-    newestPolicyVersion: policyVersion,
-    toolCalls: 0,
-    validCalls: 0,
-    tokens: { prompt: 0, action: 0, observation: 0 },
-  };
-}

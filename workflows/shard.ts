@@ -1,11 +1,11 @@
 import { condition, getExternalWorkflowHandle, setHandler } from "@temporalio/workflow";
 import type { ShardInput, TrajectorySummary } from "../src/contracts/rollout.ts";
+import { resultSummary } from "../src/run/projections/trajectory-summary.ts";
 import { inLanes } from "./in-lanes.ts";
 import { stageProgress, trajectoriesEnded } from "./progress.ts";
 import { runTrajectory } from "./run-trajectory.ts";
 import { schedule } from "./schedule.ts";
 import { groupScoring } from "./score-group.ts";
-import { summarize } from "./summarize.ts";
 import { inputsOf } from "./trajectory-input.ts";
 
 /**
@@ -32,7 +32,7 @@ export async function shard(input: ShardInput): Promise<TrajectorySummary[]> {
 
   const scored = groupScoring(input);
   const rollout = inLanes(inputs, input.concurrency, async ({ group, own, line }) => {
-    const result = summarize(await runTrajectory(own, line));
+    const result = resultSummary(await runTrajectory(own, line));
     const ended = await scored(group, { input: own, result });
     untold.push(...ended);
     progress.done += ended.length;

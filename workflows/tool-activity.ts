@@ -13,6 +13,7 @@ import type {
   SilentWorker,
 } from "../src/contracts/activities.ts";
 import type { Queues, ToolBinding, TrajectoryPlace } from "../src/contracts/trajectory.ts";
+import { summary } from "../src/run/projections/cut.ts";
 import {
   answerTimeAfter,
   atHolder,
@@ -21,7 +22,6 @@ import {
   isServedHere,
   schedule,
 } from "./schedule.ts";
-import { summary } from "./transcript.ts";
 
 interface ToolActivity {
   queues: Queues;

@@ -6,8 +6,8 @@ import type { JsonObject } from "../src/contracts/json.ts";
 import type { Message, SpokenMessage } from "../src/contracts/message.ts";
 import type { WaitingCall } from "../src/contracts/orders.ts";
 import type { CarriedOrders, RefusedCall, TrajectoryProgress } from "../src/contracts/trajectory.ts";
+import { withTurn } from "../src/run/projections/shown-turns.ts";
 import { afterAction, afterMessages, afterTurn } from "./conversations.ts";
-import { withTurn } from "./shown-turns.ts";
 import { invalidInARow } from "./stop-rules.ts";
 
 /** The orders that a trajectory has received, and the calls that wait for one. */

@@ -11,16 +11,16 @@ import {
   setCurrentDetails,
 } from "@temporalio/workflow";
 import { defined } from "../src/base/records/defined.ts";
-import type { EndedTrajectory } from "../src/contracts/activities.ts";
 import type { AgentLoop } from "../src/contracts/loop.ts";
 import type { Outcome, TrajectoryInput, TrajectoryResult } from "../src/contracts/trajectory.ts";
+import { summary } from "../src/run/projections/cut.ts";
+import { endedInput, trajectoryResult } from "../src/run/projections/trajectory-result.ts";
 import { bundledLoop, type ChosenLoop, chosenLoop } from "./chosen-loop.ts";
 import { type OpenTrajectory, openTrajectory } from "./open-trajectory.ts";
 import { mistakeIn } from "./plugin-mistake.ts";
 import { isServedHere, schedule } from "./schedule.ts";
 import { describeEnd } from "./search-attributes.ts";
 import { isGeneratedHere } from "./trajectory-task.ts";
-import { summary } from "./transcript.ts";
 
 /**
  * Returns the trajectory workflow for the bundle's agent loops, by plugin name. It takes the loop's turns and
@@ -90,11 +90,16 @@ async function finish(
   const score = await schedule(
     input.queues,
     "score-trajectory",
-    { ...ended(input, open), ...task, outcome, ...open.session.ending() },
+    { ...endedInput(input, open.progress()), ...task, outcome, ...open.session.ending() },
     options,
   );
   const { reward, success, turnRewards } = score;
-  return defined({ ...resultOf(input, open, outcome), reward, success, turnRewards });
+  return defined({
+    ...trajectoryResult(input, open.progress(), open.prompt(), outcome),
+    reward,
+    success,
+    turnRewards,
+  });
 }
 
 async function leftOut(
@@ -105,11 +110,11 @@ async function leftOut(
   open.orders.close();
   await open.session.stop();
   await schedule(input.queues, "record-left-out", {
-    ...ended(input, open),
+    ...endedInput(input, open.progress()),
     source: input.source,
     failure: reason,
   });
-  return { ...resultOf(input, open, "left-out"), failure: reason };
+  return { ...trajectoryResult(input, open.progress(), open.prompt(), "left-out"), failure: reason };
 }
 
 /**
@@ -135,45 +140,4 @@ async function release(open: OpenTrajectory): Promise<void> {
     if (!(error instanceof ActivityFailure)) throw error;
     log.warn("a tool was not released", { reason: rootCause(error) ?? error.message });
   }
-}
-
-function ended(input: TrajectoryInput, { progress }: OpenTrajectory): Omit<EndedTrajectory, "task"> {
-  const { place, policyVersion, origin } = input;
-  const { turns, calls, head, tokens, startedAt, refused } = progress();
-  return defined({
-    place,
-    policyVersion,
-    turns,
-    calls,
-    head,
-    tokens,
-    startedAt,
-    refused: refused.length === 0 ? undefined : refused,
-    origin,
-  });
-}
-
-function resultOf(
-  input: TrajectoryInput,
-  { progress, prompt }: OpenTrajectory,
-  outcome: Outcome,
-): TrajectoryResult {
-  const { turns, head, tokens, generationSeconds, toolCalls, validCalls, shown, policyVersions } = progress();
-  const versions = policyVersions ?? { oldest: input.policyVersion, newest: input.policyVersion };
-  return {
-    trajectory: input.place.id,
-    task: prompt(),
-    outcome,
-    reward: 0,
-    success: false,
-    turns: [...shown.first, ...shown.newest],
-    turnCount: turns,
-    head,
-    policyVersion: versions.oldest,
-    newestPolicyVersion: versions.newest,
-    tokens,
-    generationSeconds,
-    toolCalls,
-    validCalls,
-  };
 }

@@ -11,11 +11,11 @@ import { createFraming } from "../../src/engine/tokens/framing.ts";
 import { loadTokenizer } from "../../src/engine/tokens/tokenizer.ts";
 import { type OpenRun, openRunFolder } from "../../src/run/folder/open-runs.ts";
 import { runFolder } from "../../src/run/folder/run-folder.ts";
+import { resultSummary } from "../../src/run/projections/trajectory-summary.ts";
 import { planRow, runFileKey } from "../../src/run/store/keys.ts";
 import { openRunStore } from "../../src/run/store/open-run-store.ts";
 import { mean } from "../../workflows/group-numbers.ts";
 import { stepRecord } from "../../workflows/step-record.ts";
-import { summarize } from "../../workflows/summarize.ts";
 import { type SampleOptions, samplePlan, tokenizerFolder, validationFile } from "./sample-plan.ts";
 import { type Course, writeTrajectory } from "./sample-trajectory.ts";
 import { writeVersion } from "./versions.ts";
@@ -151,7 +151,7 @@ function sampleStep(
   const input = { step, policyVersion: policyVersion - 1, settings: settingsOf(run), trainedBefore };
   const train = 3000 + 1000 * noise;
   const seconds = { policyVersion, metrics, seconds: train / 1000 };
-  const groups = results.map((result) => ({ group: result.trajectory, results: [summarize(result)] }));
+  const groups = results.map((result) => ({ group: result.trajectory, results: [resultSummary(result)] }));
   return stepRecord(input, groups, seconds, [0, 2500, 2500 + train, 2700 + train]);
 }
 

@@ -2,7 +2,7 @@ import type { FinishedTrajectory } from "../../contracts/folded-step.ts";
 import type { Trajectory } from "../../contracts/generated/trajectory.ts";
 import { outcomes } from "../../contracts/outcomes.ts";
 
-/** A finished trajectory, as a list shows it. */
+/** A finished trajectory in a list. */
 export interface ListedTrajectory extends Pick<Trajectory, "id" | "outcome" | "reward" | "success"> {
   turns: number;
   toolCalls: number;

@@ -5,7 +5,7 @@ import type { QueryColumnName } from "./query-columns.ts";
 /** A row's value before it is in the table. */
 type Value = string | number | boolean | null | string[] | Record<string, number>;
 
-/** A row of the table of trajectories. */
+/** A row of the query table. */
 export type QueryRow = Record<QueryColumnName, Value>;
 
 /** The row of a trajectory with a single record. */

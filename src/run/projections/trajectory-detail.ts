@@ -15,6 +15,7 @@ export interface Detail {
   toolCalls: Call[];
   /** Messages that people sent before the action. */
   said?: SpokenMessage[];
+  /** What only the turn's own file has. Absent without that file. */
   generated?: Omit<GenerateTurnResult, "action" | "agent" | "said">;
 }
 
@@ -36,7 +37,7 @@ export function detailSoFar(
   segments: Segment[],
 ): TrajectoryDetail {
   const tokens = totalTokens(entries.map(({ generated }) => generated));
-  return { id, turns: entries.map(turnUnderWay), tokens, segments };
+  return { id, turns: entries.map(turnInProgress), tokens, segments };
 }
 
 /** The detail of a finished trajectory, from its record. `results` contains those turns whose files exist. */
@@ -50,7 +51,7 @@ export function recordDetail(
   return { id, record, turns, tokens: record.tokens, segments };
 }
 
-function turnUnderWay({ generated, calls }: JournalTurn): Detail {
+function turnInProgress({ generated, calls }: JournalTurn): Detail {
   return { action: generated.action, toolCalls: calls.map(callRecord), ...detailsOf(generated) };
 }
 

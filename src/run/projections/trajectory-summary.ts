@@ -3,18 +3,33 @@ import type { Earned } from "../../contracts/activities.ts";
 import type { Trajectory } from "../../contracts/generated/trajectory.ts";
 import type { Plan } from "../../contracts/plan.ts";
 import type { TrajectorySummary } from "../../contracts/rollout.ts";
-import type { RewardRange } from "../../contracts/trajectory.ts";
+import type { RewardRange, TrajectoryResult } from "../../contracts/trajectory.ts";
+import { cut } from "./cut.ts";
 import { policyCalls } from "./policy-calls.ts";
+
+/** Longer reasons are cut, because one signal carries hundreds of results. */
+const reasonBytes = 1_000;
+
+/** The part of a trajectory's result that a step keeps. */
+export function resultSummary(result: TrajectoryResult): TrajectorySummary {
+  const { task: _task, turns: _turns, turnCount, failure, mistake, ...kept } = result;
+  return defined({
+    ...kept,
+    turns: turnCount,
+    failure: failure === undefined ? undefined : cut(failure, reasonBytes),
+    mistake: mistake && { ...mistake, message: cut(mistake.message, 2 * reasonBytes) },
+  });
+}
 
 /** The facts about a trajectory that its record lacks. */
 interface Generated {
-  /** The version of a trajectory without a turn. */
+  /** The version that counts for a trajectory without turns. */
   policyVersion: number;
   /** How long it took to generate all turns, in seconds. */
   seconds: number;
 }
 
-/** A step's summary of an ended trajectory, from its record. */
+/** The same part, from the trajectory's record. */
 export function recordSummary(
   plan: Plan,
   record: Trajectory,

@@ -11,7 +11,7 @@ function modulesOf(code: string): string[] {
   return sources.map((source: string) => source.replace(/^webpack:\/\/[^/]*\//, ""));
 }
 
-test("the workflow bundle holds workflows, contracts, errors, formats, JSON and records, and nothing that validates, reads or computes", async () => {
+test("the workflow bundle holds workflows, contracts, errors, formats, JSON, records and projections, and nothing that validates, reads or computes", async () => {
   const workflow = join(root, "plugins", "loop-tool-agent", "workflow.ts");
   const code = await workflowBundle([{ name: "loop-tool-agent", workflow }], false);
   expect(code.length).toBeLessThan(3_300_000);
@@ -40,6 +40,7 @@ test("the workflow bundle holds workflows, contracts, errors, formats, JSON and 
         "src/base/records",
         "src/chat/formats",
         "src/contracts",
+        "src/run/projections",
         "workflows",
       ]
     `);

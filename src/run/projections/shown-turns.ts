@@ -1,6 +1,6 @@
-import type { Call, Turn } from "../src/contracts/generated/trajectory.ts";
-import type { Shown } from "../src/contracts/trajectory.ts";
-import { cut } from "./transcript.ts";
+import type { Call, Turn } from "../../contracts/generated/trajectory.ts";
+import type { Shown } from "../../contracts/trajectory.ts";
+import { cut } from "./cut.ts";
 
 /** The number of first turns and of newest turns to keep. The newest are also limited by their bytes. */
 const bounds = { first: 3, newest: 12, newestBytes: 8_000 };

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import type { Turn } from "../../../src/contracts/generated/trajectory.ts";
-import type { Shown } from "../../../src/contracts/trajectory.ts";
-import { cutTurn, withTurn } from "../../../workflows/shown-turns.ts";
-import { transcript } from "../../../workflows/transcript.ts";
+import type { Turn } from "../../../../src/contracts/generated/trajectory.ts";
+import type { Shown } from "../../../../src/contracts/trajectory.ts";
+import { cutTurn, withTurn } from "../../../../src/run/projections/shown-turns.ts";
+import { transcript } from "../../../../src/run/projections/transcript.ts";
 
 const call = (observation: string) => ({
   tool: "search",

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
-import type { Turn } from "../../../src/contracts/generated/trajectory.ts";
-import { cut, summary, transcript } from "../../../workflows/transcript.ts";
+import type { Turn } from "../../../../src/contracts/generated/trajectory.ts";
+import { cut, summary } from "../../../../src/run/projections/cut.ts";
+import { transcript } from "../../../../src/run/projections/transcript.ts";
 
 const open = (turns: Turn[]) => ({ turns: turns.length, shown: { first: turns, newest: [] } });
 const bytes = (text: string) => Buffer.byteLength(text);
