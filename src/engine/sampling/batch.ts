@@ -12,60 +12,60 @@ import type { Sequence } from "./sequence.ts";
 
 /** Sequences that are read and decoded together under one version of the weights. */
 export interface Batch {
-  /** How many sequences are in it. */
+  /** Returns the number of its sequences. */
   size(): number;
-  /** The sequence that came last; none in an empty batch. */
+  /** Returns the sequence that arrived last; none for an empty batch. */
   youngest(): Sequence[];
   /**
-   * Bytes of keys and values that its sequences need until their prompts are read and each has `ahead` tokens more,
-   * were `more` to join.
+   * Returns the bytes of keys and values that its sequences, and `more` if they joined, need until their prompts are
+   * read and each has `ahead` more tokens.
    */
   needs(ahead: number, more?: readonly Sequence[]): number;
-  /** Bytes that it holds after the next step: with memory of earlier sequences. */
+  /** Returns the bytes that it holds after the next step, including memory left from earlier sequences. */
   bytes(): number;
-  /** Takes sequences in; their prompts are read in the next steps, and what they have sampled is decoded again. */
+  /** Adds sequences. The next steps read their prompts, and decode tokens again that they sampled before. */
   join(sequences: readonly Sequence[]): void;
-  /** Lets a sequence go that is not done, and its keys and values. What it has sampled stays, and it may join again. */
+  /** Removes an unfinished sequence and its keys and values. Its sampled tokens stay, and it may join again. */
   leave(sequence: Sequence): void;
   /** Reads a block of prompts, and samples one token for each sequence whose prompt has been read. */
   step(): Promise<void>;
-  /** Gives back the memory of keys and values that its sequences don't need now. */
+  /** Releases the memory of keys and values that its sequences don't need now. */
   trim(): void;
-  /** The same, if no sequence is left. */
+  /** Releases that memory if no sequence is left. */
   rest(): void;
 }
 
-/** What a batch is made of. */
+/** The parts of a batch. */
 export interface BatchOptions {
   model: CachedDecoder;
   adapter?: ReadonlyMap<string, Tensor>;
   store: PrefixStore;
-  /** Names the weights in the store. */
+  /** The name of the weights in the store. */
   origin: string;
 }
 
-/** An empty batch. A run that fails fails its sequences, and only them. */
+/** Creates an empty batch. A pass that fails only fails its own sequences. */
 export function createBatch({ model, adapter, store, origin }: BatchOptions): Batch {
   const { capacityStep: step, rowStep, isSparse: sparse } = model;
   const cache = createDecoderCache(model);
   const reader = createPromptReader(model, adapter, store, origin);
   let active: Sequence[] = [];
-  /** The next run, but for its tokens and lengths, as long as rows stay where they are. */
+  /** The next pass without its tokens and lengths, kept while the rows keep their places. */
   let prepared: DecodingRun | undefined;
 
-  /** Positions that the rows have after the next token. */
+  /** Returns each row's number of positions after the next token. */
   const nextLengths = () => active.map(({ done, length }) => (done ? 0 : length + 1));
 
-  /** Makes row i what row from[i] was, with room for its next token. */
+  /** Moves row from[i] to row i, with room for its next token. */
   const arrange = (from: readonly number[]) => {
     const lengths = nextLengths();
     const room = longest(lengths);
-    // Room that costs nothing is taken twice over, so that rows seldom have to move.
+    // Room that costs nothing is doubled, so that rows seldom have to move.
     cache.arrange(from, lengths, sparse && room > cache.capacity() ? 2 * room : room);
     prepared = undefined;
   };
 
-  /** Keeps the rows of some sequences, filling each hole with a last row. */
+  /** Keeps the rows of some sequences. The last rows fill the gaps. */
   const compact = (keeps: (sequence: Sequence) => boolean) => {
     const rows = [...active.keys()].filter((row) => keeps(active[row]!));
     const last = rows.filter((row) => row >= rows.length);
@@ -78,7 +78,7 @@ export function createBatch({ model, adapter, store, origin }: BatchOptions): Ba
     if (active.some(({ done }) => done)) compact(({ done }) => !done);
   };
 
-  /** Gives those that join the rows of sequences that are done, then new ones. */
+  /** Puts joining sequences into the rows of finished ones, then into new rows. */
   const enter = (prompts: readonly ReadPrompt[], from: KeyValueCache) => {
     const joining = prompts.flatMap(({ row, sequences }) =>
       sequences.filter(({ done }) => !done).map((sequence) => ({ row, sequence })),
@@ -98,7 +98,7 @@ export function createBatch({ model, adapter, store, origin }: BatchOptions): Ba
   };
 
   const prepare = (): DecodingRun => {
-    // Rows that are there beside those of sequences: what they remember is nobody's.
+    // The cache may have rows without a sequence. Their contents don't matter.
     const rows = Math.min(cache.rows(), rowStep * Math.ceil(active.length / rowStep));
     const all = Array.from({ length: rows }, (_, row) => active[row]);
     return defined({
@@ -132,7 +132,10 @@ export function createBatch({ model, adapter, store, origin }: BatchOptions): Ba
     keepPrompts();
   };
 
-  /** Keeps prompts of sequences that are done, where what was kept of them gave way to others under way: their memory goes over to the store. */
+  /**
+   * Returns the prompts of finished sequences to the store if it has dropped their blocks. The store takes over their
+   * memory.
+   */
   const keepPrompts = () => {
     if (!cache.forget) return;
     for (const [row, sequence] of active.entries())
@@ -189,7 +192,7 @@ export function createBatch({ model, adapter, store, origin }: BatchOptions): Ba
   };
 }
 
-/** One token more for each sequence, to be filled in. */
+/** One more token for each sequence, filled in before the pass. */
 interface DecodingRun extends DecoderRun {
   tokens: number[][];
   past: Past & { lengths: number[] };

@@ -1,15 +1,15 @@
 import { hash } from "node:crypto";
 
-/** Tokens of prompts whose keys are kept: 16 MiB. The least recently used go first. */
+/** The most tokens of prompts whose keys are kept (16 MiB). The least recently used are dropped first. */
 const tokenLimit = 2 ** 22;
 
 /**
- * Names each whole block of a prompt; the name stands for `origin` and all tokens up to the block's end. A prompt that
- * begins like the last one of its `trajectory` costs only the blocks that it adds.
+ * Returns a name for each whole block of a prompt. The name identifies `origin` and all tokens up to the block's end.
+ * If the prompt begins like the last one of its `trajectory`, only the added blocks cost time.
  */
 export type BlockKeys = (origin: string, trajectory: string, tokens: readonly number[]) => string[];
 
-/** Keys of blocks of `blockLength` tokens, none known yet. */
+/** Creates the keys of blocks with `blockLength` tokens. No prompts are known yet. */
 export function createBlockKeys(blockLength: number, limit: number = tokenLimit): BlockKeys {
   /** By recency of use, the latest last. */
   const known = new Map<string, { tokens: Int32Array; keys: string[] }>();
@@ -42,7 +42,7 @@ export function createBlockKeys(blockLength: number, limit: number = tokenLimit)
   };
 }
 
-/** How many whole blocks two prompts have in common from their start. */
+/** Returns the number of whole blocks that two prompts share at their start. */
 function sharedBlocks(a: Int32Array, b: Int32Array, blockLength: number): number {
   const blocks = Math.floor(Math.min(a.length, b.length) / blockLength);
   const same = (from: number, to: number) => {

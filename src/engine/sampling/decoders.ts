@@ -10,26 +10,29 @@ import { isAdapterFolder } from "../models/weights/policy-weights.ts";
 import type { Tensor } from "../models/weights/safetensors.ts";
 import { weightSources } from "../models/weights/weight-sources.ts";
 
-/** A decoder on loan, with the adapter to feed to it. */
+/** A borrowed decoder, with the adapter to feed to it. */
 export interface DecoderLease {
   model: CachedDecoder;
-  /** The folder of its weights; of an adapter those of its base. */
+  /** The folder of its weights. For an adapter, the folder of its base. */
   weights: string;
   adapter?: ReadonlyMap<string, Tensor>;
-  /** Gives it back; the last to do so closes it. */
+  /** Returns the decoder. The last lease to do so closes it. */
   release(): Promise<void>;
 }
 
 /** Decoders for the folders of versions. Adapters of one shape on one base share a decoder. */
 export interface Decoders {
   open(folder: string): Promise<DecoderLease>;
-  /** How many there are. */
+  /** Returns the number of open decoders. */
   count(): number;
-  /** Whether one that there is serves a folder, and the base of an adapter. */
+  /** Returns whether an open decoder serves a folder, and the base of an adapter. */
   lookUp(folder: string): Promise<{ isServed: boolean; base?: string }>;
 }
 
-/** No decoder yet. Adapters are for the weights in `base`, or those that they name. */
+/**
+ * Creates the decoders, none of them open yet. Adapters refer to the weights in `base`, or else to those that they
+ * name.
+ */
 export function createDecoders(
   config: ModelConfig,
   { threads, ...options }: Omit<DecoderOptions, "adapter" | "threads"> & { threads?: number | undefined },

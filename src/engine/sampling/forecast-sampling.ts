@@ -10,16 +10,19 @@ import { frozenBytes } from "../onnx/frozen-matrix.ts";
 import type { Activations } from "../onnx/quantized-products.ts";
 import { leastKeyValues, planMemory, usualKeyValueBytes, versionBytes } from "./memory-check.ts";
 
-/** How a sampler on the CPU is set up. */
+/** The settings of a sampler on the CPU. */
 export interface SamplingAsked {
   slots: number;
-  /** Bytes that keys and values may take; default: as many as a sampler takes. */
+  /** Most bytes of keys and values. Default: the sampler's. */
   keyValueBytes?: number;
   keyValues: KeyValueType;
   activations: Activations;
 }
 
-/** What a sampler on the CPU will plan for a model, without its weights. Throws MODEL_CONFIG_UNSUPPORTED. */
+/**
+ * Forecasts the memory that a sampler on the CPU plans for a model, without reading its weights. Throws
+ * MODEL_CONFIG_UNSUPPORTED.
+ */
 export function forecastSampling(
   { config: text, matrices }: ModelOutline,
   { slots, keyValueBytes, keyValues, activations }: SamplingAsked,
@@ -38,7 +41,7 @@ export function forecastSampling(
   return { weights: plan.weights, keyValues: { least, most: plan.keyValues } };
 }
 
-/** Bytes of a model whose matrices are quantized. */
+/** Returns the bytes of a model with quantized matrices. */
 function fewBitsBytes(config: ModelConfig, quantization: "int8" | "int4"): number {
   const bytes = [...modelWeightShapes(config)].map(([name, shape]) => {
     const format = blockFormat(name, shape, quantization);

@@ -1,22 +1,22 @@
-/** Which tokens may be drawn: only the likeliest. Each is off by default. */
+/** Restricts the draw to the likeliest tokens. Each option is off by default. */
 export interface LikeliestOptions {
-  /** So many. */
+  /** Keeps this number of tokens. */
   topK?: number;
-  /** The smallest set whose probability, among what top-k left, reaches this (arXiv 1904.09751). */
+  /** Keeps the smallest set of the tokens left by top-k whose probability reaches this (arXiv 1904.09751). */
   topP?: number;
-  /** Those at least this times as likely as the likeliest (arXiv 2407.01082). */
+  /** Keeps tokens at least this fraction as likely as the likeliest (arXiv 2407.01082). */
   minP?: number;
 }
 
-/** Whether the options leave any token out. */
+/** Whether the options keep all tokens. */
 export function keepsAll({ topK, topP = 1, minP = 0 }: LikeliestOptions): boolean {
   return topK === undefined && topP >= 1 && minP <= 0;
 }
 
 /**
- * The tokens that top-k, then top-p, then min-p leave, in no order; of equal weights the lower id goes first.
- * Weights are probabilities up to a factor. To sort a vocabulary takes tens of milliseconds: here its weights are counted by
- * their size, and only those near the limit are sorted.
+ * Returns the tokens that top-k, then top-p, then min-p keep, in no particular order. Of equal weights, lower ids come
+ * first. Weights are probabilities up to a factor. Sorting a whole vocabulary takes tens of milliseconds. So weights
+ * are counted by size, and only those near the limit are sorted.
  */
 export function keepLikeliest(
   weights: Float32Array,
@@ -31,7 +31,10 @@ export function keepLikeliest(
   return likeliest({ ...limits, mass: topP * first.reduce((sum, token) => sum + weights[token]!, 0) });
 }
 
-/** How many weights there are of each size, and their sum: sizes grow with weights, those of a size differ by less than an eighth. */
+/**
+ * The number of weights of each size, and their sum. Sizes grow with weights. Weights of one size differ by less than
+ * an eighth.
+ */
 interface Sizes {
   counts: Uint32Array;
   masses: Float64Array;
@@ -39,10 +42,10 @@ interface Sizes {
   total: number;
 }
 
-/** The size of a weight, by its bits: its sign, its exponent and three bits of its fraction. */
+/** Returns the size of a weight from its bits: sign, exponent and three bits of the fraction. */
 const sizeOf = (bits: number) => bits >>> 20;
 
-/** Sizes of finite weights. */
+/** The number of sizes of finite weights. */
 const sizeCount = 0x7f8;
 
 const bitsOf = ({ buffer, byteOffset, length }: Float32Array) => new Uint32Array(buffer, byteOffset, length);
@@ -63,14 +66,16 @@ function countSizes(weights: Float32Array): Sizes {
   return { counts, masses, largest, total };
 }
 
-/** Where the likeliest tokens end: at so many, where their weights reach a mass, or before weights below the least. */
+/**
+ * Where the likeliest tokens end: after a count, when their weights reach a mass, or before weights below the least.
+ */
 interface Limits {
   count: number;
   mass: number;
   least: number;
 }
 
-/** At least one token, and none of weight 0. */
+/** Returns at least one token, and none of weight 0. */
 function likeliestWithin(weights: Float32Array, sizes: Sizes, { count, mass, least }: Limits): number[] {
   const { counts, masses, largest } = sizes;
   const bits = bitsOf(weights);
@@ -89,7 +94,7 @@ function likeliestWithin(weights: Float32Array, sizes: Sizes, { count, mass, lea
     if (own > size) kept.push(token);
     else if (own === size && weights[token]! >= least && weights[token]! > 0) last.push(token);
   }
-  // Without a function that compares, which costs most of the time of a sort.
+  // Sorts a typed array without a comparison function, which would take most of the time.
   const values = Float32Array.from(last, (token) => weights[token]!).sort();
   let at = values.length;
   const isEnough = () => have > 0 && (have >= count || reached >= mass);

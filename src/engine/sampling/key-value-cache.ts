@@ -4,59 +4,71 @@ import type { KeyValueMemory } from "../models/decode/key-value-memory.ts";
 import { type KeyValueArray, type KeyValues, keyValueArray } from "../models/decode/key-values.ts";
 import { elementBytes } from "../onnx/element-bytes.ts";
 
-/** Keys and values of all layers for rows of sequences; layer by layer one array, [rows, heads, capacity, size]. */
+/**
+ * Keys and values of all layers for rows of sequences. Each layer has one array for each, [rows, heads, capacity,
+ * size].
+ */
 export interface KeyValueCache {
-  /** Rows that there is room for now. */
+  /** The number of rows that currently fit. */
   rows(): number;
-  /** Positions that each row has room for now. */
+  /** The number of positions that each row currently has room for. */
   capacity(): number;
-  /** Bytes that it takes, were its first rows to have so many positions (default: as they have now). */
+  /**
+   * Returns the bytes that the cache would use if its first rows had these numbers of positions. Default: their current
+   * ones.
+   */
   bytes(positions?: readonly number[]): number;
   /**
-   * Makes row i what row from[i] was (−1: anything), with `positions[i]` of its positions, and with room for `room`
-   * of them (default: the most of a row). Where there is room already, only rows that change their place are copied.
-   * Old and new memory are held together for one array at a time.
+   * Moves row from[i] to row i (−1: any contents) with `positions[i]` of its positions and room for `room` of them.
+   * Default: the longest row's. If there is room already, copies only rows that change their place. Holds old and new
+   * memory together for only one array at a time.
    */
   arrange(from: readonly number[], positions: readonly number[], room?: number): void;
-  /** Makes row i what row from[i] was, with `positions[i]` of its positions, and gives back all else. */
+  /** Moves row from[i] to row i with `positions[i]` of its positions, and releases all other memory. */
   trim(from: readonly number[], positions: readonly number[]): void;
-  /** Gives back what a row has taken, which is zeros then, without moving the others; undefined where that can't be done. */
+  /**
+   * Releases the memory of a row, which then contains zeros, without moving other rows. Undefined if that is
+   * impossible.
+   */
   forget?(row: number): void;
-  /** Arrays of rows `start` to `end` (excluded), without copying, one a layer: keys and values. */
+  /**
+   * Returns the arrays of rows `start` up to but not including `end`, without copying: keys and values, one array per
+   * layer.
+   */
   view(start: number, end: number): KeyValues;
-  /** A copy of `count` positions of a row, [1, heads, count, size] a layer. */
+  /** Returns a copy of `count` positions of a row, [1, heads, count, size] per layer. */
   cut(row: number, at: number, count: number): KeyValues;
-  /** Stores the first `count` positions of a row of other keys and values, [rows, heads, length, size] each. */
+  /** Stores the first `count` positions of a row from other keys and values, each [rows, heads, length, size]. */
   write(row: number, at: number, other: KeyValues, from: FreshRow): void;
 }
 
-/** What a cache holds. */
+/** The dimensions and memory of a cache. */
 export interface CacheShape {
   layers: number;
   heads: number;
   headSize: number;
-  /** Capacities are multiples of this, and memory is counted by so many positions. */
+  /** Capacities are multiples of this number of positions, and memory is counted in the same unit. */
   step: number;
   /**
-   * Whether runs touch no more than the positions that rows have. Then room beyond costs nothing, as the system gives
-   * memory by the page, when it is first written to. Else rows have all their room.
+   * Whether passes touch only the positions that rows have. Then unused room costs nothing, because the system provides
+   * memory by the page at the first write. Otherwise every row occupies its whole capacity.
    */
   sparse: boolean;
-  /** What its arrays lie in. */
+  /** The memory of its arrays. */
   keyValues: KeyValueMemory;
 }
 
-/** Which part of other keys and values to take. */
+/** The part of other keys and values to take. */
 export interface FreshRow {
   row: number;
   length: number;
   count: number;
 }
 
-/** Rows that there is room for at least, where it costs nothing. */
+/** The least number of rows with room if unused room costs nothing. */
 const roomyRows = 16;
 
-/** An empty cache for the keys and values of a decoder. */
+/** Creates an empty cache for the keys and values of a decoder. */
 export function createDecoderCache({
   config,
   capacityStep: step,
@@ -67,16 +79,16 @@ export function createDecoderCache({
   return createKeyValueCache({ layers, heads, headSize, step, sparse, keyValues });
 }
 
-/** An empty cache. */
+/** Creates an empty cache. */
 export function createKeyValueCache(shape: CacheShape): KeyValueCache {
   const { layers, heads, headSize, step, sparse, keyValues } = shape;
   const bytesOfPosition = 2 * layers * heads * headSize * elementBytes[keyValues.type];
-  /** Whether room costs nothing, and what rows have taken can be given back without moving the others. */
+  /** Whether unused room costs nothing and a row's memory can be released without moving the others. */
   const isRoomy = sparse && keyValues.forget !== undefined;
   const emptyArray = () => keyValueArray(keyValues.type, 0);
   let capacity = 0;
   let rows = 0;
-  /** Positions of each row that memory was taken for. */
+  /** The number of positions for which each row occupies memory. */
   let taken: number[] = [];
   /** Keys of all layers, then values. */
   const all = Array.from({ length: 2 * layers }, (): KeyValueArray => emptyArray());
@@ -86,7 +98,7 @@ export function createKeyValueCache(shape: CacheShape): KeyValueCache {
   const rounded = (positions: number) => Math.ceil(positions / step) * step;
   const takenBy = (positions: number) => (sparse ? rounded(positions) : capacity);
 
-  /** Where rows of an array go that had room for `before` positions a row. */
+  /** Copies the rows of an array with room for `before` positions per row into a new one. */
   const moved = (
     old: KeyValueArray,
     before: number,
@@ -124,7 +136,7 @@ export function createKeyValueCache(shape: CacheShape): KeyValueCache {
       });
       taken = positions.map(takenBy);
     } catch (error) {
-      // Without memory for an array, those before it are of another size than those after it.
+      // If there is no memory for an array, those before and after it have different sizes.
       [rows, capacity, taken] = [0, 0, []];
       for (const array of all) keyValues.release(array);
       all.fill(emptyArray());
@@ -136,7 +148,7 @@ export function createKeyValueCache(shape: CacheShape): KeyValueCache {
     const size = heads * capacity * headSize;
     for (const array of all) keyValues.forget?.(array.subarray(start * size, end * size));
   };
-  /** Gives back what rows from a number on have taken, which leaves their room where it is. */
+  /** Releases the memory of rows from a number on, but keeps their room. */
   const forgetFrom = (row: number) => {
     if (taken.length <= row) return;
     giveBack(row, taken.length);
@@ -175,7 +187,7 @@ export function createKeyValueCache(shape: CacheShape): KeyValueCache {
         });
         return;
       }
-      // Rows to come cost nothing before they are written to, but where runs touch all that there is.
+      // Future rows cost nothing before the first write, unless passes touch all of them.
       const more = Math.max(isRoomy ? roomyRows : 0, Math.ceil((sparse ? 4 : 1.5) * rows));
       const spare = keepsRows ? rows : from.length < rows ? 0 : more;
       resize(from, positions, Math.max(from.length, spare), keepsCapacity ? capacity : wanted);
@@ -195,7 +207,7 @@ export function createKeyValueCache(shape: CacheShape): KeyValueCache {
       },
     }),
     view(start, end) {
-      // Asked for at each step, and nearly always the same.
+      // Needed at each step, and almost always unchanged.
       if (viewed?.start === start && viewed.end === end) return viewed.view;
       const row = heads * capacity * headSize;
       const cut = all.map((array) => array.subarray(start * row, end * row));
@@ -205,7 +217,7 @@ export function createKeyValueCache(shape: CacheShape): KeyValueCache {
     },
     cut(row, at, count) {
       const size = heads * count * headSize;
-      const numbers = keyValueArray(keyValues.type, 2 * layers * size); // one: to make an array costs more than to fill it
+      const numbers = keyValueArray(keyValues.type, 2 * layers * size); // one, as creation costs more than filling
       const part = (_: unknown, index: number) => numbers.subarray(index * size, (index + 1) * size);
       const parts = Array.from(all, part);
       const copy = { keys: parts.slice(0, layers), values: parts.slice(layers) };
@@ -220,7 +232,7 @@ export function createKeyValueCache(shape: CacheShape): KeyValueCache {
   };
 }
 
-/** The most of some numbers; 0 of none. */
+/** Returns the largest number; 0 without numbers. */
 export function longest(lengths: readonly number[]): number {
   return lengths.reduce((most, length) => Math.max(most, length), 0);
 }

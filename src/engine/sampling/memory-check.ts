@@ -7,30 +7,36 @@ import { modelWeightBytes } from "../models/weights/model-weights.ts";
 import type { Target } from "../onnx/target.ts";
 import { longest } from "./key-value-cache.ts";
 
-/** What a sampler may come to hold, in bytes. */
+/** The most memory that a sampler uses, in bytes. */
 export interface MemoryPlan {
   weights: number;
   keyValues: number;
 }
 
-/** What a plan is made for. */
+/** The settings of a plan. */
 export interface MemoryAsked {
-  /** Bytes that keys and values may take. */
+  /** Most bytes of keys and values. */
   keyValueBytes: number;
-  /** Default "float32". */
+  /** Default: "float32". */
   keyValues?: KeyValueType;
-  /** Bytes of the weights as one version holds them. */
+  /** Bytes of the weights of one version in memory. */
   weights: number;
 }
 
-/** Positions that rows of a cache take, in steps: their own in a sparse one, else each as many as the longest. */
+/**
+ * Returns the positions that a cache's rows occupy, in whole steps. In a sparse cache each row occupies its own
+ * positions, otherwise as many as the longest row.
+ */
 export function positionsTaken(lengths: readonly number[], step: number, sparse: boolean): number {
   const rounded = (length: number) => Math.ceil(length / step) * step;
   if (sparse) return lengths.reduce((total, length) => total + rounded(length), 0);
   return lengths.length * rounded(longest(lengths));
 }
 
-/** Bytes of keys and values that a sequence needs alone: its prompt is read in one place, and continued in another. */
+/**
+ * Returns the bytes of keys and values that a sequence needs by itself. Its prompt is read in one cache and continued
+ * in another.
+ */
 export function bytesAlone(
   { config, capacityStep, keyValues }: Pick<CachedDecoder, "config" | "capacityStep" | "keyValues">,
   prompt: number,
@@ -41,23 +47,24 @@ export function bytesAlone(
 
 /** How a version's weights are held. */
 export interface WeightsAsked {
-  /** Where the model runs; default "cpu". */
+  /** Where the model runs. Default: "cpu". */
   device?: Target["device"];
-  /** Bytes of matrices of few bits and what is beside them; undefined for floats. */
+  /** Bytes of quantized matrices and the tensors with them; undefined for floats. */
   fewBits: number | undefined;
-  /** Whether those are widened for whole blocks of prompts. */
+  /** Whether quantized matrices are widened to read whole blocks of prompts. */
   isWidened: boolean;
 }
 
 /**
- * What a version of few bits holds on the processor for each byte of its file, with what its products take beside it, at most, as measured of
- * five shapes: what ONNX Runtime packs is up to 1.23, pages of embeddings are read from the file; where whole blocks of prompts are widened, all pages.
+ * The most memory that a quantized version uses on the CPU, including temporary memory of its products, per byte of its
+ * file. Measured with five shapes. ONNX Runtime's packed matrices take up to 1.23, and pages of embeddings are read
+ * from the file. If matrices are widened, all of the file's pages are read.
  */
 const heldOfFewBits = { packed: 1.75, widened: 2.25 };
 
 /**
- * Bytes of the weights of one version. The processor lets go of floats that it has packed, but for the embeddings, whose rows are read; on a
- * card all are counted twice.
+ * Returns the bytes of the weights of one version. The CPU releases floats after packing them, except the embeddings,
+ * whose rows are read. On a card all weights count twice.
  */
 export function versionBytes(
   config: ModelConfig,
@@ -73,8 +80,8 @@ export function versionBytes(
 }
 
 /**
- * The memory of one version of a model: its weights, and the keys and values of as many sequences as there are slots, at their longest, but at
- * most what they may take, and a second array of one layer while they grow.
+ * Returns the memory of one version of a model: its weights, and the keys and values of one sequence per slot at its
+ * longest, up to their limit. One layer's array is held twice while it grows.
  */
 export function planMemory(
   config: ModelConfig,
@@ -88,22 +95,28 @@ export function planMemory(
   };
 }
 
-/** Bytes that keys and values may take where nobody says how many, at least; on a card just so many. */
+/** The least default limit of keys and values, in bytes. On a card it is the default. */
 export const usualKeyValues = 2 ** 30;
 
-/** What keys and values may take where nobody says: an eighth of the memory of the machine, or of what this process may have of it, at least 1 GiB. */
+/**
+ * Returns the default limit of keys and values: an eighth of the machine's memory, or of this process's limit, but at
+ * least 1 GiB.
+ */
 export function usualKeyValueBytes(memory = limitedMemory()): number {
   return Math.max(usualKeyValues, memory / 8);
 }
 
-/** Of the bytes for keys and values of a plan, those that there must be: with less, few sequences decode at once. `isAsked`: somebody said how many they may take. */
+/**
+ * Returns the bytes of a plan's keys and values that must be available. With less, only few sequences decode at once.
+ * `isAsked`: the limit is configured.
+ */
 export function leastKeyValues(keyValues: number, isAsked: boolean): number {
   return (isAsked ? keyValues : Math.min(keyValues, usualKeyValues)) / 4;
 }
 
 /**
- * The share of a plan's keys and values that fits beside its weights into the memory that is available to this process.
- * Throws SAMPLING_MEMORY_SHORT if it is less than a quarter, or, where nobody said how much they may take, than 256 MiB.
+ * Returns the share of a plan's keys and values that fits into this process's available memory with the weights. Throws
+ * SAMPLING_MEMORY_SHORT if it is less than a quarter, or, without a configured limit, less than 256 MiB.
  */
 export function fittingShare(
   { weights, keyValues }: MemoryPlan,
@@ -114,7 +127,7 @@ export function fittingShare(
   return Math.min(1, (available - weights) / keyValues);
 }
 
-/** Throws SAMPLING_MEMORY_SHORT if a plan exceeds the memory that is available to this process. */
+/** Throws SAMPLING_MEMORY_SHORT if a plan exceeds this process's available memory. */
 export function checkMemory({ weights, keyValues }: MemoryPlan, available = availableMemory()): void {
   if (weights + keyValues <= available) return;
   throw new EverturnError("SAMPLING_MEMORY_SHORT", {
@@ -124,7 +137,7 @@ export function checkMemory({ weights, keyValues }: MemoryPlan, available = avai
   });
 }
 
-/** Bytes as a person reads them. */
+/** Formats bytes for people. */
 export function mebibytes(bytes: number): string {
   return `${Math.ceil(bytes / 2 ** 20)} MiB`;
 }

@@ -2,31 +2,31 @@ import type { NextTokenOutput, NextTokens } from "../models/decode/cached-decode
 import type { NextToken } from "./sample-token.ts";
 import type { Sequence } from "./sequence.ts";
 
-/** What any of the sequences wants to know of its next token. */
+/** Returns the outputs that the sequences need for their next tokens. */
 export function wantedBy(sequences: readonly Sequence[]): NextTokenOutput[] {
   const wanted = new Set<NextTokenOutput>();
   for (const sequence of sequences) for (const output of sequence.wanted) wanted.add(output);
   return [...wanted];
 }
 
-/** 1 / temperature for each row; 1 where there is none to divide by. */
+/** Returns 1 / temperature for each row; 1 for temperature 0 and for rows without a sequence. */
 export function tempered(sequences: readonly (Sequence | undefined)[]): Float32Array {
   return Float32Array.from(sequences, (sequence) => 1 / (sequence?.temperature || 1));
 }
 
-/** Has the grammars of sequences find out what may come next. */
+/** Computes the tokens that the sequences' grammars allow next. */
 export async function prepareAll(sequences: readonly Sequence[]): Promise<void> {
   for (const sequence of sequences) {
     if (sequence.prepare) await sequence.prepare().catch((error: unknown) => sequence.fail(error));
   }
 }
 
-/** What a run says of the next token of a row. */
+/** Returns the model's output for the next token of a row. */
 export function nextTokenOf(output: NextTokens, vocabulary: number, row: number): NextToken {
   const cut = (array: Float32Array) => array.subarray(row * vocabulary, (row + 1) * vocabulary);
   return {
     choice: () => output.choice(row),
-    // Seldom are both wanted, and often none.
+    // Rarely are both needed, and often neither.
     weights: () => cut(output.weights),
     logits: () => cut(output.logits),
     ...(output.ties && { ties: output.ties[row] ?? [] }),

@@ -2,12 +2,13 @@ import type { RouterTies } from "../../contracts/router-ties.ts";
 import type { CachedDecoder } from "../models/decode/cached-decoder.ts";
 import type { KeyValues } from "../models/decode/key-values.ts";
 
-/** Tokens of a block: prompts are read block by block. */
+/** The number of tokens in a block. Prompts are read by the block. */
 export const blockLength = 64;
 
 /**
- * Tokens whose keys and values are kept together: a block, or less where a row's numbers don't depend on where a run begins, nor on whether it has whole
- * blocks. A prompt then reads less of the one before again: up to 15 tokens, not 63.
+ * Returns the number of tokens whose keys and values are kept together: a block, or less if a row's numbers depend
+ * neither on where a pass begins nor on whether it has whole blocks. With less, a prompt reads up to 15 tokens of the
+ * previous one again instead of 63.
  */
 export function keptLength({
   isSplitInvariant,
@@ -16,23 +17,23 @@ export function keptLength({
   return isSplitInvariant && !readsBlocksApart ? 16 : blockLength;
 }
 
-/** What is kept of a block: its keys and values, and its routers' ties, by their positions in the prompt. */
+/** The keys and values of a block, and its routing ties by position in the prompt. */
 export interface PromptBlock extends KeyValues {
   ties?: RouterTies;
 }
 
-/** Keys and values of blocks of prompts, by all tokens up to their end; the least recently used go first. */
+/** Keys and values of blocks of prompts, by all tokens up to their end. The least recently used are dropped first. */
 export interface PrefixStore {
-  /** The blocks from the start of `keys` that are kept. */
+  /** Returns the stored blocks from the start of `keys`. */
   find(keys: readonly string[]): PromptBlock[];
-  /** Keeps a block, [1, heads, keptLength, size] a layer, of the weights that `origin` names. */
+  /** Keeps a block, [1, heads, keptLength, size] per layer, of the weights with the name `origin`. */
   keep(key: string, block: PromptBlock, origin: string): void;
-  /** The same in memory that is given back for it: beyond the limit, until that is set anew. */
+  /** Keeps a block in memory released for it. It may exceed the limit until that is set again. */
   keepBeyond(key: string, block: PromptBlock, origin: string): void;
   has(key: string): boolean;
-  /** Keeps nothing of some weights any more. */
+  /** Drops all blocks of some weights. */
   forget(origin: string): void;
-  /** How many bytes it may hold from now on. */
+  /** Sets the most bytes that it may hold. */
   limit(bytes: number): void;
 }
 
@@ -41,7 +42,7 @@ interface KeptBlock {
   origin: string;
 }
 
-/** A store without blocks, that may hold none until its limit is set. */
+/** Creates an empty store. It holds nothing until its limit is set. */
 export function createPrefixStore(): PrefixStore {
   /** By recency of use, the latest last. */
   const blocks = new Map<string, KeptBlock>();

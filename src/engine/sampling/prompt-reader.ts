@@ -13,26 +13,26 @@ import { readingRuns } from "./reading-runs.ts";
 import type { NextToken } from "./sample-token.ts";
 import type { Sequence } from "./sequence.ts";
 
-/** A prompt being read, for the sequences that have it. */
+/** A prompt being read, and the sequences that have it. */
 interface Reading {
   readonly prompt: readonly number[];
   readonly keys: readonly string[];
   readonly sequences: Sequence[];
-  /** Another prompt that begins alike, and how many tokens of it are to be read first. */
+  /** Another prompt with the same beginning, and how many of its tokens must be read first. */
   readonly after: { reading: Reading; tokens: number } | undefined;
   /** Its row in the cache; −1 before it has one. */
   row: number;
-  /** Tokens whose keys and values are known. */
+  /** The number of tokens whose keys and values are known. */
   length: number;
-  /** The tokens that are read next. */
+  /** The tokens to read next. */
   next: readonly number[];
-  /** Whether these are whole blocks, where such are read otherwise than others. */
+  /** Whether these are whole blocks, if whole blocks are read differently. */
   isWhole: boolean;
-  /** Of the tokens so far. */
+  /** Routing ties of the tokens so far. */
   ties: number[];
 }
 
-/** A prompt that has been read: its keys and values are in a row of the reader's cache. */
+/** A prompt that has been read. Its keys and values are in a row of the reader's cache. */
 export interface ReadPrompt {
   readonly row: number;
   readonly sequences: readonly Sequence[];
@@ -40,41 +40,47 @@ export interface ReadPrompt {
 
 /** Reads prompts, a part of each at a time. */
 export interface PromptReader {
-  /** Sequences whose prompts are being read. */
+  /** Returns the sequences whose prompts are being read. */
   sequences(): Sequence[];
-  /** Bytes of keys and values that prompts need to their end, were `more` to be read. */
+  /** Returns the bytes of keys and values that the prompts, and those of `more`, need to their end. */
   needs(more: readonly Sequence[]): number;
-  /** Bytes of keys and values that it holds, or will need. */
+  /** Returns the bytes of keys and values that it holds or will need. */
   bytes(): number;
-  /** Tokens of the prompts of sequences that the next step may read to their ends. */
+  /** Returns the prompt lengths of the sequences whose prompts the next step may finish. */
   ending(): number[];
   add(sequence: Sequence): void;
-  /** Reads no more for a sequence. */
+  /** Stops reading for a sequence. */
   remove(sequence: Sequence): void;
-  /** Whether there are prompts to read. */
+  /** Whether it has prompts to read. */
   isReading(): boolean;
-  /** Reads a part of the first prompts; those that have been read to their end are handed over, and forgotten. */
+  /** Reads a part of the first prompts. Passes finished ones to `finished` and forgets them. */
   step(finished: (prompts: readonly ReadPrompt[], cache: KeyValueCache) => void): Promise<void>;
-  /** Keeps what is no longer kept of a sequence's prompt, from a row of another cache: whether there was anything. */
+  /**
+   * Stores the blocks of a sequence's prompt that the store has dropped, from a row of another cache. Returns whether
+   * it stored any.
+   */
   keepAgain(sequence: Sequence, cache: KeyValueCache, row: number): boolean;
-  /** Gives back the memory of keys and values that the prompts being read don't need now. */
+  /** Releases the memory of keys and values that the current prompts don't need now. */
   trim(): void;
-  /** The same, if no prompt is being read. */
+  /** Releases that memory if no prompt is being read. */
   rest(): void;
 }
 
-/** Tokens read in one step, a block of each prompt at least; bounds its memory, and how long others wait for it. */
+/**
+ * Most tokens to read in one step, but at least a block of each prompt. It limits memory, and how long other sequences
+ * wait.
+ */
 const tokensPerStep = 2048;
 
-/** Positions of the prompts that are read at once, of one prompt at least: each has a row of its whole length. */
+/** Most positions of the prompts read together, but at least one prompt. Each prompt has a row of its whole length. */
 const positionsAtOnce = 8192;
 
-/** Memory that is kept between prompts for the next ones: made anew, all of it would have to be mapped again. */
+/** Most memory to keep for the next prompts. New memory would have to be mapped again. */
 const bytesKept = 32 * 2 ** 20;
 
 /**
- * A reader of prompts. What is kept of them lies at fixed positions, so its numbers depend on the tokens up to its end
- * alone: not on what was kept of them, nor on who is read beside them. Equal prompts are read once.
+ * Creates a reader of prompts. Stored blocks are at fixed positions. So a prompt's numbers depend only on its own
+ * tokens, not on stored blocks or on other prompts. Equal prompts are read once.
  */
 export function createPromptReader(
   model: CachedDecoder,
@@ -86,20 +92,26 @@ export function createPromptReader(
   const cache = createDecoderCache(model);
   const kept = keptLength(model);
   const blockKeys = createBlockKeys(kept);
-  /** In the order in which they came. */
+  /** In order of arrival. */
   let readings: Reading[] = [];
 
-  /** The keys of a prompt's blocks; where whole ones are read otherwise than what is left of it, of these alone. */
+  /**
+   * Returns the keys of a prompt's blocks. If whole blocks are read differently from the rest, only those of whole
+   * blocks.
+   */
   const keysOf = ({ trajectory, prompt }: Sequence) => {
     const keys = blockKeys(origin, trajectory, prompt);
     return readsBlocksApart ? keys.slice(0, wholeBlocks(prompt)) : keys;
   };
 
-  /** The keys of blocks that may be kept. The last token is always read: what follows it is to be sampled. */
+  /**
+   * Returns the keys of blocks that can come from the store. The last token is always read, because the model samples
+   * the next one from it.
+   */
   const usable = ({ prompt, keys }: Pick<Reading, "prompt" | "keys">) =>
     keys.slice(0, Math.ceil(prompt.length / kept) - 1);
 
-  /** The prompt that reads the most of what another begins with, if that spares it a run of some length. */
+  /** Returns the prompt whose reading covers most of another's beginning, if waiting for it saves at least a block. */
   const precursor = (prompt: readonly number[], keys: readonly string[]): Reading["after"] => {
     const own = usable({ prompt, keys });
     let [best, shared] = [undefined as Reading | undefined, 0];
@@ -116,11 +128,11 @@ export function createPromptReader(
 
   const longestPrompt = () => longest(readings.map(({ prompt }) => prompt.length));
 
-  /** Tokens of a run, so that their scores fit. */
+  /** Returns the number of tokens in a pass, limited by the memory of their attention scores. */
   const runLength = () =>
     Math.min(reads.atOnce, Math.floor(reads.scores / (config.num_attention_heads * longestPrompt())));
 
-  /** Of prompts in their order: those that have begun, and as many as are read at once. */
+  /** Returns the prompts to read together, in order: those that have begun, and others up to the limit. */
   const atOnce = <Prompt extends Pick<Reading, "prompt" | "row">>(prompts: readonly Prompt[]): Prompt[] => {
     let positions = 0;
     let isFull = false;
@@ -132,7 +144,10 @@ export function createPromptReader(
     });
   };
 
-  /** The first prompts, as many as a step reads, each with what is next of it; and what is kept of those that begin. */
+  /**
+   * Returns the first prompts up to a step's limit, each with its next part, and the stored blocks of prompts that
+   * begin.
+   */
   const take = (most: number) => {
     const taken: Reading[] = [];
     const found = new Map<Reading, PromptBlock[]>();
@@ -153,12 +168,12 @@ export function createPromptReader(
       if (row < 0) found.set(reading, blocks);
       taken.push(reading);
     }
-    // What is kept of those that wait is wanted before what others leave.
+    // Touches the blocks of waiting prompts, so that the store drops others first.
     for (const reading of readings) if (reading.row < 0 && !found.has(reading)) store.find(usable(reading));
     return { taken, found };
   };
 
-  /** Gives every prompt that has begun its row: first those of the runs, in their order. */
+  /** Gives every prompt that has begun a row. Rows of the passes come first, in order. */
   const arrange = (
     runs: readonly Reading[][],
     begun: readonly Reading[],
@@ -211,7 +226,7 @@ export function createPromptReader(
     return defined({ ...from.cut(row, at, kept), ties: ties.length > 0 ? ties : undefined });
   };
 
-  /** Keeps the blocks that a run has read. */
+  /** Stores the blocks that a pass has read. */
   const keep = ({ keys, row, length, next, ties }: Reading) => {
     for (let at = length; at + kept <= length + next.length; at += kept) {
       const key = keys[at / kept];
@@ -317,12 +332,12 @@ export function createPromptReader(
   };
 }
 
-/** How many whole blocks a prompt has before its last token, after which there is something to sample. */
+/** Returns the number of whole blocks before a prompt's last token. */
 function wholeBlocks(prompt: readonly number[]): number {
   return Math.floor((prompt.length - 1) / blockLength);
 }
 
-/** How many of the first are the same. */
+/** Returns the number of equal elements at the start. */
 function sharedLength(a: readonly string[], b: readonly string[]): number {
   const end = b.findIndex((key, at) => key !== a[at]);
   return end < 0 ? b.length : end;

@@ -1,16 +1,16 @@
-/** What a run reads of a prompt. */
+/** The part of a prompt that a pass reads. */
 export interface NextPart {
-  /** Tokens whose keys and values are known. */
+  /** The number of tokens whose keys and values are known. */
   readonly length: number;
-  /** The tokens that are read next. */
+  /** The tokens to read next. */
   readonly next: readonly number[];
-  /** Whether these are whole blocks, where that matters. */
+  /** Whether these are whole blocks, if that matters. */
   readonly isWhole: boolean;
 }
 
 /**
- * Parts of prompts in runs of at most `most` tokens, with what they are padded by: those of which nothing is known first, the
- * longest first.
+ * Groups parts of prompts into passes of at most `most` tokens, including padding. Prompts without known tokens come
+ * first, and longer parts before shorter ones.
  */
 export function readingRuns<Part extends NextPart>(parts: readonly Part[], most: number): Part[][] {
   const sorted = parts.toSorted(
@@ -26,8 +26,8 @@ export function readingRuns<Part extends NextPart>(parts: readonly Part[], most:
 }
 
 /**
- * Whether a part goes with those of a run, the first of which is the longest: little may be padded. Those of which
- * something is known stay apart, as their rows may have to be read one by one; so do whole blocks.
+ * Whether a part fits a pass, whose first part is the longest. Parts that would need much padding don't. Prompts with
+ * known tokens stay separate, because their rows may have to be read one by one. So do whole blocks.
  */
 function goesWith(part: NextPart, run: readonly NextPart[], most: number): boolean {
   const first = run[0]!;

@@ -1,20 +1,20 @@
 import { indexOfLargest } from "../models/decode/index-of-largest.ts";
 import { sumOf } from "./sum-of.ts";
 
-/** What the context and a grammar do to the choice of a token. */
+/** Restrictions on the choice of a token by the context and a grammar. */
 export interface Restrictions {
-  /** Tokens that the context holds. */
+  /** Tokens in the context. */
   seen: Set<number>;
-  /** A bit for each token, 32 to a number, lowest first: 1 where the grammar allows it. */
+  /** One bit per token, 32 per number, lowest first: 1 if the grammar allows the token. */
   allowed?: Int32Array;
 }
 
-/** The restrictions with the penalty: logits of seen tokens are divided by it, or multiplied if negative. */
+/** Restrictions with the repetition penalty. Logits of seen tokens are divided by it, or multiplied if negative. */
 export interface Penalized extends Restrictions {
   penalty: number;
 }
 
-/** Logits after the penalty, −∞ where the grammar forbids a token. */
+/** Returns the logits after the penalty, −∞ for tokens that the grammar forbids. */
 export function restrictedLogits(logits: Float32Array, { seen, allowed, penalty }: Penalized): Float32Array {
   const changed = logits.slice();
   for (const token of seen) changed[token] = penalized(changed[token]!, penalty);
@@ -22,12 +22,13 @@ export function restrictedLogits(logits: Float32Array, { seen, allowed, penalty 
   return changed;
 }
 
-/** Below this share of all weights, those that are left are too small to be told apart. */
+/** Below this share of all weights, the remaining weights are too small to distinguish. */
 const leastShare = 1e-20;
 
 /**
- * What is drawn from under restrictions, up to a factor: of `weights`, which are probabilities of `logits` at the temperature up
- * to a factor. Exponentials of a whole vocabulary cost milliseconds here: they are made again only where none of these is left.
+ * Returns the weights to draw from under restrictions, up to a factor. `weights` are probabilities from `logits` at the
+ * temperature, up to a factor. Exponentials of a whole vocabulary take milliseconds, so they are recomputed only if too
+ * little weight remains.
  */
 export function restrictedWeights(
   logits: Float32Array,
@@ -52,7 +53,7 @@ function penalized(logit: number, penalty: number): number {
   return logit > 0 ? logit / penalty : logit * penalty;
 }
 
-/** Gives tokens that are not allowed this value. */
+/** Sets the values of tokens that are not allowed. */
 function forbid(values: Float32Array, allowed: Int32Array, value: number): void {
   for (let from = 0; from < values.length; from += 32) {
     const bits = allowed[from >>> 5]!;

@@ -7,24 +7,24 @@ import { keepLikeliest, keepsAll, type LikeliestOptions } from "./keep-likeliest
 import { type Restrictions, restrictedLogits, restrictedWeights } from "./restrictions.ts";
 import { sumOf } from "./sum-of.ts";
 
-/** How one token is drawn. `temperature` 0 takes the likeliest. */
+/** How to draw a token. `temperature` 0 takes the likeliest. */
 export interface TokenSampling extends LikeliestOptions {
   temperature: number;
-  /** Logits of tokens that the context holds are divided by this, or multiplied if negative (arXiv 1909.05858). */
+  /** Divides logits of tokens in the context, or multiplies negative ones (arXiv 1909.05858). */
   repetitionPenalty?: number;
 }
 
-/** What the model says of the next token. */
+/** The model's output for the next token. */
 export interface NextToken {
-  /** The likeliest token, and its probability. */
+  /** Returns the likeliest token and its probability. */
   choice(): Choice;
-  /** Probabilities at the temperature, up to a factor, for drawing freely. */
+  /** Returns probabilities at the temperature, up to a factor, for an unrestricted draw. */
   weights(): Float32Array;
-  /** For drawing under restrictions. */
+  /** Returns logits for a draw under restrictions. */
   logits(): Float32Array;
-  /** Draws freely by the weights, where that costs less than to have them. */
+  /** Draws by the weights without restrictions, if that costs less than reading them. */
   draw?: (uniform: number) => Drawn;
-  /** Of the tokens that were read, by their places among them. */
+  /** Routing ties of the tokens that were read, by their place among them. */
   ties?: RouterTies;
 }
 
@@ -33,13 +33,15 @@ export interface DrawnToken {
   token: number;
   /** Under the model's own distribution: temperature 1, the whole vocabulary. */
   logprob: number;
-  /** The same at the sampling temperature: the whole vocabulary, whatever restricts the draw. As `logprob` at 0. */
+  /**
+   * At the sampling temperature over the whole vocabulary, without restrictions. Equal to `logprob` at temperature 0.
+   */
   temperedLogprob: number;
   /** Under the distribution that it was drawn from; 0 if it was simply the likeliest. */
   samplingLogprob: number;
 }
 
-/** What must be fetched of the model to draw so. */
+/** Returns the outputs of the model that such a draw needs. */
 export function wantedOutputs(sampling: TokenSampling, restricted: boolean): NextTokenOutput[] {
   if (restricted) return sampling.temperature === 0 ? ["choice", "logits"] : ["choice", "logits", "weights"];
   if (sampling.temperature === 0) return ["choice"];
@@ -48,9 +50,9 @@ export function wantedOutputs(sampling: TokenSampling, restricted: boolean): Nex
 }
 
 /**
- * Draws a token by inverting the cumulative distribution at `uniform()` (in [0, 1)). The repetition penalty comes
- * first, then a grammar, temperature, top-k, top-p and min-p. Fails with LOGITS_NOT_FINITE when the policy's numbers
- * have broken down.
+ * Draws a token by inverting the cumulative distribution at `uniform()`, a number in [0, 1). The repetition penalty
+ * comes first, then a grammar, temperature, top-k, top-p and min-p. Throws LOGITS_NOT_FINITE if the model's output is
+ * not finite.
  */
 export function sampleToken(
   next: NextToken,
@@ -74,7 +76,7 @@ export function sampleToken(
   return checked({ ...drawn, logprob, temperedLogprob });
 }
 
-/** Draws from all tokens. At temperature 1, where the weights say all, nobody looks for the likeliest. */
+/** Draws from all tokens. At temperature 1 the weights suffice, without the likeliest token. */
 function drawFreely(next: NextToken, temperature: number, uniform: number): DrawnToken {
   const { token, weight, total, largest } = next.draw?.(uniform) ?? drawnOf(next.weights(), uniform);
   const samplingLogprob = Math.log(weight / total);
@@ -111,7 +113,7 @@ function drawRestricted(
   const drawn = draw(restrictedWeights(logits, weights, temperature, all), sampling, uniform());
   const logprob = behind(drawn.token) + Math.log(probability);
   if (temperature === 1) return { ...drawn, logprob, temperedLogprob: logprob };
-  // By logarithms: a token that a grammar forces may be so unlikely that its weight is 0.
+  // In logarithms, because a token that a grammar forces may be so unlikely that its weight is 0.
   const temperedLogprob = behind(drawn.token) / temperature + Math.log(weights[likeliest]! / sumOf(weights));
   return { ...drawn, logprob, temperedLogprob };
 }

@@ -26,51 +26,53 @@ import {
 import { blockLength, createPrefixStore } from "./prefix-store.ts";
 import { createSequence, emptySample, type Sample, type SampleRequest, type Sequence } from "./sequence.ts";
 
-/** What a sampler is made of. */
+/** The settings of a sampler. */
 export interface SamplerOptions {
   config: ModelConfig;
-  /** Sequences that decode together; others wait. */
+  /** The most sequences that decode together. Others wait. */
   slots: number;
   /** Tokens that end a continuation. */
   stopTokens: readonly number[];
-  /** The text of tokens, to find stop texts in. */
+  /** Returns the text of tokens, in which stop texts are searched. */
   decode: (tokens: readonly number[]) => string;
-  /** Threads an operator may use; default: `samplingThreads`. */
+  /** Threads per operator. Default: `samplingThreads`. */
   threads?: number | undefined;
   /**
-   * Bytes that keys and values may take, of sequences under way and of prompts kept; default 1 GiB, on the CPU an eighth of the
-   * machine's memory if that is more. Less, down to a quarter of what is asked or to 256 MiB, where no more is free beside the weights.
+   * Most bytes of keys and values, both of active sequences and of kept prompts. Default: 1 GiB, or on the CPU an
+   * eighth of the machine's memory if that is more. If less memory is free next to the weights, the sampler uses less,
+   * down to a quarter of a configured limit, or to 256 MiB.
    */
   keyValueBytes?: number;
-  /** The folder of the weights that adapters are for; default what each of them names. */
+  /** The folder of the adapters' base weights. Default: the one that each adapter names. */
   base?: string;
-  /** Where the models run, and what their matrix products compute in; default float32 on the CPU. */
+  /** Where models run, and the type of their matrix products. Default: float32 on the CPU. */
   target?: Target;
-  /** What quantized matrices are multiplied by; default "float32". */
+  /** The type by which quantized matrices are multiplied. Default: "float32". */
   activations?: Activations;
-  /** Has keys and values kept in 8 bits, their scales measured as these tokens are read; default: in float32. */
+  /** Keeps keys and values in 8 bits, with scales measured while reading these tokens. Default: float32. */
   roundedBy?: readonly number[];
-  /** Bytes that may be taken more where models run; default what the system says, or CUDA of a card. */
+  /** Returns the bytes still available where models run. Default: as reported by the system, or by CUDA for a card. */
   available?: () => number;
 }
 
-/** Samples continuations of many contexts at once, of several versions of the weights. */
+/** Samples continuations of many contexts at once, under several versions of the weights. */
 export interface Sampler {
-  /** Whether a version is ready. Asking for it counts as use. */
+  /** Whether a version is ready. The question counts as a use of it. */
   isLoaded(version: number): boolean;
   /**
-   * Makes the version in a folder ready, weights or a LoRA adapter (adapters of the same base share its weights).
-   * Versions long unused are let go before, beyond three or where memory is short. Fails with SAMPLING_MEMORY_SHORT if
-   * the first version can't fit with its keys and values, or a later one beside those in use.
+   * Loads a version from a folder: weights or a LoRA adapter. Adapters of the same base share its weights. First
+   * releases versions that have been unused for long, those beyond three, and more if memory is short. Throws
+   * SAMPLING_MEMORY_SHORT if the first version does not fit with its keys and values, or a later one does not fit next
+   * to those in use.
    */
   load(version: number, folder: string): Promise<void>;
   /**
-   * Samples a continuation. A context that fills max_position_embeddings gives none, with finishReason "length".
-   * Fails with SAMPLER_FAILED if the sampler itself is at fault, with POLICY_VERSION_NOT_LOADED, TOKENS_INVALID for ids
-   * outside the vocabulary, or KEY_VALUE_MEMORY_TOO_SMALL for a request that can't fit by itself.
+   * Samples a continuation. A context that fills max_position_embeddings yields none, with finishReason "length".
+   * Throws SAMPLER_FAILED if the sampler itself is at fault, POLICY_VERSION_NOT_LOADED, TOKENS_INVALID for ids outside
+   * the vocabulary, or KEY_VALUE_MEMORY_TOO_SMALL for a request that can't fit by itself.
    */
   generate(request: SampleRequest): Promise<Sample>;
-  /** Fails what is under way and what comes later, waits for the run that is under way, and frees the models. */
+  /** Rejects active and future requests, waits for the current pass, and releases the models. */
   close(): Promise<void>;
 }
 
@@ -79,38 +81,44 @@ interface Version {
   batch: Batch;
   waiting: Sequence[];
   open: Set<Sequence>;
-  /** When somebody last asked for it, or was served by it: milliseconds of the process. */
+  /** When it was last requested or used, in milliseconds of the process. */
   used: number;
 }
 
-/** Versions kept ready where memory is enough: the newest, and those that evaluations or late trajectories still ask for. */
+/**
+ * The number of versions to keep ready if memory suffices: the newest, and those that evaluations or late trajectories
+ * still use.
+ */
 const versionsKept = 3;
 
-/** Milliseconds without use after which a version is let go for another: as after a step of training, whose rollouts are done. */
+/**
+ * Milliseconds without use after which another version may replace a version, as after a training step whose rollouts
+ * are finished.
+ */
 const keptIdle = 10_000;
 
 /**
- * Milliseconds for which whoever else has work in this thread waits, for the steps of a small model. A turn of the event
- * loop costs as much as a step of the smallest.
+ * Milliseconds that other work in this thread may wait for the steps of a small model. One turn of the event loop costs
+ * as much as a step of the smallest model.
  */
 const othersWait = 4;
 
-/** Milliseconds without requests after which the memory of sequences' keys and values is given back, */
+/** Milliseconds without requests after which the memory of sequences' keys and values is released. */
 const restAfter = 1000;
 
-/** and after which that of prompts that were kept for their next turn is. */
+/** Milliseconds without requests after which the memory of prompts kept for their next turn is released. */
 const forgetAfter = 60_000;
 
 /**
- * A sampler with continuous batching: between two steps, waiting requests join as long as there are slots and memory,
- * and finished ones leave. What a request samples depends on its context, weights and key alone, not on who shares
- * its batch, nor on what was kept of earlier prompts (on x64 its log-probabilities are equal to the last bit).
+ * Creates a sampler with continuous batching. Between two steps, waiting requests join while slots and memory last, and
+ * finished ones leave. A request's sample depends only on its context, weights and key, not on the rest of its batch or
+ * on kept prompts. On x64 its log-probabilities are identical to the last bit.
  */
 export function createSampler(options: SamplerOptions): Sampler {
   const { config, slots, threads, target, activations, roundedBy } = options;
   const usual = (target?.device ?? "cpu") === "cpu" ? usualKeyValueBytes() : usualKeyValues;
   const { base, keyValueBytes: most = usual } = options;
-  /** Less where less memory is free as the first version is loaded. */
+  /** Lower if less memory is free when the first version is loaded. */
   let keyValueBytes = most;
   const available = async () => {
     if (options.available) return options.available();
@@ -131,10 +139,10 @@ export function createSampler(options: SamplerOptions): Sampler {
   /** By recency of use, the latest last. */
   const versions = new Map<number, Version>();
   const loading = new Map<number, Promise<void>>();
-  /** Decoders that there were at once. */
+  /** The most decoders that were open at once. */
   let mostDecoders = 0;
   let arrivals = 0;
-  /** What is being done with requests, until none is left. */
+  /** The work on requests, until none are left. */
   let working: Promise<void> | undefined;
   let resting: NodeJS.Timeout | undefined;
   const usage = createUsage(closedError);
@@ -148,7 +156,7 @@ export function createSampler(options: SamplerOptions): Sampler {
     return version;
   };
 
-  /** Lets versions go that nobody uses, the least recent first, until there is room for one more. */
+  /** Releases unused versions, the least recently used first, until there is room for one more. */
   const makeRoom = async (folder: string) => {
     const { isServed, base: adapted } = await decoders.lookUp(folder);
     const weightsFolder = adapted ?? folder;
@@ -170,7 +178,7 @@ export function createSampler(options: SamplerOptions): Sampler {
       keyValueBytes = share < 1 ? share * Math.min(most, plan.keyValues) : most;
     }
     const fresh = isServed ? 0 : 1;
-    /** What decoders held that were closed counts as there, since the runtime's allocator keeps some of it. */
+    /** Memory of closed decoders counts as available, because the runtime's allocator keeps some of it. */
     const needed = () => ({
       weights: Math.max(0, decoders.count() + fresh - mostDecoders) * plan.weights,
       keyValues: 0,
@@ -184,7 +192,7 @@ export function createSampler(options: SamplerOptions): Sampler {
       for (const [number, version] of [...versions])
         if (isIdle(version) && isUnwanted(version)) await letGo(number, version);
     };
-    // An adapter's decoder has its base's weights too: the base alone is not held beside it unless it is in use.
+    // An adapter's decoder includes its base's weights, so the base alone is released unless it is in use.
     if (adapted !== undefined)
       await letGoIdle(({ decoder }) => decoder.adapter === undefined && decoder.weights === adapted);
     if (!isServed) await letGoIdle(({ used }) => performance.now() - used > keptIdle);
@@ -209,7 +217,7 @@ export function createSampler(options: SamplerOptions): Sampler {
   const sum = (of: (batch: Batch) => number) =>
     [...versions.values()].reduce((total, { batch }) => total + of(batch), 0);
 
-  /** Lets those that wait join as long as there are slots and memory, first come first served. */
+  /** Adds waiting requests while slots and memory last, first come first served. */
   const join = (version: Version) => {
     const { batch } = version;
     const waiting = version.waiting.filter(({ done }) => !done);
@@ -224,7 +232,7 @@ export function createSampler(options: SamplerOptions): Sampler {
     batch.join(joining.filter((sequence) => sequence.begin()));
   };
 
-  /** Has the youngest give way where the next step needs more memory than there is; it waits to join again. */
+  /** Removes the youngest sequences while the next step needs more memory than the limit. They wait to join again. */
   const makeMemory = () => {
     while (sum(({ needs }) => needs(0)) > keyValueBytes) {
       const [last] = [...versions.values()]
@@ -291,7 +299,7 @@ export function createSampler(options: SamplerOptions): Sampler {
     });
   };
 
-  /** When nothing is being loaded any more. */
+  /** Waits until nothing is being loaded. */
   const free = async () => {
     await working;
     clearTimeout(resting);
@@ -304,7 +312,7 @@ export function createSampler(options: SamplerOptions): Sampler {
     async load(number, folder) {
       usage.check();
       if (touch(number)) return;
-      // One after the other, as each takes what memory the others have left.
+      // One after the other, because each uses the memory that the others leave.
       const last = [...loading.values()].at(-1)?.catch(() => {});
       const make = async () => {
         await last;
@@ -332,7 +340,7 @@ export function createSampler(options: SamplerOptions): Sampler {
   };
 }
 
-/** Names a version's weights in the store. */
+/** Returns the name of a version's weights in the store. */
 function originOf(version: number): string {
   return `version ${version}`;
 }
@@ -345,7 +353,7 @@ function closedError(): EverturnError {
   return new EverturnError("POLICY_CLOSED", {});
 }
 
-/** What a request is told when not it, but the sampler was at fault. */
+/** Returns the error for a request if the sampler itself was at fault. */
 function failureOf(cause: unknown): EverturnError {
   if (cause instanceof EverturnError) return cause;
   const reason = messageOf(cause);

@@ -7,92 +7,92 @@ import { type NextToken, sampleToken, wantedOutputs } from "./sample-token.ts";
 import { stopTexts } from "./stop-texts.ts";
 import type { TokenConstraint } from "./token-constraint.ts";
 
-/** One continuation to sample. */
+/** A continuation to sample. */
 export interface SampleRequest {
-  /** The whole context, token by token. */
+  /** The whole context. */
   tokens: number[];
   version: number;
   sampling: SamplingParameters;
   key: SamplingKey;
-  /** What a grammar allows; disposed of when the sample is there. */
+  /** The allowed tokens by a grammar. It is disposed of after the sample. */
   constraint?: TokenConstraint;
-  /** Aborting takes the request out of the batch; its promise rejects with the signal's reason. */
+  /** Aborting removes the request from the batch. Its promise rejects with the signal's reason. */
   signal?: AbortSignal;
-  /** Called when the request joins a batch; if it throws, nothing is sampled and the request fails with that. */
+  /** Called when the request joins a batch. If it throws, the request fails with that error and nothing is sampled. */
   onBegin?: () => void;
-  /** Told of each token, before the last, how many there are. */
+  /** Called after each token except the last with the number of tokens so far. */
   onProgress?: (tokens: number) => void;
 }
 
-/** What was sampled, the stop token included, with log-probabilities as `Generation` has them. */
+/** The sampled tokens, including the stop token, with the log-probabilities of `Generation`. */
 export interface Sample {
   tokens: number[];
   logprobs: number[];
   temperedLogprobs: number[];
   samplingLogprobs: number[];
-  /** Of a mixture of experts, where the decoder tells them: of the context and what was sampled. */
+  /** For a mixture of experts, if the decoder reports them: routing ties of the context and the sampled tokens. */
   routerTies: number[];
   finishReason: "stop" | "length";
 }
 
-/** A sample without tokens yet. */
+/** Returns a sample without tokens. */
 export function emptySample(): Sample {
   const numbers = { tokens: [], logprobs: [], temperedLogprobs: [], samplingLogprobs: [], routerTies: [] };
   return { ...numbers, finishReason: "length" };
 }
 
-/** A request on its way: in the queue, then in a row of a batch. */
+/** An active request: first in the queue, then in a row of a batch. */
 export interface Sequence {
-  /** The number of those that came before it. */
+  /** The number of requests that arrived before it. */
   readonly arrival: number;
-  /** Whose turn it is. */
+  /** The trajectory whose turn it is. */
   readonly trajectory: string;
   readonly prompt: readonly number[];
   readonly tokens: readonly number[];
-  /** Routers' ties so far. */
+  /** Routing ties so far. */
   readonly ties: RouterTies;
-  /** Positions that it may fill: prompt and continuation. */
+  /** The most positions that it may fill with prompt and continuation. */
   readonly room: number;
-  /** What it wants to know of the next token. */
+  /** The outputs that it needs for the next token. */
   readonly wanted: readonly NextTokenOutput[];
   readonly temperature: number;
-  /** Positions whose keys and values are in the cache. */
+  /** The number of positions whose keys and values are in the cache. */
   length: number;
-  /** Finished, failed or aborted: its row is free. */
+  /** Finished, failed or aborted. Its row is free. */
   done: boolean;
-  /** Its wait is over: whether there is still something to sample. */
+  /** Ends its wait. Returns whether it still has something to sample. */
   begin(): boolean;
-  /** Finds out what the grammar allows next; to be awaited before `advance`. Undefined without a grammar. */
+  /** Computes the tokens that the grammar allows next. Await it before `advance`. Undefined without a grammar. */
   prepare?: () => Promise<void>;
   /**
-   * Samples the token after the first `length` positions; finishes at a stop or the limit. Does nothing while tokens are
-   * decoded again that were sampled before it gave way.
+   * Samples the token after the first `length` positions, and finishes at a stop or the limit. Does nothing while
+   * tokens are decoded again that were sampled before the sequence left its batch.
    */
   advance(next: NextToken): void;
-  /** Takes ties of the positions before `end` that it has none of yet. */
+  /** Adds the ties of positions before `end` that it does not have yet. */
   addTies(ties: RouterTies, end: number): void;
   fail(error: unknown): void;
 }
 
-/** What becomes of a sequence: one of `finish` and `fail` is called, once, and `settled` before it. */
+/** Called at the end of a sequence: first `settled`, then either `finish` or `fail`, once. */
 export interface SequenceHandlers {
   settled(sequence: Sequence): void;
   finish(sample: Sample): void;
   fail(error: unknown): void;
 }
 
-/** When a sequence came, and when it ends. */
+/** The arrival and the limits of a sequence. */
 export interface SequenceLimits {
-  /** The number of those that came before it. */
+  /** The number of requests that arrived before it. */
   arrival: number;
-  /** Tokens it may sample. */
+  /** The most tokens to sample. */
   limit: number;
   stopTokens: ReadonlySet<number>;
-  /** The text of tokens, to find stop texts in. */
+  /** Returns the text of tokens, in which stop texts are searched. */
   decode: (tokens: readonly number[]) => string;
 }
 
-/** Starts a sequence. */
+/** Creates a sequence. */
 export function createSequence(
   request: SampleRequest,
   limits: SequenceLimits,

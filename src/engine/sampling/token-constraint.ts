@@ -1,8 +1,8 @@
-/** What a grammar allows a sequence to become, token by token. */
+/** The tokens that a grammar allows next in a sequence. */
 export interface TokenConstraint {
-  /** A bit for each token, 32 to a number, lowest first: 1 where it may come next. */
+  /** Returns one bit per token, 32 per number, lowest first: 1 if the token may come next. */
   allowed(): Promise<Int32Array>;
-  /** Goes on with a token. */
+  /** Continues with a token. */
   accept(token: number): void;
   dispose(): void;
 }

@@ -5,15 +5,15 @@ import type { Vocabulary } from "../tokens/vocabulary.ts";
 import type { TokenConstraint } from "./token-constraint.ts";
 import { loadXgrammar } from "./xgrammar.ts";
 
-/** Makes the constraint of one action from the tools that it may call. */
+/** Creates the constraint of an action from the tools that it may call. */
 export type ToolCallGrammar = (tools: readonly ToolDefinition[]) => Promise<TokenConstraint>;
 
 const open = "<tool_call>";
 
 /**
- * Constrains tool calls in Hermes' format: text is free up to <tool_call>; then only a call of one of the tools can
+ * Constrains tool calls in Hermes' format. Text is free up to <tool_call>. Then only a call of one of the tools can
  * follow, with arguments that its schema accepts, up to </tool_call>. Special tokens other than the stop tokens never
- * come. Without tools, <tool_call> is text like any other.
+ * occur. Without tools, <tool_call> is plain text.
  */
 export async function createToolCallGrammar(
   vocabulary: Vocabulary,
@@ -21,7 +21,7 @@ export async function createToolCallGrammar(
   stopTokens: readonly number[],
 ): Promise<ToolCallGrammar> {
   const { TokenizerInfo, GrammarCompiler, GrammarMatcher } = loadXgrammar();
-  // What the library takes for an empty token it never allows, but for stop tokens.
+  // The library never allows tokens that it considers empty, except stop tokens.
   const tokens = vocabulary.tokens.map((token, id) => (vocabulary.special.has(id) ? "" : token));
   for (const [id, token] of vocabulary.tokens.entries()) {
     if (token === open || token === "</tool_call>") tokens[id] = token;
@@ -32,7 +32,7 @@ export async function createToolCallGrammar(
   const compiler = await GrammarCompiler.createGrammarCompiler(info);
 
   return async (tools) => {
-    // The compiler keeps what it compiled.
+    // The compiler caches its results.
     const grammar = await compiler.compileStructuralTag(toolCallFormat(tools)).catch((cause: unknown) => {
       const names = tools.map(({ name }) => name).join(", ");
       const reason = messageOf(cause);
@@ -51,7 +51,7 @@ export async function createToolCallGrammar(
   };
 }
 
-/** The structural tag of the library that describes actions with calls of these tools. */
+/** Returns the library's structural tag for actions with calls of these tools. */
 function toolCallFormat(tools: readonly ToolDefinition[]) {
   if (tools.length === 0) return { type: "structural_tag", format: { type: "any_text" } };
   const tags = tools.map(({ name, parameters }) => ({

@@ -1,6 +1,6 @@
 import type { Framing } from "../tokens/framing.ts";
 
-/** Some of all that agents read: prose, numbers, a table, JSON, code, Markdown, other scripts. */
+/** Samples of everything that agents read: prose, numbers, a table, JSON, code, Markdown, other scripts. */
 const text = `The harbour of Trieste was crowded that morning. Two ferries, late because of the fog, waited outside the breakwater while a tug
 turned a grain ship of 41,250 tonnes around. "We lose an hour," said the pilot, "but nobody loses a hull." What would you have done?
 
@@ -34,7 +34,7 @@ def merge(left: list[int], right: list[int]) -> list[int]:
 Das Wetter bleibt schön, aber morgen regnet es. ¿Cuánto cuesta el billete a Córdoba? Поезд отходит в семь часов. 明天上午九点开会。 今日はとても寒いです。 ∑ xᵢ² ≤ 10⁻³ 🙂
 `;
 
-/** Tokens of a chat like those that a policy reads, some hundreds, as its chat template shows them. */
+/** Returns several hundred tokens of a typical chat in the policy's chat template. */
 export function typicalTokens({ framePrompt }: Pick<Framing, "framePrompt">): number[] {
   return framePrompt([{ role: "user", content: text }], []).tokens;
 }

@@ -8,8 +8,8 @@ const require = createRequire(import.meta.url);
 let loaded: Xgrammar | undefined;
 
 /**
- * The grammar library (https://github.com/mlc-ai/xgrammar, compiled to WebAssembly). Its package calls a CommonJS
- * file an ES module, which Node can't import: so it is compiled here as what it is.
+ * Loads the grammar library (https://github.com/mlc-ai/xgrammar, compiled to WebAssembly). Its package declares a
+ * CommonJS file as an ES module, which Node can't import. So it is compiled here as CommonJS.
  */
 export function loadXgrammar(): Xgrammar {
   if (loaded) return loaded;
