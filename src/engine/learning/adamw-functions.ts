@@ -2,21 +2,21 @@ import { adamWModule } from "./adamw-module.ts";
 
 type NumbersFunction = (...numbers: number[]) => unknown;
 
-/** What adamw.wat does with numbers of one memory, given by their addresses there. */
+/** The functions of adamw.wat. They work on numbers in one memory, given by their addresses. */
 export type AdamWFunctions = Readonly<
   Record<"update" | "squares" | "add" | "quantize" | "dequantize", NumbersFunction>
 >;
 
-/** Bytes of a page of WebAssembly's memory. */
+/** Bytes per page of WebAssembly's memory. */
 export const pageBytes = 65_536;
 
-/** Memory that threads share, all zeros. Throws RangeError where the system has no room for it. */
+/** Allocates zeroed memory that threads share. Throws RangeError if the system has no room for it. */
 export function sharedMemory(bytes: number): WebAssembly.Memory {
   const pages = Math.ceil(bytes / pageBytes);
   return new WebAssembly.Memory({ initial: pages, maximum: pages, shared: true });
 }
 
-/** Gives the functions over a memory; all memories have the same code. */
+/** Returns a function that opens the functions over a memory. All memories share the compiled code. */
 export function openAdamWModule(): (memory: WebAssembly.Memory) => AdamWFunctions {
   const module = new WebAssembly.Module(Buffer.from(adamWModule, "base64"));
   return (memory) => {

@@ -1,48 +1,52 @@
 import type { AdamWKernel } from "./adamw-kernel.ts";
 import type { AdamWRates, AdamWRow, Arrays, Moments, NumberKinds } from "./adamw-rows.ts";
 
-/** What threads do together on some gradients: update their parameters, add them to sums, or else add up their squares. */
+/**
+ * Work on some gradients that threads share: updates their parameters, adds them to sums, or else sums their squares.
+ */
 export interface AdamWJob<Numbers extends NumberKinds = Arrays> {
   gradients: readonly Numbers["floats"][];
-  /** Numbers of each gradient. */
+  /** The number of values in each gradient. */
   counts: readonly number[];
-  /** A row for each gradient. */
+  /** One row per gradient. */
   update?: { rows: readonly AdamWRow<Numbers>[]; rates: AdamWRates };
-  /** A sum for each gradient. */
+  /** One sum per gradient. */
   sums?: readonly Numbers["floats"][];
 }
 
-/** Where another thread finds an array. */
+/** The address at which another thread finds an array. */
 export interface Place {
   address: bigint;
   byteLength: number;
 }
 
-/** Arrays by their places. */
+/** Arrays given by their addresses. */
 export interface Places {
   floats: Place;
   bytes: Place;
 }
 
-/** What threads know of each other's work on a job, in memory that they share. */
+/** The threads' shared progress on a job, in shared memory. */
 export interface AdamWProgress {
-  /** Pieces that somebody has begun; pieces that are done; whether one failed. */
+  /** The number of pieces begun, the number of pieces done, and whether one failed. */
   counters: Int32Array;
-  /** The sum of each piece, where squares are added up. */
+  /** The sum of each piece when squares are summed. */
   sums: Float64Array;
 }
 
-/** A part of a gradient, that one thread works on. */
+/** A part of a gradient for one thread. */
 interface Piece {
   index: number;
   start: number;
   end: number;
 }
 
-/** Numbers of a piece: some tens of microseconds of work. */
+/** The number of values in a piece: tens of microseconds of work. */
 const pieceSize = 2 ** 16;
 
-/** The pieces of gradients with so many numbers; the same for the same counts, so that sums are added in one order. */
+/**
+ * Splits gradients with these counts into pieces. Equal counts yield equal pieces, so that sums are added in one order.
+ */
 export function piecesOf(counts: readonly number[]): Piece[] {
   return counts.flatMap((count, index) =>
     Array.from({ length: Math.ceil(count / pieceSize) }, (_, at) => {
@@ -52,7 +56,7 @@ export function piecesOf(counts: readonly number[]): Piece[] {
   );
 }
 
-/** The progress of a job that nobody has begun. */
+/** Returns the progress of a job that has not begun. */
 export function noProgress(pieces: number): AdamWProgress {
   return {
     counters: new Int32Array(new SharedArrayBuffer(3 * 4)),
@@ -60,13 +64,13 @@ export function noProgress(pieces: number): AdamWProgress {
   };
 }
 
-/** Gives what a thread finds at places. */
+/** Returns the arrays at addresses. */
 export interface Opener<From extends NumberKinds, To extends NumberKinds> {
   floats: (numbers: From["floats"]) => To["floats"];
   bytes: (numbers: From["bytes"]) => To["bytes"];
 }
 
-/** A row with its numbers given in another way. */
+/** Converts a row's arrays to another representation. */
 export function openRow<From extends NumberKinds, To extends NumberKinds>(
   { parameter, moments, ...rates }: AdamWRow<From>,
   open: Opener<From, To>,
@@ -87,7 +91,10 @@ function openMoments<From extends NumberKinds, To extends NumberKinds>(
   };
 }
 
-/** Does pieces of a job, whoever else does, until nobody has to begin one, or so many milliseconds are over: then it gives false. */
+/**
+ * Works on pieces of a job, possibly along with other threads, until all have begun or a time limit in milliseconds is
+ * over. Returns false at the time limit.
+ */
 export function workOn<Numbers extends NumberKinds>(
   kernel: AdamWKernel,
   { gradients, counts, update, sums }: AdamWJob<Numbers>,
@@ -118,7 +125,7 @@ export function workOn<Numbers extends NumberKinds>(
   return false;
 }
 
-/** Waits until all pieces are done, by whomever. Throws if one failed. */
+/** Waits until all threads have finished their pieces. Throws if one failed. */
 export function finished({ counters, sums }: AdamWProgress): void {
   for (;;) {
     const done = Atomics.load(counters, 1);

@@ -3,22 +3,22 @@ import type { AdamWRates, AdamWRow, Moments } from "./adamw-rows.ts";
 import { type CopyNumbers, copyBySet } from "./copy-numbers.ts";
 import { codecBytes, createMomentCodec } from "./moment-codec.ts";
 
-/** AdamW's arithmetic in float32, four numbers at a time, on parts of arrays. Each thread has its own. */
+/** AdamW's arithmetic in float32, four numbers at a time, on parts of arrays. Each thread has its own kernel. */
 export interface AdamWKernel {
   /**
-   * From now on, arrays that lie in this memory together are worked on where they are; gradients from elsewhere by way of `scratch`, the
-   * address there of a chunk that is this kernel's own. All others are copied to and fro.
+   * From now on, works in place on arrays that are together in this memory. Gradients elsewhere pass through the chunk
+   * at the address `scratch`, which belongs to this kernel. All other arrays are copied in and out.
    */
   attach(memory: WebAssembly.Memory, scratch: number): void;
-  /** Updates the numbers from `start`, at the beginning of a block, to `end` in place. */
+  /** Updates the numbers from `start`, which begins a block, up to `end` in place. */
   update(row: AdamWRow, gradient: Float32Array, rates: AdamWRates, ...part: Part): void;
   /** Adds gradients to a sum. */
   add(sum: Float32Array, gradient: Float32Array, ...part: Part): void;
-  /** The sum of their squares, in double precision. */
+  /** Returns the sum of their squares in double precision. */
   squares(gradient: Float32Array, ...part: Part): number;
 }
 
-/** A memory's functions, and a chunk of it. */
+/** The functions of a memory, and a chunk in it. */
 interface Attached {
   functions: AdamWFunctions;
   scratch: Float32Array;
@@ -27,18 +27,18 @@ interface Attached {
 type Part = readonly [start: number, end: number];
 
 const epsilon = 1e-8;
-/** Numbers of each array that the module works on at a time: copies of them stay in the processor's cache, and calls are few. */
+/** The number of values per array in one call of the module. Copies stay in the CPU's cache, and calls are few. */
 const chunk = 16_384;
 /** The same in bytes. */
 export const chunkBytes = 4 * chunk;
 
 /**
- * Numbers that the module works on at a time, at least. In a memory that is attached, what lies between the end of an array and the
- * next multiple of them is zero, and nobody else's.
+ * The least number of values that the module works on at a time. In an attached memory, the values between an array's
+ * end and the next multiple are zero and unused.
  */
 export const stride = 8;
 
-/** A kernel with memory of its own for copies of chunks. */
+/** Creates a kernel with its own memory for copies of chunks. */
 export function createAdamWKernel(copy: CopyNumbers = copyBySet): AdamWKernel {
   const functionsOver = openAdamWModule();
   const memory = sharedMemory(4 * chunkBytes + 2 * codecBytes(chunk));
@@ -50,15 +50,18 @@ export function createAdamWKernel(copy: CopyNumbers = copyBySet): AdamWKernel {
     createMomentCodec(own, copy, floats, 4 * chunkBytes + index * codecBytes(chunk), index === 0);
   const [firstCodec, secondCodec] = [codecAt(0, firsts), codecAt(1, seconds)];
 
-  /** What is attached where all of these lie; undefined if they don't lie together. */
+  /** Returns the attached memory that contains all of these arrays; undefined if they are not in one. */
   const attachedOf = ({ buffer }: Float32Array, ...others: readonly Float32Array[]): Attached | undefined =>
     others.every((other) => other.buffer === buffer) ? attached.get(buffer) : undefined;
-  /** Copies a part to the beginning of a chunk, with zeros after it to the next multiple of what is worked on at a time. */
+  /** Copies a part to the beginning of a chunk, followed by zeros up to the next multiple of `stride`. */
   const copyPart = (from: Float32Array, to: Float32Array, start: number, end: number) => {
     copy(from, start, to, 0, end - start);
     to.fill(0, end - start, strides(end - start));
   };
-  /** Gives the parts of a gradient, at most a chunk each where it has to be copied, with their addresses in an attached memory. */
+  /**
+   * Yields the parts of a gradient with their addresses in an attached memory. Parts that must be copied have at most
+   * the size of a chunk.
+   */
   function* placed(gradient: Float32Array, { scratch }: Attached, ...whole: Part) {
     if (gradient.buffer === scratch.buffer) {
       const [start, end] = whole;
@@ -167,7 +170,7 @@ function* chunksOf(from: number, to: number): Generator<Part> {
   for (let start = from; start < to; start += chunk) yield [start, Math.min(start + chunk, to)];
 }
 
-/** The next multiple of what is worked on at a time. */
+/** Rounds up to a multiple of `stride`. */
 function strides(count: number): number {
   return Math.ceil(count / stride) * stride;
 }

@@ -1,7 +1,7 @@
 import { pageBytes, sharedMemory } from "./adamw-functions.ts";
 import { chunkBytes, stride } from "./adamw-kernel.ts";
 
-/** What AdamW works on of one parameter, in one memory, where it lies. */
+/** One parameter's arrays for AdamW, in one memory that it works on in place. */
 export interface AdamWRoom {
   parameter: Float32Array;
   gradient: Float32Array;
@@ -10,21 +10,23 @@ export interface AdamWRoom {
 }
 
 /**
- * Memories, and a room for each parameter in one of them. Each begins with a chunk for each thread, and ends with the gradients: where
- * nobody writes to them they take no memory, nor parts of pages that others have.
+ * Memories, and a room in one of them for each parameter. A memory begins with one chunk per thread and ends with the
+ * gradients. So gradients that are never written occupy no memory, not even parts of used pages.
  */
 export interface AdamWMemory {
   memories: WebAssembly.Memory[];
-  /** Zeros, in the order of the parameters; undefined for one too large, or where the system has no room. */
+  /**
+   * Zeros, in the order of the parameters. Undefined for a parameter that is too large, or if the system has no room.
+   */
   rooms: (AdamWRoom | undefined)[];
 }
 
-/** Bytes that can be addressed in a memory. */
+/** Most addressable bytes of a memory. */
 const largestMemory = 2 ** 32 - pageBytes;
-/** Bytes after which another is begun: few memories, none much larger than need be. */
+/** Bytes after which a new memory begins. So there are few memories, and none is much larger than needed. */
 const fullMemory = 2 ** 30;
 
-/** Makes rooms for parameters of so many numbers. They take memory where they are written to. */
+/** Makes rooms for parameters with these counts. They occupy memory only once they are written. */
 export function createAdamWMemory(counts: readonly number[], threads: number): AdamWMemory {
   const result: AdamWMemory = { memories: [], rooms: [] };
   for (const group of groupsOf(counts)) {
@@ -47,7 +49,7 @@ function roomsIn({ buffer }: WebAssembly.Memory, counts: readonly number[], thre
   return states.map((state, index) => ({ ...state, gradient: gradients[index]! }));
 }
 
-/** Neighbours whose rooms lie in one memory. */
+/** Groups neighboring parameters whose rooms share a memory. */
 function groupsOf(counts: readonly number[]): number[][] {
   const groups: number[][] = [];
   let bytes = Number.POSITIVE_INFINITY;
@@ -69,7 +71,7 @@ function memoryFor(counts: readonly number[], threads: number): WebAssembly.Memo
   try {
     return sharedMemory(bytes);
   } catch (error) {
-    // Addresses can be limited, of which a memory takes gigabytes whatever it holds.
+    // The process's address space may be limited, and a memory reserves gigabytes of it regardless of its size.
     if (error instanceof RangeError) return undefined;
     throw error;
   }

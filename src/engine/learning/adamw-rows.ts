@@ -1,22 +1,22 @@
-/** How numbers are given: as arrays, or as places where another thread finds them. */
+/** How numbers are represented: as arrays, or as addresses for another thread. */
 export interface NumberKinds {
   floats: unknown;
   bytes: unknown;
 }
 
-/** Arrays. */
+/** Numbers as arrays. */
 export interface Arrays {
   floats: Float32Array;
   bytes: Uint8Array;
 }
 
-/** A moment in 8 bits: a code for each number, and the scale of each block of 256 (arXiv 2110.02861). */
+/** A moment in 8 bits: a code per number, and a scale per block of 256 (arXiv 2110.02861). */
 export interface QuantizedMoment<Numbers extends NumberKinds = Arrays> {
   codes: Numbers["bytes"];
   scales: Numbers["floats"];
 }
 
-/** The running means of one parameter, in 32 bits a number or in 8. */
+/** The running means of one parameter, with 32 or 8 bits per number. */
 export type Moments<Numbers extends NumberKinds = Arrays> =
   | { bits: 32; first: Numbers["floats"]; second: Numbers["floats"] }
   | { bits: 8; first: QuantizedMoment<Numbers>; second: QuantizedMoment<Numbers> };
@@ -31,7 +31,7 @@ export interface AdamWRow<Numbers extends NumberKinds = Arrays> {
   kept: number;
 }
 
-/** What all parameters of an update have in common. */
+/** The values that all parameters of an update share. */
 export interface AdamWRates {
   gradientScale: number;
   betas: readonly [number, number];

@@ -1,4 +1,4 @@
-// A thread that helps with adamw.ts: it works on arrays of the thread that has started it, where they are.
+// A helper thread of adamw.ts. It works in place on arrays of the thread that started it.
 import { parentPort } from "node:worker_threads";
 import { foreignCalls } from "../onnx/foreign-calls.ts";
 import { type Place, workOn } from "./adamw-job.ts";
@@ -14,7 +14,7 @@ interface Bytes {
 const { koffi } = await foreignCalls();
 const kernel = createAdamWKernel(copyByMove(koffi));
 const attached: ({ memory: WebAssembly.Memory } & Place)[] = [];
-/** Memory of the last job, by address: most is where it was at the next one. */
+/** Memory of the last job by address. Most addresses are the same in the next job. */
 let last = new Map<bigint, ArrayBuffer>();
 
 parentPort?.on("message", (message: AdamWMessage) => {

@@ -19,24 +19,26 @@ import { chunkBytes, createAdamWKernel } from "./adamw-kernel.ts";
 import type { Arrays } from "./adamw-rows.ts";
 import { copyByMove } from "./copy-numbers.ts";
 
-/** Threads that work on the same arrays; the result is the same for any number of them. */
+/** Threads that work on the same arrays. The result does not depend on their number. */
 export interface AdamWThreads {
-  /** Does a job, this thread with the others, and gives the sum of each piece where squares are added up. */
+  /** Runs a job on this thread and the others. Returns the sum of each piece when squares are summed. */
   run(job: AdamWJob): Promise<Float64Array>;
-  /** From now on, arrays in these memories are worked on where they lie. */
+  /** From now on, works in place on arrays in these memories. */
   attach(memories: readonly WebAssembly.Memory[]): void;
   close(): Promise<void>;
 }
 
-/** Milliseconds after which others in this thread have their turn. */
+/** Milliseconds after which other work in this thread gets a turn. */
 const longestTurn = 200;
 
-/** What another thread is told: where memories lie and where in each its own chunk is, or what to do. */
+/** A message to another thread: the addresses of memories and of its own chunk in each, or a job. */
 export type AdamWMessage =
   | { memories: readonly ({ memory: WebAssembly.Memory } & Place)[]; scratch: number }
   | { job: AdamWJob<Places>; progress: AdamWProgress };
 
-/** So many threads, this one among them. It is alone where others can't get at its memory, by koffi. */
+/**
+ * Starts threads, counting this one. If other threads can't access its memory through koffi, this thread works alone.
+ */
 export async function openAdamWThreads(threads: number): Promise<AdamWThreads> {
   const calls = await foreignCalls().catch(() => undefined);
   const kernel = createAdamWKernel(calls && copyByMove(calls.koffi));
@@ -49,7 +51,7 @@ export async function openAdamWThreads(threads: number): Promise<AdamWThreads> {
         for (const helper of helpers) helper.postMessage(message);
       }
       const own = { floats: (array: Float32Array) => array, bytes: (array: Uint8Array) => array };
-      // Memory that nobody wrote to before takes seconds a gigabyte on some machines: heartbeats and the like have their turn.
+      // The first write to memory takes seconds per gigabyte on some machines, so heartbeats and other work get turns.
       while (!workOn(kernel, job, progress, own, longestTurn)) await setImmediate();
       finished(progress);
       return progress.sums;

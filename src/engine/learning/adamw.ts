@@ -6,23 +6,23 @@ import type { AdamWRow, Moments } from "./adamw-rows.ts";
 import { openAdamWThreads } from "./adamw-threads.ts";
 import { type LearningRates, rateOf } from "./learning-rates.ts";
 
-/** What one update needs to know. */
+/** The settings of one update. */
 export interface AdamWSettings extends LearningRates {
-  /** Decoupled; matrices only. Norms and biases don't decay. */
+  /** Decoupled weight decay, for matrices only. Norms and biases don't decay. */
   weightDecay: number;
-  /** How slowly the running means of gradients and of their squares change, as in Adam: default [0.9, 0.999]. */
+  /** The decay rates of the running means of gradients and of their squares, as in Adam. Default: [0.9, 0.999]. */
   betas?: readonly [number, number];
   /** The number of this update, from 1. */
   update: number;
-  /** What gradients are multiplied with first. */
+  /** Factor that gradients are multiplied with first. */
   gradientScale: number;
 }
 
-/** AdamW's arithmetic in float32 on several threads; bit for bit the same on any number of them. */
+/** AdamW's arithmetic in float32 on several threads. The result is bit for bit the same for any number of threads. */
 export interface AdamW {
   /**
-   * Updates parameters and moments in place (AdamW, arXiv 1711.05101; epsilon 1e-8). Parameters without a gradient
-   * stay as they are.
+   * Updates parameters and moments in place (AdamW, arXiv 1711.05101; epsilon 1e-8). Parameters without a gradient stay
+   * unchanged.
    */
   update(
     parameters: ReadonlyMap<string, Tensor>,
@@ -31,22 +31,22 @@ export interface AdamW {
     settings: AdamWSettings,
   ): Promise<void>;
   /**
-   * Rooms for parameters of so many numbers: what lies there is worked on where it is, in half the time. Undefined for one that is too
-   * large, or where the system has no room. To be asked for before anything else.
+   * Returns rooms for parameters with these counts. AdamW works in them in place, which halves its time. Undefined for
+   * a parameter that is too large, or if the system has no room. Call it before anything else.
    */
   rooms(counts: readonly number[], advice?: MemoryAdvice): (AdamWRoom | undefined)[];
   /** Adds gradients to sums of the same names, in place. */
   add(sums: ReadonlyMap<string, Float32Array>, gradients: ReadonlyMap<string, Float32Array>): Promise<void>;
-  /** The Euclidean norm of all gradients together. */
+  /** Returns the Euclidean norm of all gradients together. */
   norm(gradients: ReadonlyMap<string, Float32Array>): Promise<number>;
   /** Ends its threads. */
   close(): Promise<void>;
 }
 
-/** Numbers of which one thread alone makes less than others take to wake up. */
+/** The count up to which one thread finishes before others would have woken up. */
 const fewNumbers = 2 ** 19;
 
-/** An optimizer of its own. Its threads start when they are first worth while. */
+/** Creates an optimizer. Its threads start at the first update that is worth it. */
 export function createAdamW(threads: number): AdamW {
   const opened = new Map<number, ReturnType<typeof openAdamWThreads>>();
   const memories: WebAssembly.Memory[] = [];

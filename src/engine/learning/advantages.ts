@@ -11,29 +11,35 @@ import { joined } from "./objective.ts";
 /** How a trajectory's rewards become the advantages of its action tokens. */
 export interface AdvantageSettings extends GaeSettings {
   /**
-   * - `gae`: generalised advantage estimation with a value head (PPO);
-   * - `group-mean`: the reward less the mean of its group (GRPO, Dr. GRPO, DAPO, GSPO, REINFORCE++-baseline);
-   * - `leave-one-out`: the reward less the mean of the others of its group (RLOO);
-   * - `return`: the discounted rewards from the token on (REINFORCE++, arXiv 2501.03262).
+   * - `gae`: generalized advantage estimation with a value head (PPO).
+   * - `group-mean`: the reward minus the mean of its group (GRPO, Dr. GRPO, DAPO, GSPO, REINFORCE++-baseline).
+   * - `leave-one-out`: the reward minus the mean of the others in its group (RLOO).
+   * - `return`: the discounted sum of rewards from the token on (REINFORCE++, arXiv 2501.03262).
    */
   advantages: "gae" | "group-mean" | "leave-one-out" | "return";
-  /** What advantages are divided by: nothing, the deviation of their group's rewards, or (whitened) that of the whole batch's tokens. */
+  /**
+   * The divisor of advantages: none, the standard deviation of the group's rewards, or (whitened) that of all tokens in
+   * the batch.
+   */
   normalization: "none" | "group" | "batch";
   /**
-   * What a reward is credited to: each token (gae, return), each turn (gae with a turn as the action; group-mean with
-   * rewards compared turn by turn), or the whole trajectory (group-mean, leave-one-out).
+   * The unit that a reward is credited to: each token (gae, return), each turn (gae with a turn as the action;
+   * group-mean with rewards compared by turn), or the whole trajectory (group-mean, leave-one-out).
    */
   credit: "token" | "turn" | "trajectory";
 }
 
-/** An episode with what its estimators want. */
+/** An episode with the inputs of its estimator. */
 export interface ScoredEpisode extends Episode {
   group: string;
-  /** Of the value head, for gae. */
+  /** From the value head, for gae. */
   values?: Float32Array;
 }
 
-/** The advantages of each episode's action tokens; returns, what a value head should have said, with gae alone. */
+/**
+ * Returns the advantages of each episode's action tokens, and with gae also the returns, which are the targets of a
+ * value head.
+ */
 export function estimateAdvantages(
   episodes: readonly ScoredEpisode[],
   settings: AdvantageSettings,
@@ -81,8 +87,8 @@ function rawAdvantages(
 }
 
 /**
- * Numbers shifted to mean 0 and scaled to standard deviation 1 (of a sample, n − 1). Equal numbers become 0, and so does
- * a single one.
+ * Shifts numbers to mean 0 and scales them to standard deviation 1 (of a sample, n − 1). Equal numbers and single ones
+ * become 0.
  */
 export function whiten(numbers: Float32Array): Float32Array {
   const count = numbers.length;

@@ -1,15 +1,16 @@
 /**
- * How the losses of action tokens become one number:
- * - `token-mean`: the mean over all action tokens (DAPO, arXiv 2503.14476);
- * - `sequence-mean`: each sequence's mean, then the mean over sequences (GRPO, arXiv 2402.03300);
- * - `sequence-sum`: each sequence's sum, then the mean over sequences (RLOO, arXiv 2402.14740);
+ * How the losses of action tokens become one number.
+ * - `token-mean`: the mean over all action tokens (DAPO, arXiv 2503.14476).
+ * - `sequence-mean`: each sequence's mean, then the mean over sequences (GRPO, arXiv 2402.03300).
+ * - `sequence-sum`: each sequence's sum, then the mean over sequences (RLOO, arXiv 2402.14740).
  * - `constant`: each sequence's sum over a constant, then the mean over sequences (Dr. GRPO, arXiv 2503.20783).
  */
 export type Aggregation = "token-mean" | "sequence-mean" | "sequence-sum" | "constant";
 
 /**
- * The weight of each action token of a minibatch's sequences, which have `counts` of them. The weighted sum of the tokens'
- * losses is the aggregated loss. `constant` is what the aggregation `constant` divides by.
+ * Returns the weight of each action token in a minibatch. `counts` are the numbers of action tokens in its sequences.
+ * The weighted sum of the tokens' losses is the aggregated loss. `constant` is the divisor of the aggregation
+ * `constant`.
  */
 export function aggregationWeights(
   counts: readonly number[],

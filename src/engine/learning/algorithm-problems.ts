@@ -2,11 +2,11 @@ import { type AlgorithmSettings, comparesTurns } from "./algorithm.ts";
 import type { RewardSettings } from "./reward-normalization.ts";
 import type { TrainingSettings } from "./training-settings.ts";
 
-/** A setting that doesn't go with another one. */
+/** A setting that conflicts with another one. */
 export interface SettingProblem {
   /** The setting's name. */
   key: string;
-  /** Such as "is 3, but …", without a full stop. */
+  /** Such as "is 3, but …", without a period. */
   reason: string;
   /** What to do. */
   help: string;
@@ -19,7 +19,7 @@ const credits: Readonly<Record<AlgorithmSettings["advantages"], readonly Algorit
   return: ["token"],
 };
 
-/** What doesn't fit together in an algorithm's settings and the size of the groups that it is given. */
+/** Returns the conflicts among an algorithm's settings and the size of its groups. */
 export function algorithmProblems(
   settings: AlgorithmSettings &
     RewardSettings &
@@ -114,7 +114,10 @@ export function algorithmProblems(
   return checks.flatMap(([wrong, problem]) => (wrong ? [problem] : []));
 }
 
-/** Advantages are the same whatever their rewards' common size, if they are divided by a deviation and hold nothing else. */
+/**
+ * Advantages that are divided by a deviation do not depend on a common scale of their rewards, unless other terms are
+ * added.
+ */
 function rewardChecks(settings: AlgorithmSettings & RewardSettings): [boolean, SettingProblem][] {
   const { advantages, normalization, rewardNormalization = "none", rewardClip } = settings;
   const hasBaseline = advantages === "group-mean" || advantages === "leave-one-out";

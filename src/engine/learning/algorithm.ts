@@ -4,38 +4,40 @@ import type { ImportanceCorrection } from "./importance-correction.ts";
 import type { KlEstimator } from "./kl.ts";
 import type { ClipSettings, RatioLevel } from "./policy-loss.ts";
 
-/** All that distinguishes one policy-gradient algorithm from another. docs/algorithms.md has the formulas. */
+/** The settings that distinguish policy-gradient algorithms. docs/algorithms.md has the formulas. */
 export interface AlgorithmSettings extends AdvantageSettings, ClipSettings {
   ratio: RatioLevel;
   aggregation: Aggregation;
-  /** What the aggregation `constant` divides a sequence's sum by. */
+  /** The divisor of a sequence's sum in the aggregation `constant`. */
   lengthConstant: number;
-  /** A new value counts no further than this from the old one. */
+  /** A new value is clipped to this distance from the old one. */
   valueClip: number;
   valueCoefficient: number;
-  /** Whether the KL divergence to the reference is a term of the loss or is taken from the tokens' rewards. */
+  /** Whether the KL divergence to the reference is a term of the loss or subtracted from the tokens' rewards. */
   klIn: "loss" | "reward";
   klEstimator: KlEstimator;
-  /** 0 for none, and no reference; with a target, the coefficient of the first step. */
+  /** 0: no KL term and no reference. With a target, it is the coefficient of the first step. */
   klCoefficient: number;
-  /** Nats a token that the coefficient is steered towards; default: the coefficient stays. */
+  /**
+   * The target KL divergence in nats per token, which the coefficient adapts to. Default: the coefficient is constant.
+   */
   klTarget?: number;
   /** In trajectories. */
   klHorizon: number;
-  /** 0 for none. */
+  /** 0: no entropy bonus. */
   entropyCoefficient: number;
   importanceCorrection: ImportanceCorrection;
   importanceMinimum: number;
   importanceMaximum: number;
-  /** The most action tokens of a trajectory, for the soft punishment of long ones; default: none. */
+  /** The most action tokens of a trajectory, for the soft penalty of long ones. Default: none. */
   overlongMaximum?: number;
   overlongBuffer: number;
   overlongPenalty: number;
-  /** Leave out the groups whose rewards are all equal; with credit by turn, those of all their turns. */
+  /** Leaves out groups whose rewards are all equal. With credit by turn, groups whose turn rewards are all equal. */
   leaveOutUniformGroups: boolean;
 }
 
-/** Whether what turns earned is compared within a group, not what whole trajectories did. */
+/** Whether turn rewards instead of whole trajectories' rewards are compared within a group. */
 export function comparesTurns({
   advantages,
   credit,
@@ -94,10 +96,10 @@ const grpo: AlgorithmSettings = {
 };
 
 /**
- * The algorithms, with the numbers of their papers where they give some:
- * PPO (Schulman et al. 2017, arXiv 1707.06347), GRPO (Shao et al. 2024, arXiv 2402.03300), Dr. GRPO (Liu et al. 2025, arXiv
- * 2503.20783), DAPO (Yu et al. 2025, arXiv 2503.14476), RLOO (Ahmadian et al. 2024, arXiv 2402.14740), REINFORCE++ and its
- * variant with a baseline (Hu et al. 2025, arXiv 2501.03262), GSPO (Zheng et al. 2025, arXiv 2507.18071).
+ * The algorithms, with the settings of their papers where given: PPO (Schulman et al. 2017, arXiv 1707.06347), GRPO
+ * (Shao et al. 2024, arXiv 2402.03300), Dr. GRPO (Liu et al. 2025, arXiv 2503.20783), DAPO (Yu et al. 2025, arXiv
+ * 2503.14476), RLOO (Ahmadian et al. 2024, arXiv 2402.14740), REINFORCE++ and its variant with a baseline (Hu et al.
+ * 2025, arXiv 2501.03262), GSPO (Zheng et al. 2025, arXiv 2507.18071).
  */
 export const algorithmPresets: Readonly<Record<Algorithm, AlgorithmSettings>> = {
   ppo,

@@ -5,52 +5,55 @@ import { contextLength, type ModelConfig } from "../models/config/model-config.t
 import { routedLayers } from "../models/graph/expert-choice.ts";
 import type { Tensor } from "../onnx/session.ts";
 
-/** Token ids, and a mask that is 1 where the policy wrote the token, 0 elsewhere. */
+/** Token ids, and a mask that is 1 for tokens that the policy wrote and 0 elsewhere. */
 export interface TokenSequence {
   readonly tokens: readonly number[];
   readonly mask: readonly number[];
-  /** Of a mixture of experts, as it was sampled. Default: none. */
+  /** For a mixture of experts: routing ties during sampling. Default: none. */
   readonly routerTies?: RouterTies;
 }
 
 /**
- * Sequences as a model takes them: their tokens one after the other, a row each, without padding; only attention
- * pads them, to [batch, length]. What sequences begin with alike, up to what they are trained on, are the same rows.
+ * Sequences in the layout of a model: one row per token, sequence after sequence, without padding. Only attention pads
+ * them, to [batch, length]. Sequences share the rows of a common beginning, up to their trained tokens.
  */
 export interface TokenBatch {
   readonly batch: number;
-  /** Tokens that all sequences begin with and that attention takes once, the first rows; none if it takes sequences whole. */
+  /**
+   * The number of tokens at the start of all sequences that attention processes once. They are the first rows. 0 if it
+   * processes sequences whole.
+   */
   readonly prefix: number;
-  /** Tokens of the longest sequence after the prefix, or somewhat more. */
+  /** The number of tokens of the longest sequence after the prefix, possibly rounded up. */
   readonly length: number;
   /** [rows]. */
   readonly tokens: BigInt64Array;
-  /** [rows]: where each token stands in its sequence. */
+  /** [rows]: each token's position in its sequence. */
   readonly positions: BigInt64Array;
-  /** [batch, length]: the row after the prefix at each place; the first where there is padding. */
+  /** [batch, length]: the row after the prefix at each place; the first row for padding. */
   readonly index: BigInt64Array;
-  /** Of each row after the prefix: its place in [batch · length], of those that it has the first. */
+  /** For each row after the prefix: the first of its places in [batch · length]. */
   readonly places: BigInt64Array;
   /** [batch, length]: 1 at those places. */
   readonly present: Float32Array;
-  /** The rows that have more places, at least one row even if none has, */
+  /** Rows with more than one place. At least one row, even if none has. */
   readonly shared: BigInt64Array;
-  /** [shared, copies]: their other places, */
+  /** [shared, copies]: their other places. */
   readonly copies: BigInt64Array;
-  /** [shared, 1, copies]: and 1 where there is such a place. */
+  /** [shared, 1, copies]: 1 for existing places. */
   readonly copied: Float32Array;
-  /** [rows, routers]: experts of ties, −1 where there is none. Absent without routers. */
+  /** [rows, routers]: experts of ties, −1 without one. Absent without routers. */
   readonly ties?: BigInt64Array;
-  /** For each action token, in order: the row that predicts it (the token before), */
+  /** For each action token in order: the row that predicts it, which is the previous token's. */
   readonly actions: BigInt64Array;
-  /** and its id. */
+  /** For each action token in order: its id. */
   readonly targets: BigInt64Array;
 }
 
 /**
- * Joins sequences to one batch, padded to a multiple of `multiple`. Tokens after the last action token have no part in the loss and are left out.
- * The first `prefix` tokens, at most `commonPrefix`, are kept apart.
- * Throws TRAINING_BATCH_INVALID for a sequence that is too long, whose mask doesn't fit or marks the first token
+ * Joins sequences into one batch, padded to a multiple of `multiple`. Drops tokens after the last action token, which
+ * the loss does not depend on. Keeps the first `prefix` tokens, at most `commonPrefix`, separate. Throws
+ * TRAINING_BATCH_INVALID for a sequence that is too long, whose mask has another length or marks the first token
  * (nothing predicts it), for ids outside the vocabulary, and if no token carries loss.
  */
 export function batchSequences(
@@ -88,7 +91,7 @@ export function batchSequences(
   });
 }
 
-/** A token of one sequence, or of several that begin alike. */
+/** A token of one sequence, or of several with the same beginning. */
 interface TokenRow {
   token: number;
   position: number;
@@ -96,20 +99,22 @@ interface TokenRow {
   places: number[];
 }
 
-/** Numbers the rows of sequences: tokens that they begin with alike, up to what each is trained on, are the same rows. */
+/**
+ * Assigns numbers to the rows of sequences. Sequences share the rows of a common beginning, up to their trained tokens.
+ */
 export interface RowNumbers {
-  /** The row of each token of a sequence that has a part in the loss. */
+  /** Returns the row of each token of a sequence that the loss depends on. */
   add(sequence: TokenSequence): number[];
-  /** Rows so far. */
+  /** The number of rows so far. */
   count(): number;
 }
 
-/** More than any vocabulary has. */
+/** A number larger than any vocabulary. */
 const manyTokens = 2 ** 21;
 
-/** Numbers from zero. */
+/** Creates row numbers that begin at zero. */
 export function createRowNumbers(): RowNumbers {
-  /** Rows that others may share, by the row before and the token. */
+  /** Shareable rows, by the previous row and the token. */
   const known = new Map<number, number>();
   let count = 0;
   return {
@@ -130,17 +135,21 @@ export function createRowNumbers(): RowNumbers {
   };
 }
 
-/** Tokens that a sequence may share: those before the one that predicts its first action token. */
+/**
+ * Returns the number of tokens that a sequence may share: those before the one that predicts its first action token.
+ */
 function shareableLength({ mask }: TokenSequence): number {
   return Math.max(0, mask.indexOf(1) - 1);
 }
 
-/** What attention pads sequences to: the longest after a prefix, rounded up to a multiple. */
+/**
+ * Returns the length that attention pads sequences to: that of the longest after a prefix, rounded up to a multiple.
+ */
 export function paddedLength(sequences: readonly TokenSequence[], multiple: number, prefix: number): number {
   return multiple * Math.ceil((Math.max(1, ...sequences.map(lossLength)) - prefix) / multiple);
 }
 
-/** How many tokens all of some sequences begin with that are the same rows in each. */
+/** Returns the number of tokens at the start of all sequences that share their rows. */
 export function commonPrefix(sequences: readonly TokenSequence[]): number {
   const numbers = createRowNumbers();
   const shared = sequences.map((sequence) => {
@@ -151,7 +160,10 @@ export function commonPrefix(sequences: readonly TokenSequence[]): number {
   return Math.min(...shared);
 }
 
-/** The rows of sequences that are padded to a length after a prefix, those of them that predict actions, and their numbers by sequence. */
+/**
+ * Returns the rows of sequences padded to a length after a prefix, the rows that predict actions, and the row numbers
+ * by sequence.
+ */
 export function rowsOf(sequences: readonly TokenSequence[], length: number, prefix = 0) {
   const rows: TokenRow[] = [];
   const actions: number[] = [];
@@ -167,7 +179,7 @@ export function rowsOf(sequences: readonly TokenSequence[], length: number, pref
   return { rows, actions, numbers };
 }
 
-/** [rows, routers]: the experts of ties, −1 elsewhere. Of rows that several sequences have, the first says. */
+/** Returns [rows, routers]: the experts of ties, −1 elsewhere. A shared row takes the ties of its first sequence. */
 function tieTable(
   sequences: readonly TokenSequence[],
   numbers: readonly (readonly number[])[],
@@ -186,7 +198,7 @@ function tieTable(
   return table;
 }
 
-/** Of the places of each row: those after the first. */
+/** Returns all places of each row but the first. */
 function copiesOf(places: readonly (readonly number[])[]): Pick<TokenBatch, "shared" | "copies" | "copied"> {
   const several = [...places.keys()].filter((row) => places[row]!.length > 1);
   const shared = several.length > 0 ? several : [0];
@@ -199,7 +211,7 @@ function copiesOf(places: readonly (readonly number[])[]): Pick<TokenBatch, "sha
   };
 }
 
-/** A batch under the names that the training models' inputs have; logits are divided by the temperature. */
+/** Returns a batch as inputs of the training models. Logits are divided by the temperature. */
 export function batchFeeds(batch: TokenBatch, temperature = 1): Record<string, Tensor> {
   const rows = [batch.tokens.length];
   const own = rows[0]! - batch.prefix;
@@ -230,17 +242,17 @@ function numbersFrom(start: number, count: number): BigInt64Array {
   return BigInt64Array.from({ length: count }, (_, at) => BigInt(start + at));
 }
 
-/** Tokens of a sequence that have a part in the loss: those before its last action token. */
+/** Returns the number of tokens that the loss depends on: those before the last action token. */
 export function lossLength({ mask }: TokenSequence): number {
   return Math.max(1, mask.lastIndexOf(1));
 }
 
-/** Where the action tokens of a sequence are. */
+/** Returns the positions of a sequence's action tokens. */
 export function actionPositions({ mask }: TokenSequence): number[] {
   return mask.flatMap((marked, at) => (marked === 1 ? [at] : []));
 }
 
-/** Throws TRAINING_BATCH_INVALID for sequences that can't be batched, by their number. */
+/** Throws TRAINING_BATCH_INVALID with the number of a sequence that can't be batched. */
 export function checkSequences(sequences: readonly TokenSequence[], config: ModelConfig): void {
   for (const [index, sequence] of sequences.entries()) {
     const problem = problemOf(sequence, config) ?? tieProblem(sequence, config);

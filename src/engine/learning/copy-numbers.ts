@@ -1,6 +1,6 @@
 import type { ForeignFunctions } from "../onnx/foreign-calls.ts";
 
-/** Copies so many numbers of one array, from `start` on, to another of the same type, to `at` and on. */
+/** Copies `count` numbers of an array from `start` to the position `at` of another one of the same type. */
 export type CopyNumbers = <Numbers extends Float32Array | Uint8Array>(
   from: Numbers,
   start: number,
@@ -9,11 +9,11 @@ export type CopyNumbers = <Numbers extends Float32Array | Uint8Array>(
   count: number,
 ) => void;
 
-/** By JavaScript: memory that threads share it copies in small pieces, at a third of the speed. */
+/** Copies with JavaScript. It copies memory shared by threads in small pieces, at a third of the speed. */
 export const copyBySet: CopyNumbers = (from, start, to, at, count) =>
   to.set(from.subarray(start, start + count), at);
 
-/** By the C library's memmove, or by JavaScript where that can't be called. */
+/** Copies with the C library's memmove, or with JavaScript if that can't be called. */
 export function copyByMove(koffi: ForeignFunctions["koffi"]): CopyNumbers {
   try {
     const move = koffi.load(null).func("void memmove(uintptr_t, uintptr_t, size_t)");

@@ -3,8 +3,8 @@ import { nextLossScale } from "./loss-scale.ts";
 import type { TrainerState } from "./trainer-state.ts";
 
 /**
- * Counts an update in a state, and returns true; or, if one of its quantities is not finite, skips it where there is a
- * loss scale that can be halved, and returns false. Throws TRAINING_NOT_FINITE where there is none.
+ * Counts an update in a state and returns true. If one of its quantities is not finite, halves the loss scale, skips
+ * the update and returns false. Throws TRAINING_NOT_FINITE if there is no loss scale to halve.
  */
 export function countUpdate(state: TrainerState, quantities: Readonly<Record<string, number>>): boolean {
   const { lossScale } = state;

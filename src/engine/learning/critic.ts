@@ -5,8 +5,9 @@ import { freshTrainerState, type TrainerState } from "./trainer-state.ts";
 import { type TrainedModel, trainedWeightShapes } from "./training-graphs.ts";
 
 /**
- * The state of a critic that is a model of its own, before it learned anything: it begins with what the policy is, a copy of its weights
- * or of its adapter (frozen weights are shared), with a value head of zeros in place of the language-model head, and moments of as many bits.
+ * Returns the initial state of a critic that is a separate model. It copies the policy's weights or adapter (frozen
+ * weights are shared). A zeroed value head replaces the language-model head. Its moments have as many bits as the
+ * policy's.
  */
 export function freshCritic(
   model: TrainedModel,
@@ -19,13 +20,13 @@ export function freshCritic(
   return { ...freshTrainerState(critic, body, 0, bits), adapter: copies(adapter) };
 }
 
-/** Bytes that `freshCritic` copies. */
+/** Returns the bytes that `freshCritic` copies. */
 export function freshCriticBytes(model: TrainedModel, { weights, adapter }: TrainerState): number {
   const copied = adapter.size === 0 ? bodyOf({ ...model, critic: true }, weights) : adapter;
   return byteLength(copied.values());
 }
 
-/** The weights that a critic has, too. */
+/** Returns the weights that a critic has as well. */
 function bodyOf(critic: TrainedModel, weights: TrainerState["weights"]): Map<string, Tensor> {
   const shapes = trainedWeightShapes(critic);
   return new Map([...weights].filter(([name]) => shapes.has(name)));

@@ -9,26 +9,26 @@ import type { LearningRates } from "./learning-rates.ts";
 import { nextName, type OptimizerGraphSettings, optimizerModel } from "./optimizer-graph.ts";
 import { gradientName } from "./training-graphs.ts";
 
-/** Parameters and moments that stay in a card's memory from update to update. */
+/** Parameters and moments that stay in a card's memory between updates. */
 export interface DeviceOptimizer {
-  /** The parameters as they are now, to feed to models on the same device. */
+  /** Returns the current parameters, to feed to models on the same device. */
   parameters(): ReadonlyMap<string, DeviceTensor>;
   /**
-   * Adds a pass's gradients, by parameter, to those of the next update, and takes their memory over. The session
-   * that made them stays open until this optimizer is closed.
+   * Adds a pass's gradients, by parameter, to those of the next update, and takes ownership of their memory. The
+   * session that made them must stay open until this optimizer is closed.
    */
   add(gradients: ReadonlyMap<string, DeviceTensor>): Promise<void>;
   /**
-   * An AdamW update of the parameters that gradients were added for; returns the gradients' norm before clipping.
-   * Nothing changes if that is not finite.
+   * Updates the parameters that have gradients with AdamW. Returns the gradients' norm before clipping. Changes nothing
+   * if the norm is not finite.
    */
   update(rates: CardRates): Promise<number>;
-  /** Copies of parameters and moments (`first/…`, `second/…`) for the processor. */
+  /** Returns copies of parameters and moments (`first/…`, `second/…`) in main memory. */
   read(): Promise<Map<string, Tensor>>;
   close(): Promise<void>;
 }
 
-/** Takes parameters and their moments to a card. */
+/** Moves parameters and their moments to a card. */
 export async function createDeviceOptimizer(
   device: Card,
   parameters: ReadonlyMap<string, Tensor>,
@@ -36,7 +36,7 @@ export async function createDeviceOptimizer(
   settings: OptimizerGraphSettings,
 ): Promise<DeviceOptimizer> {
   const { tensors: state, session: upload } = await toDevice(new Map([...parameters, ...moments]), device);
-  /** Models for the sets of parameters that are updated together, by their names. */
+  /** Models for the sets of parameters that are updated together, by parameter names. */
   const opened = new Map<string, Promise<{ adder: Session; optimizer: Session }>>();
   let sums = new Map<string, DeviceTensor>();
 

@@ -17,27 +17,30 @@ import {
   trainingModel,
 } from "./training-graphs.ts";
 
-/** A model with its session. */
+/** A model and its session. */
 export interface OpenModel<Model extends PolicyModel> {
   model: Model;
   session: LendingSession;
 }
 
-/** How a training model computes: how many layers again, in which form of attention, and whether it adds gradients up. */
+/**
+ * How a training model computes: the number of recomputed layers, the form of attention, and whether it adds gradients
+ * up.
+ */
 type TrainingForm = [recomputed: number, attention: AttentionForm, adds: boolean];
 
 /** The training models of one objective. */
 export interface TrainingModels {
-  /** A model without a session, as a plan looks at it. */
+  /** Returns a model without a session, for planning. */
   model(...form: TrainingForm): TrainingModel;
   open(...form: TrainingForm): Promise<OpenModel<TrainingModel>>;
 }
 
-/** The models of an engine. Each is made and opened when it is first wanted, and stays open. */
+/** The models of an engine. Each is built and opened at its first use, and stays open. */
 export interface EngineModels {
-  /** Scores by the policy, values included. */
+  /** Scores with the policy, including values. */
   policy(attention: AttentionForm): Promise<OpenModel<PolicyModel>>;
-  /** Scores by the reference policy. */
+  /** Scores with the reference policy. */
   reference(attention: AttentionForm): Promise<OpenModel<PolicyModel>>;
   training(objective: Objective): TrainingModels;
   close(): Promise<void>;
@@ -47,13 +50,13 @@ interface ModelOptions {
   trained: TrainedModel;
   target: Target & { device: Device };
   threads: number;
-  /** Whether the reference policy has an adapter, too. */
+  /** Whether the reference policy has an adapter. */
   hasReferenceAdapter: () => Promise<boolean>;
-  /** Called before each pass of a model; throws once the engine is being closed. */
+  /** Called before each pass of a model. Throws once the engine is being closed. */
   checkOpen: () => void;
 }
 
-/** The models of an engine, none open yet. */
+/** Returns the models of an engine. None are open yet. */
 export function engineModels(options: ModelOptions): EngineModels {
   const { trained, target } = options;
   const { config, base, lora } = trained;
@@ -77,7 +80,7 @@ export function engineModels(options: ModelOptions): EngineModels {
     training,
     async close() {
       const all = [policy, reference, ...byObjective.values()].flatMap(({ made }) => made());
-      // Whoever wanted a model that could not be opened has seen the error.
+      // The caller that needed a model has already received the error of opening it.
       for (const opened of await Promise.allSettled(all))
         if (opened.status === "fulfilled") await opened.value.session.close();
     },
@@ -110,7 +113,7 @@ async function openModel<Model extends PolicyModel>(
     ? await createLendingSession(runtime, model.graph, model.bytes, { ...settings, sharesMemory: true })
     : lendsNothing(await createSession(model.bytes, { ...settings, device, keptOnDevice }));
   const run: LendingSession["run"] = async (...given) => {
-    checkOpen(); // whoever closes the engine waits for a pass, not for all that belong to an update
+    checkOpen(); // closing the engine waits for a pass, not for a whole update
     return session.run(...given);
   };
   return { model, session: { ...session, run } };

@@ -11,15 +11,15 @@ import type { TrainerState } from "./trainer-state.ts";
 import type { TrainedModel } from "./training-graphs.ts";
 import type { UpdateSettings } from "./update.ts";
 
-/** What an engine scores and updates with. */
+/** The parts of an engine for scores and updates. */
 export interface EngineParts {
   trained: TrainedModel;
   state: TrainerState;
   device: Device;
   settings: Omit<UpdateSettings, keyof LearningRates>;
-  /** Bytes of memory that nobody has taken; default: of this process's. */
+  /** Returns the available bytes of memory. Default: this process's. */
   available: (() => number) | undefined;
-  /** How many tokens a pass may have. */
+  /** Most tokens of a pass. */
   tokens: PassTokens;
   optimizer: AdamW;
   models: EngineModels;
@@ -27,7 +27,7 @@ export interface EngineParts {
   planner(): Promise<StepPlanner>;
 }
 
-/** The parameters of these names, as a model's inputs. */
+/** Returns the parameters of these names as a model's inputs. */
 export function select(
   parameters: Parameters,
   names: readonly string[],

@@ -6,7 +6,7 @@ import { bytesToLoad, loadedFor } from "./loaded-for.ts";
 import { checkAvailable } from "./memory-room.ts";
 import { type ActionScores, scoreActions } from "./score-actions.ts";
 
-/** Scores the action tokens of sequences, as `TrainingEngine.score` promises. */
+/** Scores the action tokens of sequences, for `TrainingEngine.score`. */
 export async function scoreSequences(
   { trained, device, available, tokens, models, weights }: EngineParts,
   sequences: readonly TokenSequence[],

@@ -10,7 +10,7 @@ import { sumPasses } from "./summed-passes.ts";
 import { lengthStep, prefixLength } from "./token-passes.ts";
 import { applyUpdate } from "./update.ts";
 
-/** Checks that the longest sample fits into the memory that there is, as `TrainingEngine.check` promises. */
+/** Checks that the longest sample fits into memory, for `TrainingEngine.check`. */
 export async function checkMemory(
   { planner, models }: Pick<EngineParts, "planner" | "models">,
   objective: Objective,
@@ -24,7 +24,7 @@ export async function checkMemory(
   });
 }
 
-/** A part of an update that is computed at once. */
+/** A part of an update that is computed in one pass. */
 interface PlannedPass {
   /** The numbers of its samples. */
   members: readonly number[];
@@ -52,7 +52,7 @@ function planPasses(
   };
 }
 
-/** Computes the gradients of a minibatch pass by pass and updates the state, as `TrainingEngine.update` promises. */
+/** Computes the gradients of a minibatch pass by pass and updates the state, for `TrainingEngine.update`. */
 export async function updateOnSamples(parts: EngineParts, request: UpdateRequest): Promise<UpdateResult> {
   const { trained, state, optimizer, weights, settings } = parts;
   const { objective, samples, scalars, temperature = 1, onShare, ...rates } = request;
@@ -67,7 +67,7 @@ export async function updateOnSamples(parts: EngineParts, request: UpdateRequest
   const { into, canAdd, zeros } = await weights.gradientRooms();
   const models = parts.models.training(objective);
   const { recomputed, passes } = planPasses(await parts.planner(), models, samples, canAdd);
-  // The gradients of a single pass are lent: in the runtime's memory they take the place of activations.
+  // The gradients of a single pass stay in the runtime's memory, where activations were.
   const isSummed = passes.length > 1;
   const adds = isSummed && canAdd;
   const lossScale = state.lossScale?.scale;

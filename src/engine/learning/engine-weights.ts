@@ -19,20 +19,23 @@ export type Reference = ReadonlyMap<string, Tensor | LazyTensor>;
 /** Tensors that a model reads, by name. */
 export type Parameters = ReadonlyMap<string, Tensor | DeviceTensor>;
 
-/** The weights of an engine, wherever they are: in the state, where AdamW works on them in place, or on a card. */
+/** The weights of an engine, either in the state, where AdamW works on them in place, or on a card. */
 export interface EngineWeights {
-  /** The parameters on a card, where they are trained; undefined on the CPU. */
+  /** Returns the parameters on a card if they are trained there; undefined on the CPU. */
   card(): Promise<TrainedOnCard | undefined>;
-  /** The policy's parameters as they are now. */
+  /** Returns the policy's current parameters. */
   policy(): Promise<Parameters>;
-  /** What the reference policy reads. Throws TRAINING_STATE_INVALID if there is none. */
+  /** Returns the reference's parameters. Throws TRAINING_STATE_INVALID if there are none. */
   reference(): Promise<ReadonlyMap<string, Tensor | DeviceTensor | LazyTensor>>;
   hasReferenceAdapter(): Promise<boolean>;
-  /** Where gradients of several passes are added up. Moves the state's tensors there at first. */
+  /**
+   * Returns the memory in which gradients of several passes are added up. The first call moves the state's tensors
+   * there.
+   */
   gradientRooms(): Promise<GradientRooms>;
-  /** Whether the gradients have rooms: to make them takes memory. */
+  /** Whether the gradients have rooms. Making them takes memory. */
   hasRooms(): boolean;
-  /** Brings the state up to date where a card keeps it. */
+  /** Copies the parameters on a card to the state. */
   read(): Promise<void>;
   close(): Promise<void>;
 }
@@ -43,11 +46,11 @@ interface WeightOptions {
   device: Device;
   optimizer: AdamW;
   settings: Omit<UpdateSettings, keyof LearningRates>;
-  /** Reads the reference's weights, or its adapter; undefined without one. */
+  /** Reads the reference's weights or its adapter. Undefined without a reference. */
   readReference: (() => Promise<Reference>) | undefined;
 }
 
-/** The weights of an engine, in the state for now. */
+/** Returns the weights of an engine, initially in the state. */
 export function engineWeights({
   trained,
   state,
@@ -88,7 +91,7 @@ export function engineWeights({
     hasRooms: () => rooms.made() !== undefined,
     read: async () => (await card.made())?.read(),
     close: async () => {
-      // Whoever wanted a card that could not be used has seen the error.
+      // The caller that needed a card has already received the error of opening it.
       const [onCard] = await Promise.allSettled([card.made()]);
       if (onCard.status === "fulfilled") await onCard.value?.close();
     },

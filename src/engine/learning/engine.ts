@@ -7,34 +7,38 @@ import type { UpdateOutcome } from "./update.ts";
 /** One optimizer update. */
 export interface UpdateRequest extends LearningRates {
   objective: Objective;
-  /** All samples of the minibatch, whose losses and gradients add up. */
+  /** All samples of the minibatch. Their losses and gradients are added up. */
   samples: readonly TrainingSample[];
   /** The objective's scalar inputs. */
   scalars: Readonly<Record<string, number>>;
-  /** Logits are divided by this before anything is made of them; default 1. */
+  /** Divides the logits before any other use. Default: 1. */
   temperature?: number;
-  /** Is told what share of the samples has been computed, after each pass. */
+  /** Called after each pass with the share of samples computed so far. */
   onShare?: (share: number) => void;
 }
 
-/** What an update measured, with the weights as they were before it. Of a skipped one, not all is finite. */
+/** The measurements of an update, with the weights before it. Those of a skipped update may not be finite. */
 export interface UpdateResult extends UpdateOutcome {
   loss: number;
   /** The objective's terms by name. */
   terms: Readonly<Record<string, number>>;
   /** Of the samples' action tokens, in order. */
   logProbabilities: Float32Array;
-  /** In float16: the scale that it was computed with. */
+  /** In float16: the loss scale of the update. */
   lossScale?: number;
 }
 
-/** What the steps of an algorithm need of the models, weights and optimizer behind them. */
+/** The models, weights and optimizer behind the steps of an algorithm. */
 export interface TrainingEngine {
-  /** Throws TRAINING_MEMORY_SHORT where no update that has the longest of these samples fits into the memory that there is now. Computes nothing. */
+  /**
+   * Throws TRAINING_MEMORY_SHORT if no update with the longest of these samples fits into the memory available now.
+   * Computes nothing.
+   */
   check(objective: Objective, samples: readonly (readonly TokenSequence[])[]): Promise<void>;
   /**
-   * What the policy, or the reference policy, says of the action tokens of each sequence. Values are the policy's alone. `onShare` is told what
-   * share of the sequences has been scored, after each pass. Throws TRAINING_MEMORY_SHORT where the reference's weights are read for it and there is no memory for them.
+   * Returns the scores of each sequence's action tokens under the policy or the reference policy. Only the policy has
+   * values. Calls `onShare` after each pass with the share of sequences scored so far. Throws TRAINING_MEMORY_SHORT if
+   * the reference's weights must be read and don't fit.
    */
   score(
     sequences: readonly TokenSequence[],
@@ -43,8 +47,9 @@ export interface TrainingEngine {
     onShare?: (share: number) => void,
   ): Promise<ActionScores[]>;
   /**
-   * Throws TRAINING_NOT_FINITE, with nothing changed by this update, for a loss or gradient that is not finite (in
-   * float16 only if no smaller loss scale is left; before, the update is skipped), and TRAINING_MEMORY_SHORT before a pass that needs more memory than there is.
+   * Updates the weights once. Throws TRAINING_NOT_FINITE for a loss or gradient that is not finite, without changing
+   * anything. In float16 it throws only if the loss scale can't be halved any more, and skips the update otherwise.
+   * Throws TRAINING_MEMORY_SHORT before a pass that needs more memory than available.
    */
   update(request: UpdateRequest): Promise<UpdateResult>;
 }

@@ -6,24 +6,26 @@ import { importanceWeights } from "./importance-correction.ts";
 import { klEstimate } from "./kl.ts";
 import { type Experienced, overlongReward, tokenRewards, turnsOf } from "./token-rewards.ts";
 
-/** What the models said of a trajectory's action tokens before the step, in order; each only where it was wanted. */
+/** The models' scores of a trajectory's action tokens before the step, in order. Only requested ones are present. */
 export interface ModelScores {
   values?: Float32Array;
   logProbabilities?: Float32Array;
   referenceLogProbabilities?: Float32Array;
 }
 
-/** A trajectory with all that an objective may want of its action tokens. */
+/** A trajectory with all inputs of an objective for its action tokens. */
 export interface Experience {
   sequence: Experienced;
   actions: number;
-  /** A number an action token each, in order. */
+  /** Each column has one number per action token, in order. */
   columns: Record<string, Float32Array>;
-  /** The weight that the importance correction gives each action token. */
+  /** The importance correction's weight of each action token. */
   importance: Float32Array;
 }
 
-/** What the trajectories of a step give an objective: rewards with their punishments, advantages, corrections. */
+/**
+ * Computes an objective's inputs from the trajectories of a step: rewards with penalties, advantages and corrections.
+ */
 export function gatherExperience(
   trajectories: readonly Experienced[],
   scores: readonly ModelScores[],
@@ -85,18 +87,21 @@ function punished(
   return { ...trajectory, reward: trajectory.reward + overlongReward(actions, settings) };
 }
 
-/** The log-probabilities of a trajectory's action tokens under the policy that sampled, as recorded then, in order. */
+/** Returns the recorded log-probabilities of a trajectory's action tokens under the sampling policy, in order. */
 export function recordedLogProbabilities(trajectory: Experienced): Float32Array {
   return Float32Array.from(actionPositions(trajectory), (at) => trajectory.logprobs[at]!);
 }
 
-/** The same under the distribution that the tokens were drawn from. */
+/** Returns their log-probabilities under the distribution that they were drawn from. */
 function drawnLogProbabilities(trajectory: Experienced): Float32Array {
   const { logprobs, samplingLogprobs = logprobs } = trajectory;
   return Float32Array.from(actionPositions(trajectory), (at) => samplingLogprobs[at]!);
 }
 
-/** Throws TRAINING_BATCH_INVALID unless some token carries loss and all numbers are finite and one a token or turn. */
+/**
+ * Throws TRAINING_BATCH_INVALID unless each trajectory has a token with loss, and its numbers are finite and match its
+ * tokens or turns.
+ */
 export function checkTrajectories(trajectories: readonly Experienced[]): void {
   const problems = trajectories.flatMap((trajectory, index) => {
     const problem = problemOf(trajectory);

@@ -23,21 +23,22 @@ import { supervisedObjective } from "./supervised-objective.ts";
 import { type TrainedModel, trainedWeightShapes, trainingModel, valueHeadShapes } from "./training-graphs.ts";
 import { hasCritic, objectiveSettings, type TrainingSettings } from "./training-settings.ts";
 
-/** What is to be trained, without its weights. */
+/** The model to train, without its weights. */
 export interface ForecastOptions
   extends Pick<PlannerOptions, "maxTokensPerRun" | "recompute" | "memory" | "available"> {
   config: ModelConfig;
-  /** What its matrices are kept as. */
+  /** The stored format of its matrices. */
   matrices: ModelOutline["matrices"];
   lora?: LoraSettings;
   settings: TrainingSettings;
-  /** Of moments. */
+  /** Bits per number of the moments. */
   optimizerBits: 8 | 32;
 }
 
 /**
- * Says what updates of a fresh trainer on the CPU, in float32, would hold, where no two sequences begin alike and all tokens but the first are trained on: what its
- * plan will say (but that a GGUF file's own blocks may have minimums). Nothing of the size of weights is made.
+ * Forecasts the memory of updates by a fresh trainer on the CPU in float32. Assumes that no two sequences begin alike
+ * and that all tokens but the first are trained. The result matches the trainer's plan, except that blocks of a GGUF
+ * file may also have minimums. Allocates nothing of the weights' size.
  */
 export function forecastUpdates(options: ForecastOptions, sizes: readonly UpdateSize[]): UpdateForecast[] {
   const { config, lora, settings, available = availableMemory } = options;
@@ -49,7 +50,7 @@ export function forecastUpdates(options: ForecastOptions, sizes: readonly Update
   const graphs = new Map<string, Graph>();
   const graphOf =
     (of: UpdateSize["of"]) => (recompute: number, attention: AttentionForm, isSummed: boolean) => {
-      const adds = isSummed && !lora && options.optimizerBits === 32; // as `gradientRooms` has it
+      const adds = isSummed && !lora && options.optimizerBits === 32; // as in `gradientRooms`
       const key = [of, recompute, attention, adds].join();
       const model = { ...trained, recompute, attention, adds };
       const graph = graphs.get(key) ?? trainingModel(model, objectiveOf(of, settings)).graph;
@@ -63,7 +64,7 @@ export function forecastUpdates(options: ForecastOptions, sizes: readonly Update
     const usual = wayOf(plan);
     if (needed > room) return { ...size, least: usual };
     const last = wayOf(planner.choose(samples, graph).plan);
-    return { ...size, usual, least: last.bytes < usual.bytes ? last : usual }; // graphs of tiny models outweigh activations
+    return { ...size, usual, least: last.bytes < usual.bytes ? last : usual }; // tiny models have large graphs
   });
 }
 
@@ -88,7 +89,7 @@ function samplesOf({ of, count, tokens }: UpdateSize, config: ModelConfig): Trai
   }));
 }
 
-/** Those of other numbers begin with another token. */
+/** Returns a sequence of this length. Sequences with other numbers begin with another token. */
 function sequenceOf(number: number, tokens: number, { vocab_size }: ModelConfig): TokenSequence {
   const ids = new Array<number>(tokens).fill(0);
   ids[0] = number % vocab_size;
@@ -96,7 +97,7 @@ function sequenceOf(number: number, tokens: number, { vocab_size }: ModelConfig)
   return { tokens: ids, mask };
 }
 
-/** The matrices that stay in files under an adapter, as `readFrozenWeights` finds them. */
+/** Returns the matrices that stay in files under an adapter, like `readFrozenWeights`. */
 function frozenBase({ config, matrices }: ForecastOptions): FrozenBase | undefined {
   if (matrices === "float32") return undefined;
   const nowhere = { file: "", offset: 0 };

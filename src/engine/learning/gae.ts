@@ -2,30 +2,31 @@
 export interface GaeSettings {
   /** Discount, in [0, 1]. */
   gamma: number;
-  /** 1 is the whole return, 0 one step of it. */
+  /** 1: the whole return. 0: only one step of it. */
   lambda: number;
-  /** Whether both apply from each action token to the next, or only from one turn to the next. */
+  /** Whether both apply between action tokens or only between turns. */
   discount: "token" | "turn";
 }
 
-/** One number an action token, in order. */
+/** One number per action token, in order. */
 export interface Advantages {
   advantages: Float32Array;
-  /** What the value head should have said: advantage + value. */
+  /** The value head's targets: advantage + value. */
   returns: Float32Array;
 }
 
 /** The action tokens of one trajectory, in order. */
 export interface Episode {
-  /** What each token earned. */
+  /** The reward of each token. */
   rewards: Float64Array;
   /** The turn of each token, from 0. */
   turns: Int32Array;
 }
 
 /**
- * Generalised advantage estimation (arXiv 1506.02438) over the action tokens of one trajectory. `values` holds those of
- * the action tokens alone: what follows an action token is the next action token, whatever was observed between them.
+ * Generalized advantage estimation (arXiv 1506.02438) over the action tokens of one trajectory. `values` are those of
+ * the action tokens only. The successor of an action token is the next action token, regardless of observations in
+ * between.
  */
 export function generalizedAdvantages(
   values: ArrayLike<number>,
@@ -49,8 +50,8 @@ export function generalizedAdvantages(
 }
 
 /**
- * Generalised advantage estimation with a turn as the action (Turn-PPO, arXiv 2512.17008): a turn's value is that of its
- * first token, and all its tokens share its advantage and its return. Discounts apply from turn to turn.
+ * Generalized advantage estimation with a turn as the action (Turn-PPO, arXiv 2512.17008). A turn's value is that of
+ * its first token. All its tokens share its advantage and its return. Discounts apply between turns.
  */
 export function turnAdvantages(
   values: ArrayLike<number>,

@@ -2,17 +2,17 @@ import type { Tensor } from "../models/weights/safetensors.ts";
 import { type TrainerState, trainedParameters } from "./trainer-state.ts";
 import { gradientName, sumName } from "./training-graphs.ts";
 
-/** Where gradients of several passes are added up. */
+/** The memory in which gradients of several passes are added up. */
 export interface GradientRooms {
-  /** By the names of the outputs that are written there. */
+  /** The destinations of outputs, by output name. */
   readonly into: ReadonlyMap<string, Float32Array>;
   /** Whether the model can add all of them itself. */
   readonly canAdd: boolean;
-  /** The sums before the first pass, zeros, as inputs that lie where the outputs will. */
+  /** Returns the sums before the first pass as inputs. They are zeros in the memory of the outputs. */
   zeros(): Record<string, Tensor>;
 }
 
-/** Rooms of the optimizer's, by parameter, for the gradients of a state. */
+/** Returns the optimizer's rooms, by parameter, for the gradients of a state. */
 export function gradientRooms(
   rooms: ReadonlyMap<string, Float32Array>,
   state: TrainerState,
@@ -21,7 +21,8 @@ export function gradientRooms(
   const trained = trainedParameters(state);
   return {
     into: new Map([...rooms].map(([name, data]) => [gradientName(name), data])),
-    // Adapters' gradients are small, and models that add them would be two: updates of one pass want them otherwise.
+    // Adapters' gradients are small. A model that adds them would be a second one, because updates of one pass use a
+    // model that doesn't.
     canAdd: !hasAdapter && [...trained.keys()].every((name) => rooms.has(name)),
     zeros() {
       const sums = Array.from(rooms, ([name, data]) => {

@@ -1,9 +1,12 @@
 import type { Episode } from "./gae.ts";
 
-/** Added to a group's standard deviation, so that equal rewards divide by something. */
+/** Added to a group's standard deviation, so that equal rewards don't divide by zero. */
 const epsilon = 1e-6;
 
-/** Each number less the mean of its group; with `scale` over the group's standard deviation (n − 1), too. */
+/**
+ * Subtracts from each number the mean of its group. With `scale`, also divides by the group's standard deviation (n −
+ * 1).
+ */
 export function groupAdvantages(
   rewards: readonly number[],
   groups: readonly string[],
@@ -18,7 +21,7 @@ export function groupAdvantages(
   });
 }
 
-/** Each number less the mean of the others of its group; 0 where there are none (RLOO, arXiv 2402.14740). */
+/** Subtracts from each number the mean of the others in its group; 0 for a group of one (RLOO, arXiv 2402.14740). */
 export function leaveOneOutAdvantages(rewards: readonly number[], groups: readonly string[]): number[] {
   const members = byGroup(rewards, groups);
   return rewards.map((reward, index) => {
@@ -30,8 +33,9 @@ export function leaveOneOutAdvantages(rewards: readonly number[], groups: readon
 }
 
 /**
- * Advantages with credit by turn: rewards of turns, centred (with `scale` also scaled) over all turns of the group, and
- * each token gets the sum over its turn and those that follow (GRPO with process supervision, arXiv 2402.03300, 4.1.3).
+ * Returns advantages with credit by turn. Rewards of turns are centered (with `scale` also scaled) over all turns of
+ * the group. Each token gets the sum over its turn and the following ones (GRPO with process supervision, arXiv
+ * 2402.03300, 4.1.3).
  */
 export function turnGroupAdvantages(
   episodes: readonly Episode[],
@@ -49,7 +53,7 @@ export function turnGroupAdvantages(
   });
 }
 
-/** What each turn of an episode earned: the sum of its tokens' rewards. */
+/** Returns the reward of each turn of an episode: the sum of its tokens' rewards. */
 export function rewardsOfTurns({ rewards, turns }: Episode): number[] {
   const sums: number[] = [];
   turns.forEach((turn, at) => {
@@ -59,14 +63,14 @@ export function rewardsOfTurns({ rewards, turns }: Episode): number[] {
 }
 
 /**
- * Whether rewards that are compared within a group, those of trajectories or of turns, teach something: they differ
- * (DAPO's dynamic sampling, arXiv 2503.14476).
+ * Whether rewards compared within a group, of trajectories or of turns, differ and so teach something (DAPO's dynamic
+ * sampling, arXiv 2503.14476).
  */
 export function hasRewardVariance(rewards: readonly number[]): boolean {
   return rewards.some((reward) => reward !== rewards[0]);
 }
 
-/** The members of each group, in order. */
+/** Returns the members of each group, in order. */
 export function byGroup<T>(members: readonly T[], groups: readonly string[]): Map<string, T[]> {
   const found = new Map<string, T[]>();
   members.forEach((member, index) => {

@@ -2,19 +2,22 @@ import type { FrozenBase } from "../models/weights/weight-sources.ts";
 import { frozenBytes } from "../onnx/frozen-matrix.ts";
 import { parametersOf, type TrainerState, trainedParameters } from "./trainer-state.ts";
 
-/** What a trainer's process holds whatever an update does, bytes. */
+/** Memory of a trainer's process that does not depend on the update, in bytes. */
 export interface HeldMemory {
-  /** Of the parameters that are trained. */
+  /** Bytes of the trained parameters. */
   trained: number;
-  /** Of all, and of what else the model has. */
+  /** Bytes of all parameters and the model's other tensors. */
   weights: number;
   /** Moments. */
   optimizer: number;
-  /** Those of them that no update has written to yet: they aren't in memory before the first one. */
+  /** The part of the moments that no update has written yet. It occupies no memory before the first one. */
   untouched: number;
 }
 
-/** What a state takes, with `beside`, the state of what else is in the process; an adapter's critic and policy share their base. */
+/**
+ * Returns the memory of a state, together with `beside`, the state of another model in the process. The critic and the
+ * policy of an adapter share their base.
+ */
 export function heldMemory(
   state: TrainerState,
   base: FrozenBase | undefined,
@@ -30,12 +33,12 @@ export function heldMemory(
   };
 }
 
-/** Bytes of a base's matrices in their files. */
+/** Returns the bytes of a base's matrices in their files. */
 export function mappedBytes(base: FrozenBase | undefined): number {
   return [...(base?.frozen.values() ?? [])].reduce((total, matrix) => total + frozenBytes(matrix), 0);
 }
 
-/** Bytes of arrays. */
+/** Returns the bytes of arrays. */
 export function byteLength(tensors: Iterable<{ data: ArrayBufferView }>): number {
   return Array.from(tensors, ({ data }) => data.byteLength).reduce((total, bytes) => total + bytes, 0);
 }

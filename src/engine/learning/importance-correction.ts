@@ -4,10 +4,10 @@ import { bounded, largestLogRatio } from "./kl.ts";
 import type { SampleReductions } from "./policy-loss.ts";
 
 /**
- * How trajectories that another policy sampled count (a sampler never agrees with the trainer to the last digit, and may
- * be versions behind). Their weight is π_trainer / π_sampler, of a token or of a whole sequence (the product over its
- * action tokens); `truncate` holds it at the maximum (truncated importance sampling, https://fengyao.notion.site/off-policy-rl),
- * `mask` makes it 0 outside [minimum, maximum].
+ * How to weight trajectories that another policy sampled. A sampler never agrees with the trainer to the last digit,
+ * and may be versions behind. The weight is π_trainer / π_sampler of a token or of a whole sequence (the product over
+ * its action tokens). `truncate` caps it at the maximum (truncated importance sampling,
+ * https://fengyao.notion.site/off-policy-rl). `mask` sets it to 0 outside [minimum, maximum].
  */
 export type ImportanceCorrection =
   | "none"
@@ -16,19 +16,22 @@ export type ImportanceCorrection =
   | "sequence-truncate"
   | "sequence-mask";
 
-/** The range that weights are held to. */
+/** The allowed range of weights. */
 export interface ImportanceRange {
   minimum: number;
   maximum: number;
 }
 
-/** What of a correction the objective of an update makes by itself. */
+/** The part of a correction that the objective of an update computes itself. */
 export interface ImportanceSettings {
   correction: Exclude<ImportanceCorrection, "none">;
   range: ImportanceRange;
 }
 
-/** The weights of a sequence's action tokens, from log-probabilities under the trainer's weights and as they were drawn. */
+/**
+ * Returns the weights of a sequence's action tokens, from their log-probabilities under the trainer's weights and under
+ * the distribution that they were drawn from.
+ */
 export function importanceWeights(
   trainer: Float32Array,
   sampler: Float32Array,
@@ -43,7 +46,7 @@ export function importanceWeights(
   return new Float32Array(trainer.length).fill(held(sum, masks, range));
 }
 
-/** The same in a graph, from the log-ratios of action tokens. */
+/** Computes the weights in a graph, from the log-ratios of action tokens. */
 export function importanceWeightsOf(
   logRatios: FloatValue,
   { correction, range: { minimum: least, maximum: most } }: ImportanceSettings,

@@ -1,14 +1,15 @@
-/** What keeps the KL divergence near a target. */
+/** The target of the KL divergence. */
 export interface KlTarget {
-  /** Nats a token. */
+  /** Nats per token. */
   target: number;
-  /** The smaller, the faster the coefficient follows; in trajectories. */
+  /** In trajectories. The smaller it is, the faster the coefficient adapts. */
   horizon: number;
 }
 
 /**
- * The next KL coefficient (Ziegler et al. 2019, arXiv 1909.08593, section 2.2): it grows while the KL divergence of a step
- * of `trajectories` is above the target, by at most 20 % a horizon, and shrinks while it is below.
+ * Returns the next KL coefficient (Ziegler et al. 2019, arXiv 1909.08593, section 2.2). It grows while the KL
+ * divergence of a step of `trajectories` is above the target, by at most 20 % per horizon, and shrinks while it is
+ * below.
  */
 export function nextKlCoefficient(
   coefficient: number,

@@ -1,14 +1,14 @@
-/** How far an update goes, from one parameter to another: numbers, or values of a graph. */
+/** The learning rates of an update, as numbers or values of a graph. */
 export interface LearningRates<Rate = number> {
   learningRate: Rate;
-  /** Of the value head; default: that of all else. */
+  /** For the value head. Default: `learningRate`. */
   valueLearningRate?: Rate;
 }
 
-/** What the names of the value head's parameters begin with. */
+/** The prefix of the names of the value head's parameters. */
 export const valueHeadPrefix = "value_head.";
 
-/** The learning rate of a parameter. */
+/** Returns the learning rate of a parameter. */
 export function rateOf<Rate>(
   name: string,
   { learningRate, valueLearningRate = learningRate }: LearningRates<Rate>,

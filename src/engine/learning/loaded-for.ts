@@ -3,14 +3,14 @@ import { elementCount } from "../onnx/element-count.ts";
 import { release } from "../onnx/release.ts";
 import type { DeviceTensor } from "../onnx/session.ts";
 
-/** Bytes that those of them take that aren't there yet. */
+/** Returns the bytes of the tensors that are not loaded yet. */
 export function bytesToLoad(tensors: Iterable<Tensor | DeviceTensor | LazyTensor>): number {
   let bytes = 0;
   for (const tensor of tensors) if ("load" in tensor) bytes += 4 * elementCount(tensor.shape);
   return bytes;
 }
 
-/** Does `work` with tensors that are all there. Lazy ones are read for it, and given back at once when it has ended. */
+/** Runs `work` with loaded tensors. Lazy ones are read first and released afterwards. */
 export async function loadedFor<Result>(
   tensors: ReadonlyMap<string, Tensor | DeviceTensor | LazyTensor>,
   work: (loaded: ReadonlyMap<string, Tensor | DeviceTensor>) => Promise<Result>,

@@ -6,18 +6,20 @@ import { fusedModule, modelWeightShapes } from "../models/weights/model-weights.
 import type { Tensor } from "../models/weights/safetensors.ts";
 import type { FloatValue } from "../onnx/graph.ts";
 
-/** Low-rank adaptation (arXiv 2106.09685): W x + alpha / rank · B A x, where A and B alone are trained. */
+/** Low-rank adaptation (arXiv 2106.09685): W x + alpha / rank · B A x. Only A and B are trained. */
 export interface LoraSettings {
   rank: number;
   alpha: number;
   /**
-   * Last parts of the names of the linear maps that are adapted, such as "q_proj". Where a family has one map for several
-   * (Phi's qkv_proj), naming one of them adapts it.
+   * The last parts of the names of the adapted linear maps, such as "q_proj". If a family combines several maps in one
+   * (Phi's qkv_proj), naming one of them adapts the combined map.
    */
   targets: readonly string[];
 }
 
-/** Shapes of an adapter's matrices by PEFT's names without their prefix; A is [rank, in], B is [out, rank]. */
+/**
+ * Returns the shapes of an adapter's matrices by PEFT's names without their prefix. A is [rank, in], B is [out, rank].
+ */
 export function adapterShapes(config: ModelConfig, { rank, targets }: LoraSettings): Map<string, number[]> {
   const shapes = new Map<string, number[]>();
   const adapted = new Set(targets.map((target) => fusedModule(config, target) ?? target));
@@ -31,8 +33,8 @@ export function adapterShapes(config: ModelConfig, { rank, targets }: LoraSettin
 }
 
 /**
- * An adapter that changes nothing yet, as PEFT makes it: A uniform within ±1/√in, B zero. A number depends on the
- * seed, its matrix's name and its position alone.
+ * Returns an adapter that changes nothing yet, initialized like PEFT's: A uniform within ±1/√in, B zero. A number
+ * depends only on the seed, its matrix's name and its position.
  */
 export function freshAdapter(config: ModelConfig, settings: LoraSettings, seed: number): Map<string, Tensor> {
   return new Map(
@@ -45,7 +47,7 @@ export function freshAdapter(config: ModelConfig, settings: LoraSettings, seed: 
   );
 }
 
-/** The adapter inside a graph, from its matrices by their names. */
+/** Applies the adapter inside a graph. Its matrices are given by name. */
 export function decoderAdapter(
   { rank, alpha }: LoraSettings,
   matrices: ReadonlyMap<string, FloatValue>,

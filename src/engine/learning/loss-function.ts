@@ -2,27 +2,27 @@ import type { JsonObject } from "../../contracts/json.ts";
 import type { FloatValue } from "../onnx/graph.ts";
 
 /**
- * What a custom loss sees of the action tokens of a minibatch: tensors [actions]. What it reads is what gets computed and
- * fed; the rest costs nothing.
+ * Inputs of a custom loss for the action tokens of a minibatch: tensors [actions]. Only those that it reads are
+ * computed and fed.
  */
 export interface LossTensors {
-  /** Of the policy that is being updated; gradients flow through them. */
+  /** Of the policy that is being updated. Gradients flow through them. */
   readonly logProbabilities: FloatValue;
   /** Of the policy that sampled. */
   readonly oldLogProbabilities: FloatValue;
-  /** Of the policy that reinforcement learning started with. */
+  /** Of the policy with which reinforcement learning started. */
   readonly referenceLogProbabilities: FloatValue;
   readonly advantages: FloatValue;
-  /** Of the whole distribution now, in nats; gradients flow through them. */
+  /** Of the whole current distribution, in nats. Gradients flow through them. */
   readonly entropies: FloatValue;
-  /** The sum over the action tokens of each token's sequence. */
+  /** Returns the sum over the action tokens of each token's sequence. */
   sequenceSum(tokens: FloatValue): FloatValue;
-  /** The mean over the action tokens of each token's sequence. */
+  /** Returns the mean over the action tokens of each token's sequence. */
   sequenceMean(tokens: FloatValue): FloatValue;
 }
 
 /**
- * A loss plugin's default export: the loss of each action token, [actions], which takes the place of the clipped ratio.
- * Aggregation, importance correction, value loss, KL and entropy terms stay what the trainer's configuration says.
+ * A loss plugin's default export. It returns the loss of each action token, [actions], which replaces the clipped
+ * ratio. Aggregation, importance correction, value loss, KL and entropy terms stay as configured.
  */
 export type LossFunction = (tokens: LossTensors, config: JsonObject) => FloatValue;

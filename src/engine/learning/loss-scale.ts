@@ -1,22 +1,22 @@
 /**
- * What the loss is multiplied with for float16's backward pass, whose smallest numbers its gradients would else fall
- * below (arXiv 1710.03740), and how it came to be. Always a power of two, so that it changes no digits.
+ * The factor of the loss for float16's backward pass, and its history. Without it, gradients would fall below float16's
+ * smallest numbers (arXiv 1710.03740). It is always a power of two, so that it changes no digits.
  */
 export interface LossScale {
   readonly scale: number;
-  /** Updates since it last changed. */
+  /** The number of updates since it last changed. */
   readonly steady: number;
-  /** Updates that were skipped in all. */
+  /** The total number of skipped updates. */
   readonly skipped: number;
 }
 
-/** Where float16 begins. */
+/** The initial scale for float16. */
 export const firstLossScale: LossScale = { scale: 1024, steady: 0, skipped: 0 };
 
-/** Updates without an overflow after which the scale is tried at twice its size, as PyTorch's GradScaler does. */
+/** The number of updates without an overflow after which the scale doubles, as in PyTorch's GradScaler. */
 const steadyUpdates = 2000;
 
-/** The scale after an update that was made, or skipped because something in it was not finite. */
+/** Returns the scale after an update. `made` is false if the update was skipped because a value was not finite. */
 export function nextLossScale({ scale, steady, skipped }: LossScale, made: boolean): LossScale {
   if (!made) return { scale: scale / 2, steady: 0, skipped: skipped + 1 };
   if (steady + 1 < steadyUpdates) return { scale, steady: steady + 1, skipped };

@@ -1,11 +1,11 @@
-/** A thing that is made when it is first wanted. */
+/** A thing that is created at its first use. */
 export interface MadeOnce<Thing> {
   get(): Promise<Thing>;
-  /** Undefined as long as nobody has wanted it. */
+  /** Undefined until the first use. */
   made(): Promise<Thing> | undefined;
 }
 
-/** Makes a thing when it is first wanted. */
+/** Creates a thing at its first use. */
 export function madeOnce<Thing>(make: () => Promise<Thing>): MadeOnce<Thing> {
   let made: Promise<Thing> | undefined;
   return {
@@ -17,14 +17,14 @@ export function madeOnce<Thing>(make: () => Promise<Thing>): MadeOnce<Thing> {
   };
 }
 
-/** Things by key, each made when it is first wanted. */
+/** Things by key, each created at its first use. */
 export interface MadeByKey<Key extends readonly unknown[], Thing> {
   get(...key: Key): Thing;
-  /** Those that have been made. */
+  /** Returns the things created so far. */
   made(): Thing[];
 }
 
-/** Makes things by key, each when it is first wanted. The parts of a key are told apart by their text. */
+/** Creates things by key, each at its first use. Parts of a key are compared as text. */
 export function madeByKey<Key extends readonly unknown[], Thing>(
   make: (...key: Key) => Thing,
 ): MadeByKey<Key, Thing> {

@@ -2,19 +2,19 @@ import { EverturnError } from "../../base/errors/everturn-error.ts";
 import { availableMemory } from "../../base/processes/available-memory.ts";
 import type { TokenSequence } from "./batch.ts";
 
-/** Where the passes of a trainer get their memory. */
+/** The available memory for the passes of a trainer. */
 export interface MemoryRoom {
-  /** Bytes that the next pass may hold. */
+  /** Returns the most bytes that the next pass may use. */
   room(): number;
-  /** Throws TRAINING_MEMORY_SHORT if there are fewer than so many, for passes of so many tokens. */
+  /** Throws TRAINING_MEMORY_SHORT if fewer than `bytes` are available for passes of this many `tokens`. */
   check(bytes: number, tokens: number): void;
-  /** Takes so many, as `check` says. */
+  /** Takes this many bytes after the same check. */
   take(bytes: number, tokens: number): void;
 }
 
 /**
- * Room up to a limit, or to what is available here (bytes). What earlier passes held counts as available, since the runtime
- * keeps it.
+ * Creates room up to a limit, or up to the available memory (bytes). Memory of earlier passes counts as available,
+ * because the runtime keeps it.
  */
 export function createMemoryRoom(
   limit = () => Number.POSITIVE_INFINITY,
@@ -37,7 +37,10 @@ export function createMemoryRoom(
   };
 }
 
-/** Throws TRAINING_MEMORY_SHORT if fewer than so many bytes are available for numbers that stand beside what passes over these sequences hold. */
+/**
+ * Throws TRAINING_MEMORY_SHORT if fewer than `bytes` are available for numbers that are held in addition to the memory
+ * of passes over these sequences.
+ */
 export function checkAvailable(
   bytes: number,
   sequences: readonly TokenSequence[],

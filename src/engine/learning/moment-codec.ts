@@ -3,16 +3,19 @@ import type { QuantizedMoment } from "./adamw-rows.ts";
 import type { CopyNumbers } from "./copy-numbers.ts";
 import { momentBlock, momentCodes } from "./moment-codes.ts";
 
-/** Bytes of a memory that a codec for chunks of so many numbers takes: codes, scales, and tables. */
+/** Returns the bytes of memory that a codec for chunks of this size needs: codes, scales and tables. */
 export const codecBytes = (chunk: number) => chunk + 4 * (chunk / momentBlock) + 5120;
 
-/** Moments of 8 bits on their way to floats in a memory and back. */
+/** Converts 8-bit moments to floats in a memory and back. */
 export interface MomentCodec {
   load(moment: QuantizedMoment, start: number, end: number): void;
   store(moment: QuantizedMoment, start: number, end: number): void;
 }
 
-/** A codec of firsts (signed) or seconds, for a chunk of floats in the memory; `base` is where its own room begins. */
+/**
+ * Returns a codec for first (signed) or second moments and a chunk of floats in the memory. `base` is the address of
+ * the codec's own room.
+ */
 export function createMomentCodec(
   { quantize, dequantize }: AdamWFunctions,
   copy: CopyNumbers,

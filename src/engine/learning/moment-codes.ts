@@ -1,24 +1,24 @@
-/** Numbers that share a scale. */
+/** The number of values that share a scale. */
 export const momentBlock = 256;
 
-/** Half floats of the magnitudes that tables begin with: the upper bits of 2^-23, below which all is zero. */
+/** The upper 16 bits of 2^-23, where the tables begin. Smaller magnitudes count as zero. */
 const firstStep = 13_312;
-/** Up to those of 1. */
+/** The number of table entries, up to the upper bits of 1. */
 const steps = (127 << 7) - firstStep + 1;
 
-/** What turns numbers into codes of 8 bits and back. */
+/** Tables that convert numbers to 8-bit codes and back. */
 export interface MomentCodes {
-  /** What each code stands for, times its block's scale. */
+  /** The value of each code, relative to its block's scale. */
   values: Float32Array;
-  /** Between each level of magnitudes and the next one, which is wider. */
+  /** The midpoint between each level of magnitudes and the next. */
   middles: Float32Array;
-  /** By a magnitude's upper 16 bits, from those of 2^-23: the lowest level that it can be nearest to. */
+  /** By a magnitude's upper 16 bits, from those of 2^-23: the lowest level that may be nearest to it. */
   steps: Uint8Array;
 }
 
 /**
- * The dynamic codes of arXiv 2110.02861, as bitsandbytes has them: seven decades of magnitudes, each with twice the levels of
- * the one below. Signed ones are for first moments; unsigned ones, twice as fine, for second moments.
+ * Returns the dynamic codes of arXiv 2110.02861, as in bitsandbytes: seven decades of magnitudes, each with twice the
+ * levels of the one below. Signed codes are for first moments. Unsigned ones, twice as fine, are for second moments.
  */
 export function momentCodes(signed: boolean): MomentCodes {
   const levels = Float32Array.from([0, ...decades(signed ? 1 : 2), 1]);
@@ -39,7 +39,7 @@ export function momentCodes(signed: boolean): MomentCodes {
   };
 }
 
-/** The middles of equal parts of each decade: so many of the lowest one. */
+/** Returns the midpoints of equal parts of each decade. `fewest` is the number of parts in the lowest. */
 function decades(fewest: number): number[] {
   return Array.from({ length: 7 }, (_, decade) => {
     const parts = fewest * 2 ** decade;
@@ -47,7 +47,7 @@ function decades(fewest: number): number[] {
   }).flat();
 }
 
-/** Zero is code 127; the last level has no negative. */
+/** Adds negative levels. Zero has code 127, and the last level has no negative. */
 function withNegatives(levels: Float32Array): Float32Array {
   const negatives = levels.subarray(1, -1).map((level) => -level);
   return Float32Array.from([...negatives.reverse(), ...levels]);

@@ -3,52 +3,54 @@ import type { Tensor } from "../onnx/session.ts";
 import type { TokenSequence } from "./batch.ts";
 
 /**
- * What an input of an objective holds: a number an action token, one number, or which sample each action token belongs
- * to (1 where it does, 0 elsewhere).
+ * The contents of an objective's input: one number per action token, one number, or the membership of action tokens in
+ * samples (1 if the token belongs to the sample, otherwise 0).
  */
 export type ObjectiveInput = "token" | "scalar" | "membership";
 
-/** The dimensions of each kind of input, as the training graph names them. */
+/** The dimensions of each kind of input, by their names in the training graph. */
 export const objectiveInputShapes: Readonly<Record<ObjectiveInput, readonly string[]>> = {
   token: ["actions"],
   scalar: [],
   membership: ["samples", "actions"],
 };
 
-/** What the policy says now of each action token, all [actions]. What an objective doesn't want is not there. */
+/**
+ * The policy's current outputs for each action token, all [actions]. Only those that an objective needs are present.
+ */
 export interface PolicyOutputs {
-  /** Absent of a critic. */
+  /** Absent for a critic. */
   readonly logProbabilities?: FloatValue;
   /** Of the whole distribution, in nats. */
   readonly entropies?: FloatValue;
   readonly values?: FloatValue;
 }
 
-/** What is minimized, and what is measured on the way. All are scalars that add up over parts of a minibatch. */
+/** The minimized loss and the measured terms. All are scalars that add up over the parts of a minibatch. */
 export interface ObjectiveTerms {
   readonly loss: FloatValue;
   readonly terms: Readonly<Record<string, FloatValue>>;
 }
 
 /**
- * A loss over the action tokens of a minibatch. Everything it computes is a sum over samples, weighted by its inputs, so
- * that a minibatch may be split into passes whose losses, terms and gradients are added up.
+ * A loss over the action tokens of a minibatch. All of its results are sums over samples, weighted by its inputs. So a
+ * minibatch may be split into passes whose losses, terms and gradients are added up.
  */
 export interface Objective {
   readonly inputs: Readonly<Record<string, ObjectiveInput>>;
   readonly wants: { readonly values: boolean; readonly entropies: boolean };
-  /** Writes the objective into the graph of `now`; `then` gives its inputs by name. */
+  /** Builds the objective in the graph of `now`. `then` returns its inputs by name. */
   build(now: PolicyOutputs, then: (name: string) => FloatValue): ObjectiveTerms;
 }
 
-/** What is never split over passes: one sequence, or several that an objective compares. */
+/** The unit that is never split over passes: one sequence, or several that an objective compares. */
 export interface TrainingSample {
   readonly sequences: readonly TokenSequence[];
-  /** The objective's token inputs by name: a number an action token of the sequences, in order. */
+  /** The objective's token inputs by name. Each has one number per action token of the sequences, in order. */
   readonly columns: Readonly<Record<string, Float32Array>>;
 }
 
-/** The inputs of an objective for some samples of a minibatch, by name. */
+/** Returns the inputs of an objective for some samples of a minibatch, by name. */
 export function objectiveFeeds(
   objective: Objective,
   samples: readonly TrainingSample[],
@@ -75,12 +77,12 @@ function membership(counts: readonly number[]): Tensor {
   return { shape: [counts.length, total], data };
 }
 
-/** How many action tokens a sequence has. */
+/** Returns the number of action tokens in a sequence. */
 export function actionCount({ mask }: TokenSequence): number {
   return mask.reduce((count, marked) => count + (marked === 1 ? 1 : 0), 0);
 }
 
-/** Arrays one after the other. */
+/** Concatenates arrays. */
 export function joined(parts: readonly Float32Array[]): Float32Array {
   const whole = new Float32Array(parts.reduce((total, part) => total + part.length, 0));
   let start = 0;
@@ -91,7 +93,7 @@ export function joined(parts: readonly Float32Array[]): Float32Array {
   return whole;
 }
 
-/** An output that an objective wants. Throws where a graph lacks it. */
+/** Returns an output that an objective needs. Throws if the graph lacks it. */
 export function wanted(value: FloatValue | undefined, name: string): FloatValue {
   if (value === undefined) throw graphError(`the objective wants ${name}, which the training graph lacks`);
   return value;

@@ -6,35 +6,35 @@ import type { Target } from "../onnx/target.ts";
 import { rateOf } from "./learning-rates.ts";
 import { gradientName } from "./training-graphs.ts";
 
-/** What does not change from one update to the next; as in UpdateSettings and AdamWSettings. */
+/** Settings that all updates share, as in UpdateSettings and AdamWSettings. */
 export interface OptimizerGraphSettings {
   gradientClip: number;
   betas: readonly [number, number];
 }
 
-/** The inputs beside the tensors: numbers that the schedule and the count of updates give. */
+/** The inputs in addition to the tensors, which depend on the schedule and the number of the update. */
 export interface UpdateRates {
   learningRate: number;
   valueLearningRate: number;
-  /** What the first moment is multiplied with, for its start at zero. */
+  /** Factor of the first moment that corrects its start at zero. */
   firstScale: number;
-  /** What the root of the second moment is multiplied with, for its start at zero. */
+  /** Factor of the second moment's root that corrects its start at zero. */
   secondScale: number;
-  /** Matrices decay by it, times their learning rate. */
+  /** The decay of matrices, multiplied by their learning rate. */
   weightDecay: number;
 }
 
 const epsilon = 1e-8;
 
-/** The name of what comes after a tensor. */
+/** Returns the name of a tensor's next value. */
 export function nextName(name: string): string {
   return `next/${name}`;
 }
 
 /**
- * AdamW (arXiv 1711.05101; epsilon 1e-8) as a model, for devices whose memory keeps the parameters. Inputs: each
- * parameter, its `gradient/…`, `first/…` and `second/…`; the rates. Outputs: `next/…` of parameters and moments,
- * and `gradientNorm` before clipping.
+ * Builds AdamW (arXiv 1711.05101; epsilon 1e-8) as a model, for devices whose memory keeps the parameters. Inputs: each
+ * parameter with its `gradient/…`, `first/…` and `second/…`, and the rates. Outputs: `next/…` of parameters and
+ * moments, and `gradientNorm` before clipping.
  */
 export function optimizerModel(
   shapes: ReadonlyMap<string, readonly number[]>,

@@ -4,31 +4,36 @@ import type { Moments } from "./adamw-rows.ts";
 import { momentBlock } from "./moment-codes.ts";
 
 /**
- * Adam's moments as they are saved: `first/<parameter>` and `second/<parameter>`, as numbers or as codes of 8 bits;
- * with codes also `scales/first/<parameter>` and so on, one for each block of 256 numbers.
+ * Adam's moments in their saved form: `first/<parameter>` and `second/<parameter>`, as numbers or as 8-bit codes. Codes
+ * also have `scales/first/<parameter>` and so on, one scale per block of 256 numbers.
  */
 export type OptimizerState = Map<string, Tensor | ByteTensor>;
 
 /** Adam's moments. */
 export const momentKinds = ["first", "second"] as const;
 
-/** Smaller parameters keep their moments in 32 bits: they weigh nothing, and norms are sensitive. As in bitsandbytes. */
+/**
+ * Smaller parameters keep 32-bit moments, because they take little memory and norms are sensitive. As in bitsandbytes.
+ */
 const smallestQuantized = 4096;
 
-/** The rows of an embedding are of very unlike sizes, since tokens are unlike often seen: 32 bits too (arXiv 2110.02861). */
+/**
+ * The rows of an embedding differ in size, because tokens differ in frequency, so they keep 32 bits too (arXiv
+ * 2110.02861).
+ */
 const embedding = "embed_tokens.weight";
 
 function isQuantized(name: string, count: number, bits: 8 | 32): boolean {
   return bits === 8 && count >= smallestQuantized && !name.endsWith(embedding);
 }
 
-/** Bytes of the moments of a parameter with so many numbers. */
+/** Returns the bytes of the moments of a parameter with `count` numbers. */
 export function momentBytes(name: string, count: number, bits: 8 | 32): number {
   const bytes = isQuantized(name, count, bits) ? count + 4 * Math.ceil(count / momentBlock) : 4 * count;
   return momentKinds.length * bytes;
 }
 
-/** Moments of zero, in so many bits where that is worth while. */
+/** Returns zeroed moments. Only large matrices get `bits`. */
 export function freshMoments(parameters: ReadonlyMap<string, Tensor>, bits: 8 | 32): OptimizerState {
   const state: OptimizerState = new Map();
   for (const [name, { shape }] of parameters) {
@@ -46,7 +51,7 @@ export function freshMoments(parameters: ReadonlyMap<string, Tensor>, bits: 8 | 
   return state;
 }
 
-/** The moments in a state, by parameter; they share its memory. A parameter without sound ones is left out. */
+/** Returns the moments in a state, by parameter. They share its memory. Parameters without valid ones are omitted. */
 export function momentsIn(
   state: OptimizerState,
   parameters: ReadonlyMap<string, Tensor>,
@@ -76,12 +81,12 @@ export function momentsIn(
   return moments;
 }
 
-/** How many bits were asked for, of a number of a large matrix. */
+/** Returns the configured bits per number for large matrices. */
 export function bitsOf(state: OptimizerState): 8 | 32 {
   return [...state.values()].some(({ data }) => data instanceof Uint8Array) ? 8 : 32;
 }
 
-/** The moments where all are numbers; undefined where some are codes. */
+/** Returns the moments if all are numbers; undefined if some are codes. */
 export function momentsInNumbers(state: OptimizerState): Map<string, Tensor> | undefined {
   const numbers = new Map<string, Tensor>();
   for (const [name, { shape, data }] of state) {

@@ -4,15 +4,15 @@ import { gradientName, type TrainingModel } from "./training-graphs.ts";
 
 type Gradients = ReadonlyMap<string, Float32Array>;
 
-/** What a pass was fed. */
+/** The inputs of a pass. */
 export type Feeds = Readonly<Record<string, Tensor | DeviceTensor>>;
 
-/** What a pass gave of the gradients of all that is trained, but for single rows. */
+/** Returns a pass's gradients of all trained parameters, except those of single rows. */
 export function denseGradients({ trains }: Pick<TrainingModel, "trains">, outputs: Outputs): Gradients {
   return new Map(trains.map((name) => [name, outputs.floats(gradientName(name))]));
 }
 
-/** Adds to gradients, in place, what a pass gave of single rows, whose numbers are in what it was fed. */
+/** Adds a pass's gradients of single rows to gradients in place. The row numbers are among the pass's inputs. */
 export function addGradientRows(
   { rows }: Pick<TrainingModel, "rows">,
   gradients: Gradients,
@@ -32,7 +32,7 @@ export function addGradientRows(
   }
 }
 
-/** The gradients of a pass; where it gave them, with single rows added. */
+/** Returns the gradients of a pass, including those of single rows. */
 export function passGradients(
   model: Pick<TrainingModel, "trains" | "rows">,
   outputs: Outputs,

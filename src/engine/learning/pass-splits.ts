@@ -4,40 +4,43 @@ import type { ModelConfig } from "../models/config/model-config.ts";
 import type { TokenSequence } from "./batch.ts";
 import { passEffort, passLimits, rowCount, tokenPasses } from "./token-passes.ts";
 
-/** Tokens of a pass, at most, the largest of each first. */
+/** The most tokens of a pass, each list in descending order. */
 export interface PassTokens {
-  /** What passes are tried with. */
+  /** Sizes to try first. */
   usual: readonly number[];
-  /** What they are where that spares enough. */
+  /** Sizes to use if they save enough. */
   larger: readonly number[];
 }
 
 const usualTokens: Readonly<Record<Device, PassTokens>> = {
-  // Smaller passes than 1,024 tokens cost little more, below 256 they would.
+  // Passes down to 256 tokens cost little more. Smaller ones would.
   cpu: { usual: [1024, 512, 256], larger: [4096, 2048] },
-  // A pass takes some 50 ms to ask for, however few its tokens are.
+  // Starting a pass takes about 50 ms regardless of its tokens.
   cuda: { usual: [16_384, 8192, 4096, 2048, 1024, 512, 256], larger: [] },
-  // Nobody says how much memory there is: what most cards have.
+  // The available memory is unknown, so these fit most cards.
   webgpu: { usual: [1024], larger: [] },
 };
 
-/** What passes on a device are tried with; with `maxTokensPerRun`, that alone. */
+/** Returns the sizes of passes to try on a device. With `maxTokensPerRun`, only that one. */
 export function passTokens(device: Device, maxTokensPerRun?: number): PassTokens {
   return maxTokensPerRun === undefined ? usualTokens[device] : { usual: [maxTokensPerRun], larger: [] };
 }
 
 /** Samples in passes. */
 export interface PassSplit {
-  /** Numbers of the samples of each pass. */
+  /** The numbers of the samples of each pass. */
   passes: number[][];
-  /** What they take, in tokens, about: those that they compute, attention, and what the size of larger passes costs by itself. */
+  /** Approximate cost in tokens: computed tokens, attention, and the overhead of larger passes. */
   cost: number;
 }
 
-/** What passes of twice the size must spare, as they take twice the memory. */
+/** The factor by which passes of twice the size must be cheaper, because they take twice the memory. */
 const costOfTwice = 1.1;
 
-/** The ways to split samples into passes, the cheapest first. Larger passes than usual are cheaper where samples begin with much that is alike. */
+/**
+ * Returns ways to split samples into passes, cheapest first. Larger passes than usual are cheaper if samples share long
+ * beginnings.
+ */
 export function passSplits(
   samples: readonly (readonly TokenSequence[])[],
   config: ModelConfig,
@@ -51,7 +54,7 @@ export function passSplits(
     return { passes, cost: efforts.reduce((sum, effort) => sum + effort, 0) * costOfTwice ** doublings };
   };
   const [first = { passes: [], cost: 0 }, ...others] = usual.map(splitAt);
-  // Smaller passes pad less, but nothing is won by them.
+  // Smaller passes would pad less, but gain nothing.
   const smaller = others.map(({ passes, cost }) => ({ passes, cost: Math.max(first.cost, cost) }));
   const splits = [first, ...smaller];
   if (costOfTwice * rowCount(samples.flat()) < first.cost)

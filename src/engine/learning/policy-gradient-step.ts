@@ -20,35 +20,37 @@ import { gapOf, metricsOf, type StepMetrics, type Update, valueMetrics } from ".
 import { type Experienced, sequencesOf, tokenRewards, turnsOf } from "./token-rewards.ts";
 import type { TrainingSettings } from "./training-settings.ts";
 
-/** What a step goes by. */
+/** The fixed parts and settings of a step. */
 export interface StepContext {
   engine: TrainingEngine;
-  /** Of `settings`. */
+  /** The objective of `settings`. */
   objective: Objective;
-  /** Takes its place in steps of one update, whose trajectories the policy then need not score before. */
+  /** Replaces `objective` in steps of one update. The policy then doesn't have to score the trajectories first. */
   onPolicyObjective?: Objective;
-  /** That of a critic that is a model of its own, with its objective. */
+  /** The engine and objective of a critic that is a separate model. */
   critic?: { engine: TrainingEngine; objective: Objective };
   settings: TrainingSettings;
-  /** Decides how trajectories are shuffled into minibatches. */
+  /** Determines how trajectories are shuffled into minibatches. */
   seed: number;
-  /** That the trajectories were sampled at. */
+  /** The temperature at which the trajectories were sampled. */
   temperature: number;
-  /** Is told what the step is at, in a few words. */
+  /** Called with the step's progress in a few words. */
   onProgress?: ((said: string) => void) | undefined;
 }
 
-/** What a step changes beside weights and optimizer. */
+/** The state that a step changes in addition to weights and optimizer. */
 export interface StepState {
-  /** Policy-gradient steps so far. */
+  /** The number of policy-gradient steps so far. */
   policyGradientSteps: number;
-  /** Where it is steered towards a target; default: that of the settings. */
+  /** The adapted coefficient, if it has a target. Default: that of the settings. */
   klCoefficient?: number;
-  /** Of all rewards so far, where they are normalized. */
+  /** Of all rewards so far, if they are normalized. */
   rewards?: RunningMoments;
 }
 
-/** Trains on the trajectories of one step, and counts it in `state`. Throws TRAINING_BATCH_INVALID, TRAINING_NOT_FINITE. */
+/**
+ * Trains on the trajectories of one step, and counts it in `state`. Throws TRAINING_BATCH_INVALID, TRAINING_NOT_FINITE.
+ */
 export async function trainOnTrajectories(
   { onPolicyObjective, ...given }: StepContext,
   state: StepState,
@@ -62,7 +64,7 @@ export async function trainOnTrajectories(
   const used = settings.leaveOutUniformGroups ? withVariance(acting, settings) : acting;
   const klCoefficient = state.klCoefficient ?? settings.klCoefficient;
   const isTrainedOn = ({ truncated }: Experienced) => settings.maskTruncated !== true || truncated !== true;
-  // What can't be updated on needs no scores, whose memory may not be there either.
+  // If the update does not fit into memory, there is no need for scores, whose memory may be short too.
   await context.engine.check(context.objective, used.filter(isTrainedOn).map(sequencesOf));
   const scores = await scoresBefore(context, used);
   const moments = withNumbers(
@@ -115,7 +117,9 @@ export async function trainOnTrajectories(
   });
 }
 
-/** The learning rates of a step, which counts from 0: the value head may have one of its own, and learn alone at first. */
+/**
+ * Returns the learning rates of a step, which counts from 0. The value head may have its own, and learn alone at first.
+ */
 function ratesOf(settings: TrainingSettings, step: number): LearningRates {
   const { learningRate, valueLearningRate, valueWarmupSteps = 0 } = settings;
   const isWarmingUp = step < valueWarmupSteps;
@@ -127,7 +131,7 @@ function ratesOf(settings: TrainingSettings, step: number): LearningRates {
   };
 }
 
-/** Which trajectories each update of a step is made of, epoch by epoch. */
+/** Yields the trajectories of each update of a step, epoch by epoch. */
 function* minibatches(
   count: number,
   { epochs, minibatchSize }: TrainingSettings,
@@ -147,14 +151,14 @@ function withVariance(trajectories: readonly Experienced[], settings: TrainingSe
     .flat();
 }
 
-/** The rewards that a trajectory brings into the comparison within its group. */
+/** Returns a trajectory's rewards that are compared within its group. */
 function comparedRewards(trajectory: Experienced, settings: TrainingSettings): number[] {
   if (!comparesTurns(settings)) return [trajectory.reward];
   const turns = turnsOf(trajectory);
   return rewardsOfTurns({ rewards: tokenRewards(trajectory, turns), turns });
 }
 
-/** What the step wants to know of its trajectories under the weights that it begins with, and under the reference's. */
+/** Scores a step's trajectories under its initial weights and under the reference's, as far as the step needs it. */
 async function scoresBefore(
   context: StepContext,
   trajectories: readonly Experienced[],
@@ -179,7 +183,7 @@ async function scoresBefore(
   );
 }
 
-/** The scores of each trajectory, those of its rows one after the other. */
+/** Returns the scores of each trajectory, row after row. */
 async function scored(
   context: StepContext,
   trajectories: readonly Experienced[],
@@ -201,7 +205,7 @@ async function scored(
   });
 }
 
-/** Tells of a part of a step how much of it is done. */
+/** Returns a function that reports the progress of a part of a step. */
 function shareTeller({ onProgress }: StepContext, part: string): (share: number) => void {
   const tell = (share: number) => onProgress?.(`${part}, ${Math.round(100 * share)} % done`);
   tell(0);

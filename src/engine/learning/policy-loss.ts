@@ -18,31 +18,37 @@ import { reshape } from "../onnx/shaping.ts";
 import { bounded } from "./kl.ts";
 
 /**
- * What is compared with the policy that sampled:
- * - `token`: each token's probability (PPO, arXiv 1707.06347);
- * - `sequence`: the geometric mean over a sequence's action tokens (GSPO, arXiv 2507.18071);
- * - `trajectory`: the probability of all its action tokens together, one action (RLOO, arXiv 2402.14740).
+ * The probabilities compared with the sampling policy's.
+ * - `token`: each token's probability (PPO, arXiv 1707.06347).
+ * - `sequence`: the geometric mean over a sequence's action tokens (GSPO, arXiv 2507.18071).
+ * - `trajectory`: the probability of all its action tokens together, as one action (RLOO, arXiv 2402.14740).
  */
 export type RatioLevel = "token" | "sequence" | "trajectory";
 
-/** How far a probability ratio counts. */
+/** How probability ratios are clipped. */
 export interface ClipSettings {
-  /** It counts from 1 − clipLow … */
+  /** The lower limit is 1 − clipLow. */
   clipLow: number;
-  /** … to 1 + clipHigh; larger than clipLow in DAPO's clip-higher (arXiv 2503.14476). */
+  /** The upper limit is 1 + clipHigh. It is larger than clipLow in DAPO's clip-higher (arXiv 2503.14476). */
   clipHigh: number;
-  /** A token with a negative advantage counts no more than this many times it (dual clip, arXiv 1912.09729); > 1, default off. */
+  /**
+   * The most that a token with a negative advantage counts, as a multiple of the advantage (dual clip, arXiv
+   * 1912.09729). Must be above 1. Default: off.
+   */
   dualClip?: number;
 }
 
-/** Of each action token, [actions]. */
+/** For each action token, [actions]. */
 export interface PolicyLoss {
   losses: FloatValue;
-  /** 1 where clipping took hold, else 0. */
+  /** 1 if the ratio was clipped, else 0. */
   clipped: FloatValue;
 }
 
-/** −min(r A, clip(r, 1 − clipLow, 1 + clipHigh) A) for ratios r and advantages A; with a dual clip c not above −c A for A < 0. */
+/**
+ * Returns −min(r A, clip(r, 1 − clipLow, 1 + clipHigh) A) for ratios r and advantages A. With a dual clip c, it is at
+ * most −c A for A < 0.
+ */
 export function clippedLosses(
   ratios: FloatValue,
   advantages: FloatValue,
@@ -59,13 +65,16 @@ export function clippedLosses(
   return { losses: negate(gains), clipped: toFloat(less(held, free)) };
 }
 
-/** Sums and means over the tokens of each sample, given again to each of its tokens. */
+/** Sums and means over the tokens of each sample, repeated for each of its tokens. */
 export interface SampleReductions {
   sum(tokens: FloatValue): FloatValue;
   mean(tokens: FloatValue): FloatValue;
 }
 
-/** Reductions by the objective inputs `membership` [samples, actions] and `sampleShares` (1 / action tokens of its sample). */
+/**
+ * Returns reductions by the objective inputs `membership` [samples, actions] and `sampleShares` (1 / number of action
+ * tokens in its sample).
+ */
 export function sampleReductions(membership: FloatValue, sampleShares: FloatValue): SampleReductions {
   const [, actions] = membership.shape;
   const sum = (tokens: FloatValue): FloatValue => {
@@ -75,7 +84,7 @@ export function sampleReductions(membership: FloatValue, sampleShares: FloatValu
   return { sum, mean: (tokens) => sum(mul(tokens, sampleShares)) };
 }
 
-/** Each token's ratio at `level`, from the logarithms of the tokens' own. Log-ratios are held within ±20. */
+/** Returns each token's ratio at `level`, from the tokens' own log-ratios. Log-ratios are clamped to ±20. */
 export function probabilityRatios(
   logRatios: FloatValue,
   level: RatioLevel,
@@ -86,7 +95,9 @@ export function probabilityRatios(
   return exp(bounded(level === "sequence" ? mean(logRatios) : sum(logRatios)));
 }
 
-/** Of each token: half the squared error of a value that counts no further than `range` from the old one (PPO). */
+/**
+ * Returns, for each token, half the squared error of a value. The value is clipped to `range` around the old one (PPO).
+ */
 export function clippedValueLosses(
   values: FloatValue,
   oldValues: FloatValue,

@@ -23,20 +23,21 @@ import {
   sampleReductions,
 } from "./policy-loss.ts";
 
-/** What a policy-gradient objective is made of. */
+/** The parts of a policy-gradient objective. */
 export interface PolicyObjectiveSettings extends ClipSettings {
   ratio: RatioLevel;
-  /** The value head's loss; none without one. */
+  /** The value head's loss. Absent without one. */
   value?: { coefficient: number; clip: number };
-  /** The estimator of the KL term, whose coefficient is the scalar input `klCoefficient`; none for no term. */
+  /** The estimator of the KL term, whose coefficient is the scalar input `klCoefficient`. Absent without a KL term. */
   kl?: KlEstimator;
-  /** Weight of the entropy bonus; 0 for none. */
+  /** Weight of the entropy bonus; 0: no bonus. */
   entropyCoefficient: number;
-  /** Takes the place of the clipped ratio. */
+  /** Replaces the clipped ratio. */
   loss?: (tokens: LossTensors) => FloatValue;
   /**
-   * For the only update of a step, where the old policy is the one that is updated: what it says is the old log-probabilities, and the
-   * correction is made from it and from `drawnLogProbabilities`. Nobody need score the trajectories before.
+   * For the only update of a step, in which the old policy is also the updated one. Its own outputs are the old
+   * log-probabilities, and the correction is computed from them and `drawnLogProbabilities`. The trajectories don't
+   * have to be scored first.
    */
   onPolicy?: ImportanceSettings;
 }
@@ -47,10 +48,10 @@ function kindOf(input: string): ObjectiveInput {
 }
 
 /**
- * The objective of policy-gradient steps: policy loss + value loss + KL − entropy, each a sum over action tokens by
- * `weights` (the policy loss by `policyWeights`, which hold the importance correction too). Terms: `policyLoss`,
- * `approximateKl` (k3, from the policy that sampled), `clipFraction`, and where they are in use `valueLoss`, `kl` (k3, to
- * the reference), `entropy`; all but the losses are means over tokens, by `shares`.
+ * Returns the objective of policy-gradient steps: policy loss + value loss + KL − entropy. Each is a sum over action
+ * tokens weighted by `weights` (the policy loss by `policyWeights`, which include the importance correction). Terms:
+ * `policyLoss`, `approximateKl` (k3, from the sampling policy), `clipFraction`, and if used `valueLoss`, `kl` (k3, to
+ * the reference) and `entropy`. All but the losses are means over tokens, weighted by `shares`.
  */
 export function policyObjective(settings: PolicyObjectiveSettings): Objective {
   const read = readsOf(settings);
@@ -61,7 +62,7 @@ export function policyObjective(settings: PolicyObjectiveSettings): Objective {
   };
 }
 
-/** Builds the objective once in a scratch graph, to see what it reads. */
+/** Builds the objective once in a scratch graph to find its inputs. */
 function readsOf(settings: PolicyObjectiveSettings): { inputs: string[]; entropies: boolean } {
   const graph = createGraph();
   const inputs = new Map<string, FloatValue>();
@@ -120,7 +121,7 @@ function buildPolicyObjective(
   return { loss, terms };
 }
 
-/** The inputs of an objective whose policy is the old one itself. */
+/** Returns the inputs of an objective whose old policy is the current one. */
 function onItself(
   settings: ImportanceSettings,
   logProbabilities: FloatValue,
@@ -137,7 +138,7 @@ function onItself(
   };
 }
 
-/** Reads its inputs only where it is used. */
+/** Reads its inputs only when it is used. */
 function reductionsOf(then: (name: string) => FloatValue): () => SampleReductions {
   return () => sampleReductions(then("membership"), then("sampleShares"));
 }

@@ -7,13 +7,15 @@ import { reshape } from "../onnx/shaping.ts";
 import { type Objective, wanted } from "./objective.ts";
 
 /**
- * Direct preference optimization, where Δ = log π(y) − log π_ref(y) of all action tokens and the margin is β (Δ_chosen −
- * Δ_rejected). `sigmoid`: −log σ(margin) (Rafailov et al. 2023, arXiv 2305.18290, equation 7), with label smoothing ε (1 − ε) of
- * it and ε of −log σ(−margin) (Mitchell 2023). `ipo`: (margin / β − 1 / 2β)² with the means over tokens for Δ (Azar et al. 2023,
- * arXiv 2310.12036, as TRL has it). A sample is a pair, chosen first. Token inputs: `signs` (1 for the chosen, −1 for the rejected; of
- * ipo over the number of the answer's tokens), `referenceLogProbabilities`, and `pairWeights`, which add up to 1 over a
- * minibatch. Terms: `accuracy`, the share of pairs whose chosen side is ahead, and `margin`, the mean. Default: the loss sigmoid
- * with β 0.1.
+ * Direct preference optimization. Δ = log π(y) − log π_ref(y) over all action tokens, and the margin is β (Δ_chosen −
+ * Δ_rejected).
+ * - `sigmoid`: −log σ(margin) (Rafailov et al. 2023, arXiv 2305.18290, equation 7). With label smoothing ε it is (1 −
+ *   ε) of that plus ε of −log σ(−margin) (Mitchell 2023).
+ * - `ipo`: (margin / β − 1 / 2β)², with means over tokens for Δ (Azar et al. 2023, arXiv 2310.12036, as in TRL).
+ *
+ * A sample is a pair, chosen first. Token inputs: `signs` (1 for the chosen, −1 for the rejected; for ipo divided by
+ * the answer's number of tokens), `referenceLogProbabilities`, and `pairWeights`, which add up to 1 over a minibatch.
+ * Terms: `accuracy`, the share of pairs with a positive margin, and `margin`, the mean. Default: sigmoid with β 0.1.
  */
 export function preferenceObjective({
   beta = 0.1,
@@ -52,14 +54,16 @@ export function preferenceObjective({
   };
 }
 
-/** An answer of `tokens` tokens, with the sums of their log-probabilities, nats. */
+/** An answer of `tokens` tokens, with the sums of their log-probabilities in nats. */
 export interface ScoredAnswer {
   policy: number;
   reference: number;
   tokens: number;
 }
 
-/** The same of one pair, from the sums of its answers' log-probabilities and the numbers of their tokens. */
+/**
+ * Computes the loss and terms of one pair from the sums of its answers' log-probabilities and their numbers of tokens.
+ */
 export function preferenceOf(
   { beta, loss, labelSmoothing }: PreferenceSettings,
   chosen: ScoredAnswer,

@@ -4,30 +4,30 @@ import type { TokenSequence } from "./batch.ts";
 import type { TrainingEngine } from "./engine.ts";
 import { actionCount, type Objective, type TrainingSample } from "./objective.ts";
 
-/** Two answers to one prompt, of which the first is preferred. */
+/** Two answers to one prompt, the preferred one and the other. */
 export interface PreferencePair {
   readonly chosen: TokenSequence;
   readonly rejected: TokenSequence;
-  /** The sums of their log-probabilities under the reference, where they are known, nats. */
+  /** The sums of their log-probabilities under the reference in nats, if known. */
   readonly reference?: { readonly chosen: number; readonly rejected: number };
 }
 
-/** What a step on preference pairs measured. */
+/** The measurements of a step on preference pairs. */
 export interface PreferenceMetrics {
   loss: number;
-  /** Share of pairs whose chosen answer is ahead. */
+  /** Share of pairs whose chosen answer has the higher implicit reward. */
   accuracy: number;
-  /** The mean of β times what the chosen answer is ahead by, in nats. */
+  /** Mean of β times the lead of the chosen answer, in nats. */
   margin: number;
   /** Before clipping. */
   gradientNorm: number;
-  /** In float16: something overflowed, so nothing was updated. */
+  /** In float16: an overflow occurred, so nothing was updated. */
   skipped: boolean;
 }
 
 /**
- * One update by direct preference optimization (preferenceObjective of the loss's name). Scores by the reference what has no
- * `reference`. Throws TRAINING_BATCH_INVALID, TRAINING_NOT_FINITE.
+ * Makes one update by direct preference optimization with the named loss of `preferenceObjective`. Scores pairs without
+ * `reference` with the reference policy. Throws TRAINING_BATCH_INVALID, TRAINING_NOT_FINITE.
  */
 export async function preferenceStep(
   engine: TrainingEngine,
@@ -51,7 +51,7 @@ export async function preferenceStep(
       sequences: [chosen, rejected],
       columns: {
         signs: column(weightOf, -otherWeight),
-        // Only its sum counts: each token has its share.
+        // Only the sum counts, so each token gets an equal share.
         referenceLogProbabilities: column(reference.chosen / counts[0], reference.rejected / counts[1]),
         pairWeights: new Float32Array(actions).fill(1 / (pairs.length * actions)),
       },
@@ -63,7 +63,7 @@ export async function preferenceStep(
     scalars: {},
     learningRate,
   });
-  const accuracy = Math.min(1, terms.accuracy!); // weights that add up to 1 do so but for rounding
+  const accuracy = Math.min(1, terms.accuracy!); // weights add up to 1 except for rounding
   return { loss, accuracy, margin: terms.margin!, gradientNorm, skipped };
 }
 

@@ -1,15 +1,18 @@
 import { defined } from "../../base/records/defined.ts";
 import type { Experienced } from "./token-rewards.ts";
 
-/** How the rewards of trajectories are brought to a common size before anything is made of them. */
+/** How rewards are normalized before any other use. */
 export interface RewardSettings {
-  /** `scale`: over the deviation of all rewards so far; `standardize`: less their mean first; default `none`. */
+  /**
+   * `scale`: divides by the standard deviation of all rewards so far. `standardize`: subtracts their mean first.
+   * Default: `none`.
+   */
   rewardNormalization?: "none" | "scale" | "standardize";
-  /** What a reward, normalized if it is, is held within, up and down; default: it isn't. */
+  /** The largest absolute value of a reward, after normalization. Default: no limit. */
   rewardClip?: number;
 }
 
-/** Of all numbers so far. */
+/** Statistics of all numbers so far. */
 export interface RunningMoments {
   count: number;
   mean: number;
@@ -17,7 +20,7 @@ export interface RunningMoments {
   squares: number;
 }
 
-/** The moments with more numbers, by the parallel algorithm of Chan, Golub and LeVeque (1979). */
+/** Adds numbers to the moments with the parallel algorithm of Chan, Golub and LeVeque (1979). */
 export function withNumbers(before: RunningMoments | undefined, numbers: readonly number[]): RunningMoments {
   const { count, mean, squares } = before ?? { count: 0, mean: 0, squares: 0 };
   if (numbers.length === 0) return { count, mean, squares };
@@ -31,15 +34,15 @@ export function withNumbers(before: RunningMoments | undefined, numbers: readonl
   };
 }
 
-/** What rewards are divided by: the standard deviation (n − 1) of all so far; 1 where they are all equal. */
+/** Returns the divisor of rewards: the standard deviation (n − 1) of all so far; 1 if they are all equal. */
 export function rewardScale({ count, squares }: RunningMoments): number {
   const deviation = Math.sqrt(squares / Math.max(1, count - 1));
-  return deviation < 1e-8 ? 1 : deviation; // what rounding leaves of equal ones is no deviation
+  return deviation < 1e-8 ? 1 : deviation; // equal numbers differ only by rounding
 }
 
 /**
- * A trajectory with its reward normalized by the moments, then clipped. The rewards of turns are divided likewise; what
- * is subtracted or clipped is of the rest, which comes with the last action token.
+ * Returns a trajectory with its reward normalized by the moments, then clipped. The rewards of turns are divided
+ * likewise. Subtraction and clipping affect the rest, which comes with the last action token.
  */
 export function withNormalizedReward(
   trajectory: Experienced,

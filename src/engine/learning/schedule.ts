@@ -1,17 +1,17 @@
-/** How a learning rate goes over the steps, which count from 0. */
+/** A learning rate over the steps, which count from 0. */
 export interface LearningRateSchedule {
-  /** After the warm-up. */
+  /** The peak, after the warm-up. */
   learningRate: number;
-  /** Steps over which it rises to its value, linearly. */
+  /** The number of steps over which it rises linearly to its peak. */
   warmupSteps: number;
   /** How it falls over `decaySteps`, counted from step 0. */
   decay: "none" | "linear" | "cosine";
   decaySteps: number;
-  /** The fraction of it that is left in the end. */
+  /** The fraction of the peak that remains at the end. */
   finalFraction: number;
 }
 
-/** The learning rate of a step: rising, times a factor that falls from 1 to `finalFraction`. */
+/** Returns the learning rate of a step: the rising rate times a factor that falls from 1 to `finalFraction`. */
 export function learningRateAt(schedule: LearningRateSchedule, step: number): number {
   const { learningRate, warmupSteps, decay, decaySteps, finalFraction } = schedule;
   const risen = learningRate * Math.min(1, (step + 1) / Math.max(1, warmupSteps));

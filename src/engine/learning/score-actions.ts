@@ -6,20 +6,20 @@ import { actionCount } from "./objective.ts";
 import { type PassTokens, passSplits } from "./pass-splits.ts";
 import { lengthStep, prefixLength, scoringForm } from "./token-passes.ts";
 
-/** What a model says of the action tokens of one sequence, in order. */
+/** A model's scores of the action tokens of one sequence, in order. */
 export interface ActionScores {
-  /** Nats; empty of a critic. */
+  /** Nats. Empty for a critic. */
   logProbabilities: Float32Array;
   /** Empty if the model has no value head. */
   values: Float32Array;
 }
 
-/** A scoring model at work. */
+/** An open scoring model. */
 export interface Scoring {
   config: ModelConfig;
-  /** Runs the model in a form of attention. */
+  /** Runs the model with a form of attention. */
   run(form: AttentionForm, batch: Readonly<Record<string, Tensor>>): Promise<Outputs>;
-  /** Whether it is in the form that suits the sequences of a pass; else all is kept in one piece. */
+  /** Whether the form depends on the sequences of a pass. Otherwise attention keeps its weights in one piece. */
   forms: boolean;
   values: boolean;
   logProbabilities: boolean;
@@ -27,7 +27,7 @@ export interface Scoring {
   tokens: PassTokens;
 }
 
-/** Runs a scoring model over sequences that each have an action token; `onShare` is told how many of them are done, from 0 to 1. */
+/** Scores sequences with at least one action token each. Calls `onShare` with the share done so far, from 0 to 1. */
 export async function scoreActions(
   { config, run: runModel, forms, values, logProbabilities, temperature, tokens }: Scoring,
   sequences: readonly TokenSequence[],

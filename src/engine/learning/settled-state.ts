@@ -6,9 +6,9 @@ import { momentKinds } from "./optimizer-state.ts";
 import { momentsOf, type TrainerState, trainedParameters } from "./trainer-state.ts";
 
 /**
- * Moves what is trained, and its moments of 32 bits, to where AdamW works on them in place: the state's tensors are others
- * afterwards. Weights may be somebody else's too and stay as they were; the memory of moments, which nobody else has, is given back.
- * Gives where the gradients of what was moved are to be written, by parameter.
+ * Moves trained parameters and their 32-bit moments to memory in which AdamW works on them in place. The state's
+ * tensors are replaced. The old weights stay unchanged, because others may use them. The memory of the old moments is
+ * released. Returns, by parameter, the destinations of the gradients.
  */
 export async function settleState(
   state: TrainerState,
@@ -25,13 +25,13 @@ export async function settleState(
   for (const [index, [name, parameter]] of movable.entries()) {
     const room = rooms[index];
     if (!room) continue;
-    await setImmediate(); // gigabytes of memory take seconds: heartbeats and the like have their turn
+    await setImmediate(); // moving gigabytes takes seconds, so heartbeats and other work get turns
     room.parameter.set(parameter.data);
     for (const part of [state.weights, state.adapter, state.valueHead])
       if (part.get(name) === parameter) part.set(name, { shape: parameter.shape, data: room.parameter });
     for (const kind of momentKinds) {
       const moment = state.optimizer.get(`${kind}/${name}`)!;
-      // Zeros, too, would take memory where they are written.
+      // Writing zeros would occupy memory too.
       if (state.updates > 0) room[kind].set(moment.data);
       state.optimizer.set(`${kind}/${name}`, { shape: moment.shape, data: room[kind] });
       if (moment.data.byteLength === moment.data.buffer.byteLength) release(moment.data);

@@ -5,49 +5,52 @@ import { klEstimate } from "./kl.ts";
 import { joined } from "./objective.ts";
 import type { Experienced } from "./token-rewards.ts";
 
-/** What a policy-gradient step measured: means over the updates that it made, but for the last five. */
+/** The measurements of a policy-gradient step. All but the last five are means over its updates. */
 export interface StepMetrics {
   policyLoss: number;
-  /** With a value head alone. */
+  /** Set only with a value head. */
   valueLoss?: number;
-  /** To the reference policy (nats a token, k3); with a KL term alone. */
+  /** KL divergence to the reference policy, nats per token (k3). Set only with a KL term. */
   kl?: number;
-  /** From the policy that sampled (nats a token, k3). */
+  /** KL divergence from the sampling policy, nats per token (k3). */
   approximateKl: number;
-  /** Nats a token: of the distribution if the loss has an entropy bonus, else estimated by −log p of what was sampled. */
+  /**
+   * Nats per token. With an entropy bonus, the entropy of the distribution; otherwise estimated as −log p of the
+   * sampled tokens.
+   */
   entropy: number;
   clipFraction: number;
   /** Before clipping. */
   gradientNorm: number;
-  /** The same of a critic that is a model of its own; absent without one. */
+  /** Gradient norm of a critic that is a separate model. Absent without one. */
   valueGradientNorm?: number;
   learningRate: number;
-  /** Of the value head; with one of its own, or a warm-up of its own, alone. */
+  /** Learning rate of the value head. Set only if it has its own rate or warm-up. */
   valueLearningRate?: number;
   /** Largest difference between recorded and recomputed log-probabilities. */
   logprobGap: number;
-  /** Their mean difference. */
+  /** Mean difference between them. */
   logprobGapMean: number;
-  /** From the policy as it was recorded to the recomputed one, nats a token (k3 estimator). */
+  /** KL divergence from recorded to recomputed probabilities, nats per token (k3 estimator). */
   samplerKl: number;
-  /** Action tokens trained on. */
+  /** The number of trained action tokens. */
   tokens: number;
-  /** With `klStop` alone: the updates that were made, skipped ones too. */
+  /** Number of updates, including skipped ones. Set only with `klStop`. */
   updates?: number;
-  /** With `maskTruncated` alone: trajectories that trained nothing as a limit cut them. */
+  /** Number of trajectories that trained nothing because a limit cut them. Set only with `maskTruncated`. */
   masked?: number;
-  /** With `rewardNormalization` alone: what rewards were divided by. */
+  /** Divisor of the rewards. Set only with `rewardNormalization`. */
   rewardScale?: number;
-  /** In float16 alone: updates that were skipped as something in them overflowed, and the loss scale of the last one. */
+  /** Updates skipped because of an overflow, and the loss scale of the last one. Set only with float16. */
   skippedUpdates?: number;
   lossScale?: number;
 }
 
-/** An update, and what it was made of. */
+/** An update and its inputs. */
 export interface Update {
   trajectories: readonly Experienced[];
   result: UpdateResult;
-  /** Of a critic that is a model of its own. */
+  /** The result of a critic that is a separate model. */
   critic?: UpdateResult;
 }
 
@@ -56,7 +59,7 @@ type Measured = Pick<
   "policyLoss" | "valueLoss" | "kl" | "approximateKl" | "entropy" | "clipFraction" | "gradientNorm"
 >;
 
-/** Means over the updates that were made on the trajectories that were used of those that were sampled. */
+/** Averages over the updates made. `used` are the trajectories among the sampled ones that the updates used. */
 export function metricsOf(
   sampled: readonly Experienced[],
   used: readonly Experienced[],
@@ -78,7 +81,7 @@ export function metricsOf(
   });
 }
 
-/** Means over the updates that a critic of its own made. */
+/** Averages over the updates of a separate critic. */
 export function valueMetrics(
   updates: readonly Update[],
 ): Pick<StepMetrics, "valueLoss" | "valueGradientNorm"> {
@@ -90,7 +93,7 @@ export function valueMetrics(
   };
 }
 
-/** The KL divergence of what was sampled to the reference, where the loss doesn't measure it. */
+/** Returns the KL divergence of the sampled tokens to the reference, if the loss doesn't measure it. */
 function klBefore(recorded: Float32Array, scores: readonly ModelScores[]): number | undefined {
   const references = scores.flatMap(({ referenceLogProbabilities }) => referenceLogProbabilities ?? []);
   if (references.length === 0) return undefined;
@@ -99,8 +102,8 @@ function klBefore(recorded: Float32Array, scores: readonly ModelScores[]): numbe
 }
 
 /**
- * How far what the sampler said of its tokens is from what the trainer says: over all trajectories if they were scored, else
- * over those of the first update that was made.
+ * Returns the difference between the sampler's and the trainer's log-probabilities: over all trajectories if they were
+ * scored, otherwise over those of the first update made.
  */
 export function gapOf(
   trajectories: readonly Experienced[],

@@ -8,35 +8,38 @@ import type { PassSplit } from "./pass-splits.ts";
 import { attentionForms, lengthStep, prefixLength } from "./token-passes.ts";
 import { summedOutputs } from "./training-graphs.ts";
 
-/** What an update will hold at once, by part, in bytes; how it is split, and what is computed again to fit. */
+/** The most memory of an update, by part, in bytes, and how it is split and recomputed to fit. */
 export interface StepPlan {
-  /** Of the model and its adapter; those that are frozen in less than float32 lie in their file, mapped into memory. */
+  /** Of the model and its adapter. Frozen weights below float32 stay in their file, mapped into memory. */
   weights: number;
   /** Moments. */
   optimizer: number;
-  /** Their sum, where there are several passes; those of a pass are among its activations. */
+  /** The sums of gradients, if there are several passes. Those of a single pass count as activations. */
   gradients: number;
-  /** The most that a pass holds beside what it reads. */
+  /** The most that a pass uses in addition to its inputs. */
   activations: number;
-  /** The most that logits, and what is of their size, have of that. */
+  /** The part of the activations that logits, and tensors of their size, take at most. */
   logits: number;
-  /** What the process holds beside, about: itself, graph and session. */
+  /** Other memory of the process, approximately: Node, graph and session. */
   process: number;
   /** The number of passes. */
   runs: number;
-  /** Tokens of the largest pass. */
+  /** The number of tokens in the largest pass. */
   tokens: number;
-  /** Layers that gradients compute again, of all. */
+  /** The number of layers, of `layers`, that gradients recompute. */
   recomputed: number;
   layers: number;
 }
 
-/** The parts of a plan together, bytes. */
+/** Returns the sum of a plan's parts, in bytes. */
 export function plannedBytes(plan: StepPlan): number {
   return plan.weights + plan.optimizer + plan.gradients + plan.activations + plan.process;
 }
 
-/** A plan in a line, such as `a training step holds about 2,301 MB: weights 590, …; 8 passes of up to 512 tokens, no layer computed again`. */
+/**
+ * Describes a plan in one line, such as `a training step holds about 2,301 MB: weights 590, …; 8 passes of up to 512
+ * tokens, no layer computed again`.
+ */
 export function stepPlanText(plan: StepPlan): string {
   const megabytes = (bytes: number) => Math.ceil(bytes / 1e6).toLocaleString("en");
   const { weights, optimizer, gradients, activations, logits, process } = plan;
@@ -50,52 +53,54 @@ export function stepPlanText(plan: StepPlan): string {
   return `a training step holds about ${megabytes(plannedBytes(plan))} MB: ${parts.join(", ")}; ${splitText(plan)}`;
 }
 
-/** How a plan's update is split, such as `8 passes of up to 512 tokens, no layer computed again`. */
+/** Describes how a plan's update is split, such as `8 passes of up to 512 tokens, no layer computed again`. */
 export function splitText({ runs: passes, tokens, recomputed, layers }: StepPlan): string {
   const split = passes === 1 ? `one pass of ${tokens} tokens` : `${passes} passes of up to ${tokens} tokens`;
   const again = recomputed === 0 ? "no layer" : `${recomputed} of ${layers} layers`;
   return `${split}, ${again} computed again`;
 }
 
-/** What a plan is chosen from. */
+/** The options for a plan. */
 export interface PlanChoices {
-  /** Ways to split an update into passes, the cheapest first. */
+  /** Ways to split an update into passes, cheapest first. */
   splits: readonly PassSplit[];
-  /** Layers that are computed again, the fewest first. */
+  /** Numbers of recomputed layers, the fewest first. */
   recomputed: readonly number[];
   config: ModelConfig;
-  /** Whether long sequences, and those that begin alike, are attended in other ways than others. */
+  /** Whether long sequences, and those with the same beginning, use other forms of attention. */
   forms: boolean;
-  /** Logits are rows of at least so many numbers. */
+  /** The least number of values in a row of logits. */
   vocabulary: number;
-  /** The graph that computes so many layers again, for the only pass or one of several. */
+  /** Returns the graph that recomputes this many layers, either for a single pass or for one of several. */
   graph(recomputed: number, attention: AttentionForm, isSummed: boolean): Graph;
-  /** Bytes that a choice needs beyond those there are: it fits where there are none. Absent where nothing is to fit. */
+  /**
+   * Returns the bytes that a choice needs beyond those available. It fits at 0 or less. Absent if every choice fits.
+   */
   beyond?(chosen: ChosenPasses): number;
 }
 
-/** How an update is split, and what of it is computed again. */
+/** How an update is split and recomputed. */
 export interface ChosenPasses {
-  /** Numbers of the samples of each pass. */
+  /** The numbers of the samples of each pass. */
   passes: number[][];
-  /** How each attends. */
+  /** Each pass's form of attention. */
   forms: AttentionForm[];
   recomputed: number;
   activations: number;
-  /** What logits have of them; counted when it is asked for. */
+  /** Returns the logits' part of them. Computed on request. */
   logits(): number;
   /** Of the largest pass. */
   tokens: number;
-  /** Of the graph. */
+  /** The number of nodes in the graph. */
   nodes: number;
 }
 
-/** What computing all layers again adds to a step's time, about: a third of a LoRA step's products. */
+/** The time that recomputing all layers adds to a step, approximately: a third of a LoRA step's products. */
 const costOfRecomputing = 1 / 3;
 
 /**
- * The cheapest choice that fits, or the one that misses it least; where nothing is to fit, the last. Of those that cost the same, fewer
- * layers are computed again before passes are smaller.
+ * Returns the cheapest choice that fits, or else the one that misses by least. If nothing is limited, returns the last.
+ * Among equal costs, prefers fewer recomputed layers to larger passes.
  */
 export function choosePasses(
   samples: readonly (readonly TokenSequence[])[],
@@ -123,7 +128,7 @@ export function choosePasses(
   return least!.chosen;
 }
 
-/** How passes attend, and the sizes of each one's named dimensions. */
+/** The passes' forms of attention, and the sizes of each pass's named dimensions. */
 interface SizedPasses {
   passes: number[][];
   forms: AttentionForm[];
@@ -181,10 +186,16 @@ function measured(
   };
 }
 
-/** What the runtime's allocator takes for what it is asked for: at Llama-3.2-1B's shape 4.8 GB for 3.7 (8 × 512 tokens). */
+/**
+ * How much more the runtime's allocator takes than requested. At Llama-3.2-1B's shape it takes 4.8 GB for 3.7 (8 × 512
+ * tokens).
+ */
 const allocated = 1.3;
 
-/** Sizes of a graph's named dimensions in a pass over samples, whose sequences are padded to a multiple of `multiple` after a prefix. */
+/**
+ * Returns the sizes of a graph's named dimensions in a pass over samples. Sequences are padded to a multiple of
+ * `multiple` after a prefix.
+ */
 export function passSizes(samples: readonly (readonly TokenSequence[])[], multiple = 1, prefix = 0) {
   const sequences = samples.flat();
   const length = paddedLength(sequences, multiple, prefix);

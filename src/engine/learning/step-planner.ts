@@ -9,37 +9,40 @@ import { passSplits, passTokens } from "./pass-splits.ts";
 import { type ChosenPasses, choosePasses, plannedBytes, type StepPlan } from "./step-plan.ts";
 import { frozenWhole, recomputedLayers, type TrainedModel } from "./training-graphs.ts";
 
-/** What a process with Node and the runtime holds, without a model. */
+/** Bytes of a process with Node and the runtime, without a model. */
 const processBytes = 200e6;
 
 /**
- * What nodes of a graph take, here and in the runtime's session, with what its allocator wastes on activations: measured at
- * Qwen2.5-0.5B's shape, 6,586 nodes. In a mixture of experts, that of 90,000, each takes 11 kB.
+ * Bytes of a graph's nodes, here and in the runtime's session, including the allocator's waste on activations. Measured
+ * at Qwen2.5-0.5B's shape with 6,586 nodes. In a mixture of experts with 90,000 nodes, each takes 11 kB.
  */
 const nodesBytes = (nodes: number) => 60e3 * Math.min(nodes, 10_000) + 11e3 * Math.max(0, nodes - 10_000);
 
-/** How much of what is available an update may be planned to hold. */
+/** The share of the available memory that plans may use. */
 const plannedShare = 0.8;
 
-/** What the updates of a trainer are planned by. */
+/** The inputs for planning a trainer's updates. */
 export interface PlannerOptions extends Pick<TrainedModel, "config" | "base"> {
-  /** Of a pass, at most. Default: chosen. */
+  /** Most tokens of a pass. Default: chosen by the planner. */
   maxTokensPerRun?: number;
-  /** Whether layers are computed again, or how many. Default: chosen on the CPU, else none. */
+  /** Whether layers are recomputed, or how many. Default: chosen on the CPU, otherwise none. */
   recompute?: boolean | number;
-  /** Bytes that the process may hold while it trains on the CPU; default: four fifths of what is available here. */
+  /** Most bytes of the process while it trains on the CPU. Default: four fifths of the available memory. */
   memory?: number;
   device?: Device;
-  /** Bytes that nobody has taken of the memory that passes use; default: of this process's. */
+  /** Returns the available bytes of the memory that passes use. Default: this process's. */
   available?: () => number;
-  /** Is told what an update will hold, before it begins: of the first one, and where another holds clearly more or is computed otherwise. */
+  /**
+   * Called before an update with the plan of its memory: for the first update, and for those that hold clearly more or
+   * are computed differently.
+   */
   onPlan?: (plan: StepPlan) => void;
 }
 
-/** Gives the graph that computes so many layers again; `isSummed`: for one of several passes. */
+/** Returns the graph that recomputes this many layers. `isSummed`: for one of several passes. */
 type GraphOf = (recomputed: number, attention: AttentionForm, isSummed: boolean) => Graph;
 
-/** How an update is split, what it will hold, and the bytes of that which aren't held already. */
+/** How an update is split, its memory, and the bytes of that which are not held already. */
 export interface PlannedUpdate {
   chosen: ChosenPasses;
   plan: StepPlan;
@@ -48,17 +51,26 @@ export interface PlannedUpdate {
 
 /** Decides how updates are split into passes. */
 export interface StepPlanner {
-  /** Bytes that the next update may need. */
+  /** Returns the bytes that the next update may use. */
   room(): number;
-  /** The cheapest way that needs no more than `room`, or, where none does, the one that needs least; where nothing is said, the last: the most layers again, in the smallest passes. */
+  /**
+   * Returns the cheapest way that needs at most `room`, or else the one that needs least. Without a limit, returns the
+   * last one, with the most recomputed layers and the smallest passes.
+   */
   choose(samples: readonly TrainingSample[], graph: GraphOf, room?: number): PlannedUpdate;
-  /** Throws TRAINING_MEMORY_SHORT if nothing fits into the room there is now; not of WebGPU, whose memory isn't known. */
+  /**
+   * Throws TRAINING_MEMORY_SHORT if nothing fits into the available memory. Does nothing for WebGPU, whose memory is
+   * unknown.
+   */
   check(samples: readonly TrainingSample[], graph: GraphOf): void;
-  /** Chooses within the room there is, and takes it. Throws TRAINING_MEMORY_SHORT if nothing fits; not of WebGPU, whose memory isn't known. */
+  /**
+   * Chooses a way within the available memory and takes that memory. Throws TRAINING_MEMORY_SHORT if nothing fits,
+   * except for WebGPU, whose memory is unknown.
+   */
   plan(samples: readonly TrainingSample[], graph: GraphOf): ChosenPasses;
 }
 
-/** A planner for a trainer that holds so much. */
+/** Creates a planner for a trainer that holds this memory. */
 export function createStepPlanner(options: PlannerOptions, held: () => HeldMemory): StepPlanner {
   const { config, base, maxTokensPerRun, recompute, device = "cpu", onPlan, available } = options;
   const memory = device === "cpu" ? options.memory : undefined;
@@ -84,7 +96,10 @@ export function createStepPlanner(options: PlannerOptions, held: () => HeldMemor
     room: () => space.room() * (memory === undefined ? plannedShare : 1),
     choose(samples, graph, room) {
       const { trained, untouched, weights, optimizer } = held();
-      /** On a card, an update's parameters and moments are there before those that they take the place of are given back; and a session has a base of its own. */
+      /**
+       * On a card, an update's parameters and moments are allocated before the old ones are released, and a session has
+       * its own copy of the base.
+       */
       const bytesOfUpdate = 4 * trained + mappedBytes(base);
       const needs = ({ activations, nodes, passes }: ChosenPasses) =>
         activations +
@@ -109,7 +124,7 @@ export function createStepPlanner(options: PlannerOptions, held: () => HeldMemor
         runs: passes.length,
         layers,
         get logits() {
-          return logits(); // most plans are told nobody
+          return logits(); // most plans are not reported
         },
         gradients: passes.length > 1 ? trained : 0,
         process: processBytes + nodesBytes(nodes),

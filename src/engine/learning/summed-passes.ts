@@ -4,18 +4,18 @@ import { actionCount, joined, type TrainingSample } from "./objective.ts";
 import { addGradientRows, denseGradients, type Feeds, passGradients } from "./pass-gradients.ts";
 import type { TrainingModel } from "./training-graphs.ts";
 
-/** What the passes of one minibatch gave together. */
+/** The summed results of the passes over one minibatch. */
 export interface SummedPasses {
   loss: number;
   terms: Record<string, number>;
   gradients: ReadonlyMap<string, Float32Array>;
-  /** Of the action tokens of all samples, in the order of the samples; empty of a critic. */
+  /** Of the action tokens of all samples, in their order. Empty for a critic. */
   logProbabilities: Float32Array;
 }
 
 /**
- * Adds up what a training model gives for the samples of a minibatch, pass by pass; gradients by the optimizer's threads, unless the
- * model adds them itself.
+ * Sums a training model's outputs over the passes of a minibatch. The optimizer's threads add the gradients, unless the
+ * model does.
  */
 export function sumPasses(
   model: Omit<TrainingModel, "graph" | "bytes">,
@@ -30,7 +30,10 @@ export function sumPasses(
   const logProbabilities: Float32Array[] = [];
   let first: Outputs | undefined;
   return {
-    /** Adds the outputs of a pass over some of the samples, given by their numbers, and takes them over; with what it was fed. */
+    /**
+     * Adds the outputs of a pass over the samples with these numbers, and takes ownership of them. `feeds` were the
+     * pass's inputs.
+     */
     async add(outputs: Outputs, pass: readonly number[], feeds: Feeds): Promise<void> {
       for (const name of [...terms, "loss"]) {
         scalars.set(name, (scalars.get(name) ?? 0) + outputs.floats(name)[0]!);
@@ -45,7 +48,7 @@ export function sumPasses(
         logProbabilities[index] = outputs.floats("logProbabilities").slice(start, end);
         start = end;
       }
-      // The sums are in the memory of the first pass's.
+      // The sums use the memory of the first pass's outputs.
       if (first) outputs.release();
       else first = outputs;
     },
@@ -57,7 +60,7 @@ export function sumPasses(
         logProbabilities: joined(logProbabilities),
       };
     },
-    /** Gives the memory of the sums back: the gradients are empty afterwards. */
+    /** Releases the memory of the sums. The gradients are empty afterwards. */
     release(): void {
       first?.release();
     },

@@ -5,20 +5,23 @@ import { tileSize } from "../onnx/tiled-attention.ts";
 import { commonPrefix, createRowNumbers, lossLength, type TokenSequence } from "./batch.ts";
 import { byGroup } from "./group-advantages.ts";
 
-/** How much may go through a model at once. */
+/** The limits of a pass through a model. */
 export interface PassLimits {
-  /** Tokens. What sequences begin with alike counts once, and where it stands again an eighth, as what pads them. */
+  /** Most tokens. A common beginning counts once. Its other places count an eighth, like padding. */
   tokens: number;
-  /** Pairs of tokens that attention scores in vain, since at least one of them is padding. */
+  /** Most pairs of tokens that attention scores in vain because at least one of them is padding. */
   padding: number;
-  /** As many more of them for each token that samples share, so that it isn't computed in several passes. */
+  /** Additional such pairs for each token that samples share, so that it isn't computed in several passes. */
   paddingPerShared: number;
 }
 
-/** Attention's own tensors have a place for each token of each sequence; they are about so much of what a token takes. */
+/** The share of a token's memory that attention's own tensors take for each place of each sequence. */
 const partOfPlace = 1 / 8;
 
-/** The limits for a model: padding may cost about what a pass of its own costs (measured at 0.1 and 6 million weights), or what sharing spares. */
+/**
+ * Returns the limits for a model. Padding may cost about as much as another pass (measured at 0.1 and 6 million
+ * weights), or as much as sharing saves.
+ */
 export function passLimits(config: ModelConfig, tokens: number): PassLimits {
   return {
     tokens,
@@ -27,20 +30,22 @@ export function passLimits(config: ModelConfig, tokens: number): PassLimits {
   };
 }
 
-/** Pairs of tokens whose attention takes as many products as all else of a token. */
+/** Returns the number of pairs whose attention takes as many products as the rest of a token. */
 function pairsOfToken(config: ModelConfig): number {
   const { hidden_size, head_dim, num_attention_heads, num_key_value_heads, intermediate_size } = config;
   const queries = num_attention_heads * head_dim;
   const keys = num_key_value_heads * head_dim;
   const layer = hidden_size * (2 * queries + 2 * keys + 3 * intermediate_size);
-  // A token takes a product with each weight of a layer, a pair one with a query's numbers and one with a value's.
+  // A token takes one product per weight of a layer. A pair takes one per number of a query and one per number of a
+  // value.
   return layer / (2 * queries);
 }
 
 /**
- * Splits samples, each of one or more sequences, into passes within the limits (a sample that exceeds them by itself is a pass of its own):
- * the numbers of the samples of each pass. Samples of one prompt come together, since what they share is computed once a pass, and
- * aren't split where a pass can hold them all; those of like length do, the longest first. Deterministic.
+ * Splits samples, each of one or more sequences, into passes within the limits. Returns the numbers of the samples of
+ * each pass. A sample that exceeds the limits by itself gets its own pass. Samples of one prompt stay together if a
+ * pass can hold them, because their common beginning is computed once per pass. Otherwise samples of similar lengths
+ * share passes, the longest first. Deterministic.
  */
 export function tokenPasses(samples: readonly (readonly TokenSequence[])[], limits: PassLimits): number[][] {
   const longest = samples.map(longestLength);
@@ -70,12 +75,12 @@ export function tokenPasses(samples: readonly (readonly TokenSequence[])[], limi
   return passes;
 }
 
-/** A pass of sequences, none longer than `length`, by what it comes to. */
+/** Tracks the size of a pass of sequences, none longer than `length`. */
 function createPass(length: number, { tokens, padding, paddingPerShared }: PassLimits) {
   const numbers = createRowNumbers();
   let [places, apart, padded] = [0, 0, 0];
   return {
-    /** Adds those that would otherwise be in a pass of their own. */
+    /** Adds sequences that would otherwise have their own pass. */
     add(sequences: readonly TokenSequence[]) {
       apart += rowCount(sequences);
       for (const sequence of sequences) {
@@ -92,22 +97,25 @@ function createPass(length: number, { tokens, padding, paddingPerShared }: PassL
   };
 }
 
-/** Tokens that a pass over sequences computes: what they begin with alike counts once. */
+/** Returns the number of tokens that a pass over sequences computes. Common beginnings count once. */
 export function rowCount(sequences: readonly TokenSequence[]): number {
   const numbers = createRowNumbers();
   for (const sequence of sequences) numbers.add(sequence);
   return numbers.count();
 }
 
-/** What stands before the first action. */
+/** Returns the tokens before the first action, as text. */
 function promptOf(sequence: TokenSequence | undefined): string {
   return sequence?.tokens.slice(0, sequence.mask.indexOf(1)).join() ?? "";
 }
 
-/** Attention takes so many times as long as other products of as many numbers (measured at SmolLM2-135M's and Qwen2.5-0.5B's shapes). */
+/**
+ * How much longer attention takes than other products with as many numbers (measured at SmolLM2-135M's and
+ * Qwen2.5-0.5B's shapes).
+ */
 const slownessOfAttention = 2.5;
 
-/** What a pass takes on the CPU, in tokens, about: those that it computes, and attention. */
+/** Returns the approximate cost of a pass on the CPU, in tokens: computed tokens and attention. */
 export function passEffort(sequences: readonly TokenSequence[], config: ModelConfig): number {
   const longest = longestLength(sequences);
   const prefix = wantedPrefix(sequences, config);
@@ -115,12 +123,13 @@ export function passEffort(sequences: readonly TokenSequence[], config: ModelCon
   return rowCount(sequences) + (slownessOfAttention * pairs) / pairsOfToken(config);
 }
 
-/** Tokens of the longest sequences whose attention's weights are kept, and of the longest that are attended in one piece. */
+/** The longest sequences whose attention weights are kept, and the longest that are attended to in one piece. */
 const [longestKept, longestWhole] = [512, 1024];
 
 /**
- * How each pass over sequences attends on the CPU: weights grow with the square of their length, and tiles cost time where they are few.
- * Passes of one update keep them all or none, as each form is a graph of its own.
+ * Returns the form of attention on the CPU for each pass over sequences. Weights grow with the square of the length,
+ * and tiles cost time if there are few. The passes of an update keep all weights or none, because each form is a
+ * separate graph.
  */
 export function attentionForms(
   passes: readonly (readonly TokenSequence[])[],
@@ -134,7 +143,7 @@ export function attentionForms(
   });
 }
 
-/** How a pass over sequences attends on the CPU where no gradients are wanted: there is nothing to make again. */
+/** Returns the form of attention on the CPU for a pass without gradients, which recomputes nothing. */
 export function scoringForm(
   sequences: readonly TokenSequence[],
   config: ModelConfig,
@@ -143,22 +152,25 @@ export function scoringForm(
   return wantedPrefix(sequences, config) > 0 ? "prefixed" : "kept";
 }
 
-/** The tokens that a pass in this form keeps apart, as attention takes them once. */
+/** Returns the number of tokens that a pass with this form keeps separate, because attention processes them once. */
 export function prefixLength(form: AttentionForm, sequences: readonly TokenSequence[]): number {
   return hasPrefix(form) ? commonPrefix(sequences) : 0;
 }
 
-/** Of the longest sequence, so much at least must be what all begin with: what comes after it attends by slower operators. */
+/**
+ * The least share of the longest sequence that the common beginning must have. The tokens after it use slower
+ * operators.
+ */
 const leastPrefix = 1 / 3;
 
-/** The tokens that a pass should keep apart; none if they are too few. */
+/** Returns the number of tokens that a pass should keep separate; 0 if there are too few. */
 function wantedPrefix(sequences: readonly TokenSequence[], config: ModelConfig): number {
   if (sequences.length < 2 || !suitsOperator(config)) return 0;
   const prefix = commonPrefix(sequences);
   return prefix >= leastPrefix * longestLength(sequences) ? prefix : 0;
 }
 
-/** What sequences are padded to a multiple of in attention of this form. */
+/** Returns the number to whose multiples attention of this form pads sequences. */
 export function lengthStep(form: AttentionForm): number {
   return form === "tiled" ? tileSize : 1;
 }

@@ -2,34 +2,39 @@ import { defined } from "../../base/records/defined.ts";
 import { tiesBetween } from "../../contracts/router-ties.ts";
 import type { TokenSequence } from "./batch.ts";
 
-/** A finished trajectory as the trainer sees it. */
+/** A finished trajectory as the trainer receives it. */
 export interface Experienced extends TokenSequence {
-  /** As recorded while sampling, one a token: under the policy that sampled, at its temperature, over the whole vocabulary. */
+  /**
+   * Recorded while sampling, one per token: under the sampling policy, at its temperature, over the whole vocabulary.
+   */
   readonly logprobs: readonly number[];
-  /** Under the distribution that the tokens were drawn from, where top-p, a grammar or the like made it another; default: `logprobs`. */
+  /**
+   * Under the distribution that the tokens were drawn from, if top-p, a grammar or the like changed it. Default:
+   * `logprobs`.
+   */
   readonly samplingLogprobs?: readonly number[];
-  /** All that it earned. */
+  /** The total reward. */
   readonly reward: number;
-  /** The part of `reward` that each turn earned, such as a tool's reward; the rest comes with the last action token. */
+  /** The part of `reward` that each turn earned, such as a tool's reward. The rest comes with the last action token. */
   readonly turnRewards?: readonly number[];
-  /** Trajectories of one task share a group; default: a group of its own. */
+  /** Trajectories of one task share a group. Default: a group of its own. */
   readonly group?: string;
-  /** A limit of turns, tokens or time ended it; default false. */
+  /** A limit of turns, tokens or time ended it. Default: false. */
   readonly truncated?: boolean;
-  /** Lengths of the rows that stand one after the other in its columns, each a sequence of its own; default: one row. */
+  /** Lengths of its rows, which follow each other in its columns. Each is a separate sequence. Default: one row. */
   readonly rows?: readonly number[];
 }
 
-/** Soft punishment of trajectories that come near the longest one allowed (DAPO, arXiv 2503.14476, equation 13). */
+/** Soft penalty of trajectories near the maximum length (DAPO, arXiv 2503.14476, equation 13). */
 export interface OverlongSettings {
   /** The most action tokens. */
   maximum: number;
-  /** Over the last so many of them the punishment grows from 0 to `penalty`. */
+  /** The number of tokens before the maximum over which the penalty grows from 0 to `penalty`. */
   buffer: number;
   penalty: number;
 }
 
-/** The turn, from 0, of each action token: a turn is a run of action tokens. */
+/** Returns the turn of each action token, from 0. A turn is a series of consecutive action tokens. */
 export function turnsOf({ mask }: TokenSequence): Int32Array {
   let turn = -1;
   const turns = mask.flatMap((marked, at) => {
@@ -41,8 +46,8 @@ export function turnsOf({ mask }: TokenSequence): Int32Array {
 }
 
 /**
- * The rewards of a trajectory's action tokens: each turn's at its last one, the rest at the very last. They add up to
- * its reward.
+ * Returns the rewards of a trajectory's action tokens. Each turn's reward is at its last token, and the rest at the
+ * very last one. They add up to its reward.
  */
 export function tokenRewards({ reward, turnRewards = [] }: Experienced, turns: Int32Array): Float64Array {
   const rewards = new Float64Array(turns.length);
@@ -56,13 +61,13 @@ export function tokenRewards({ reward, turnRewards = [] }: Experienced, turns: I
   return rewards;
 }
 
-/** What is added to the reward of a trajectory of so many action tokens: 0 or less. */
+/** Returns the addition to the reward of a trajectory with this many action tokens: 0 or less. */
 export function overlongReward(actionTokens: number, { maximum, buffer, penalty }: OverlongSettings): number {
   const over = (actionTokens - (maximum - buffer)) / buffer;
   return -penalty * Math.max(0, Math.min(1, over));
 }
 
-/** The sequences that a model sees of a trajectory: its rows. */
+/** Returns a trajectory's rows as sequences for a model. */
 export function sequencesOf(trajectory: Experienced): TokenSequence[] {
   const { tokens, mask, rows, routerTies } = trajectory;
   if (rows === undefined) return [trajectory];

@@ -10,20 +10,20 @@ import { type TrainerState, trainedParameters } from "./trainer-state.ts";
 import { gradientName } from "./training-graphs.ts";
 import type { UpdateOutcome, UpdateSettings } from "./update.ts";
 
-/** A trainer's parameters in the memory of a card, where they are updated. */
+/** A trainer's parameters in the memory of a card, which also updates them. */
 export interface TrainedOnCard {
-  /** All parameters as they are now. */
+  /** Returns all current parameters. */
   parameters(): ReadonlyMap<string, DeviceTensor>;
   /** Adds the gradients of a pass to those of the next update. */
   add(outputs: Outputs, trains: readonly string[]): Promise<void>;
-  /** Updates the parameters as `applyUpdate` does. Throws TRAINING_NOT_FINITE. */
+  /** Updates the parameters like `applyUpdate`. Throws TRAINING_NOT_FINITE. */
   update(rates: LearningRates): Promise<UpdateOutcome>;
-  /** Brings what was trained, and its moments, to the state. */
+  /** Copies the trained parameters and their moments to the state. */
   read(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Takes a state's tensors to the card; until `read`, only its counters change. */
+/** Moves a state's tensors to the card. Until `read`, only the state's counters change. */
 export async function trainOnCard(
   card: Card,
   state: TrainerState,

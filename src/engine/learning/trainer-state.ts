@@ -9,34 +9,34 @@ import { freshMoments, momentsIn, type OptimizerState } from "./optimizer-state.
 import type { RunningMoments } from "./reward-normalization.ts";
 import { type TrainedModel, trainedWeightShapes, valueHeadShapes } from "./training-graphs.ts";
 
-/** All that a trainer needs to go on exactly where it was. */
+/** The complete state of a trainer, from which it continues exactly. */
 export interface TrainerState {
-  /** By Hugging Face's names, but for frozen ones in their files. With an adapter they stay as they are. */
+  /** By Hugging Face's names, without frozen ones that stay in files. With an adapter they don't change. */
   weights: Map<string, Tensor>;
-  /** LoRA's matrices, by PEFT's names without their prefix; empty where all weights are trained. */
+  /** LoRA's matrices, by PEFT's names without their prefix. Empty if all weights are trained. */
   adapter: Map<string, Tensor>;
   /** `value_head.weight` [1, hidden] and `value_head.bias` [1]. */
   valueHead: Map<string, Tensor>;
-  /** Adam's moments: `first/<parameter>` and `second/<parameter>`; those in 8 bits with their `scales/…`. */
+  /** Adam's moments: `first/<parameter>` and `second/<parameter>`. Those in 8 bits also have `scales/…`. */
   optimizer: OptimizerState;
-  /** Updates of the optimizer so far. */
+  /** The optimizer's updates so far. */
   updates: number;
-  /** Of a critic that is a model of its own; absent without one. */
+  /** The state of a critic that is a separate model. Absent without one. */
   critic?: TrainerState;
-  /** Policy-gradient steps so far. */
+  /** The number of policy-gradient steps so far. */
   policyGradientSteps: number;
-  /** The KL term's coefficient, where it adapts. */
+  /** The KL term's coefficient, if it adapts. */
   klCoefficient?: number;
-  /** Of all rewards so far, where they are normalized. */
+  /** Of all rewards so far, if they are normalized. */
   rewards?: RunningMoments;
-  /** With float16 alone. */
+  /** Set only with float16. */
   lossScale?: LossScale;
 }
 
 /**
- * A state for weights that were never trained with this optimizer: value head and moments zero, and an adapter, if
- * there is one, that changes nothing yet. It shares the weights' memory; the seed draws the adapter. Moments of large
- * matrices take 8 bits a number if that is asked for (arXiv 2110.02861; CPU alone), default 32.
+ * Returns a state for weights that were never trained with this optimizer. Value head and moments are zero, and an
+ * adapter changes nothing yet. The state shares the weights' memory. The seed determines the adapter. Moments of large
+ * matrices take 8 bits per number if requested (arXiv 2110.02861; CPU only). Default: 32.
  */
 export function freshTrainerState(
   model: TrainedModel,
@@ -51,17 +51,17 @@ export function freshTrainerState(
   return { ...state, optimizer: freshMoments(parameters, optimizerBits) };
 }
 
-/** What training graphs read: weights, adapter and value head. */
+/** Returns the parameters that training graphs read: weights, adapter and value head. */
 export function parametersOf({ weights, adapter, valueHead }: TrainerState): Map<string, Tensor> {
   return new Map([...weights, ...adapter, ...valueHead]);
 }
 
-/** What is trained: the adapter, or all weights; and the value head. */
+/** Returns the trained parameters: the adapter, or all weights, and the value head. */
 export function trainedParameters({ weights, adapter, valueHead }: TrainerState): Map<string, Tensor> {
   return new Map([...(adapter.size > 0 ? adapter : weights), ...valueHead]);
 }
 
-/** The moments in a state, by parameter; they share its memory. */
+/** Returns the moments in a state, by parameter. They share its memory. */
 export function momentsOf(state: TrainerState): Map<string, Moments> {
   return momentsIn(state.optimizer, trainedParameters(state));
 }

@@ -28,57 +28,64 @@ import {
 import type { UpdateSettings } from "./update.ts";
 import { valueObjective } from "./value-objective.ts";
 
-/** What a trainer starts from, and how it trains. */
+/** The initial state and the settings of a trainer. */
 export interface TrainerOptions extends Omit<TrainingEngineOptions, keyof UpdateSettings> {
   settings: TrainingSettings;
-  /** Decides how trajectories are shuffled into minibatches. */
+  /** Determines how trajectories are shuffled into minibatches. */
   seed: number;
-  /** Folder for the batches of steps that diverge; default: they are not saved. */
+  /** Folder for the batches of steps that diverge. Default: they are not saved. */
   failures?: string;
 }
 
-/** What a supervised step measured. */
+/** The measurements of a supervised step. */
 export interface SupervisedStepMetrics {
   /** Mean cross entropy of the marked tokens, in nats. */
   loss: number;
   /** Before clipping. */
   gradientNorm: number;
-  /** In float16: something overflowed, so nothing was updated. */
+  /** In float16: an overflow occurred, so nothing was updated. */
   skipped: boolean;
   learningRate: number;
-  /** Tokens that carried loss. */
+  /** The number of tokens that carried loss. */
   tokens: number;
 }
 
 /**
- * A trainer at work. One step at a time. Steps throw TRAINING_BATCH_INVALID with nothing changed, and TRAINING_NOT_FINITE
- * (TRAINING_DIVERGED if the batch was saved) when a loss or gradient is not finite: then open it again from what was saved.
+ * An open trainer. It runs one step at a time. Steps throw TRAINING_BATCH_INVALID without changing anything. They throw
+ * TRAINING_NOT_FINITE (TRAINING_DIVERGED if the batch was saved) if a loss or gradient is not finite. Then reopen the
+ * trainer from its saved state.
  */
 export interface PolicyTrainer {
-  /** One update on the marked tokens. */
+  /** Makes one update on the marked tokens. */
   supervisedStep(sequences: readonly TokenSequence[], learningRate: number): Promise<SupervisedStepMetrics>;
-  /** One step of the algorithm on finished trajectories, sampled at a temperature (default 1): what is trained is the policy at it. */
+  /**
+   * Makes one step of the algorithm on finished trajectories, sampled at a temperature (default 1). It trains the
+   * policy at that temperature.
+   */
   policyGradientStep(
     trajectories: readonly Experienced[],
     settings?: Partial<PolicyGradientSettings>,
   ): Promise<StepMetrics>;
-  /** One update by direct preference optimization; the reference is the trainer's. */
+  /** Makes one update by direct preference optimization with the trainer's reference. */
   preferenceStep(
     pairs: readonly PreferencePair[],
     learningRate: number,
     settings?: Partial<PreferenceSettings>,
   ): Promise<PreferenceMetrics>;
-  /** The sum of the log-probabilities of each sequence's marked tokens, at temperature 1, nats. */
+  /** Returns the sum of the log-probabilities of each sequence's marked tokens at temperature 1, in nats. */
   score(sequences: readonly TokenSequence[], by: "policy" | "reference"): Promise<number[]>;
-  /** All that is needed to go on from here; not a copy: the next update changes it. Settle it before you save it. */
+  /**
+   * The complete state, from which training can continue. Not a copy: the next update changes it. Call `settle` before
+   * you save it.
+   */
   readonly state: TrainerState;
-  /** Brings `state` up to date where a device keeps it. */
+  /** Brings `state` up to date if a device holds it. */
   settle(): Promise<void>;
-  /** Ends the step that is under way, at its next pass, with TRAINER_CLOSED, as all that come later; then frees the models. */
+  /** Ends the current step at its next pass with TRAINER_CLOSED, like all later ones. Then releases the models. */
   close(): Promise<void>;
 }
 
-/** Makes a trainer. Throws MODEL_WEIGHTS_MISMATCH or TRAINING_STATE_INVALID if the state doesn't fit. */
+/** Creates a trainer. Throws MODEL_WEIGHTS_MISMATCH or TRAINING_STATE_INVALID if the state doesn't fit. */
 export function createTrainer({ settings, seed, failures, ...options }: TrainerOptions): PolicyTrainer {
   const { gradientClip, weightDecay, betas } = settings;
   const updating = defined<Pick<TrainerOptions["settings"], "gradientClip" | "weightDecay" | "betas">>({
@@ -98,7 +105,7 @@ export function createTrainer({ settings, seed, failures, ...options }: TrainerO
     preferences.set(key, found);
     return { objective: found, loss: by.loss };
   };
-  /** Made when it is first wanted: supervised steps have none. */
+  /** Created at its first use. Supervised steps don't use it. */
   let critic: { engine: OpenTrainingEngine; objective: Objective } | undefined;
   if (!hasCritic(settings)) delete state.critic;
   const openCritic = async (trajectories: readonly Experienced[]) => {

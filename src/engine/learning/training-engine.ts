@@ -20,40 +20,43 @@ import { checkTrainerState, type TrainerState } from "./trainer-state.ts";
 import type { TrainedModel } from "./training-graphs.ts";
 import type { UpdateSettings } from "./update.ts";
 
-/** What an engine works on, and how. */
+/** The state and the settings of an engine. */
 export interface TrainingEngineOptions
   extends Omit<TrainedModel, "attention">,
     Omit<UpdateSettings, keyof LearningRates>,
     PlannerOptions {
-  /** Fresh (`freshTrainerState`) or saved. The engine takes it over and changes it in place. */
+  /** New (`freshTrainerState`) or saved. The engine takes ownership of it and changes it in place. */
   state: TrainerState;
-  /** Of the policy, where this is its critic: it is in the process as well, as a state's critic is. */
+  /** The policy's state, if this engine trains its critic. It is in the same process, like a state's critic. */
   beside?: TrainerState;
   /**
-   * Gives the weights that KL terms refer to (with an adapter: the adapter, over the same weights), when they are
-   * first wanted. Lazy ones are read for each of the reference's scores, if there is memory for them, which is given back after it. Default: with an adapter the weights without one, else none.
+   * Returns the weights that KL terms refer to, or with an adapter the reference's adapter over the same weights.
+   * Called at their first use. Lazy ones are read for each scoring by the reference, if they fit into memory, and
+   * released afterwards. Default: with an adapter the weights without it, otherwise none.
    */
   reference?: () => Promise<Reference>;
-  /** Threads an operator may use; default 1. */
+  /** Threads per operator. Default: 1. */
   threads?: number;
-  /** Where models run, and what their matrix products compute in; default float32 on the CPU. */
+  /** Where models run, and the type of their matrix products. Default: float32 on the CPU. */
   precision?: Precision;
 }
 
 /** An engine that can be saved and closed. */
 export interface OpenTrainingEngine extends TrainingEngine {
-  /** The state as it is now, not a copy: the next update changes it. */
+  /** The current state. Not a copy: the next update changes it. */
   readonly state: TrainerState;
-  /** Brings the state up to date where a card keeps it; call it before the state is saved. */
+  /** Brings the state up to date if a card holds it. Call it before you save the state. */
   settle(): Promise<void>;
   /**
-   * Frees the models, once the pass that is under way has ended; the update or scores that it belongs to fail with
-   * TRAINER_CLOSED, as all do that come later.
+   * Releases the models after the current pass. The current update or scoring fails with TRAINER_CLOSED, like all later
+   * ones.
    */
   close(): Promise<void>;
 }
 
-/** Makes an engine on ONNX Runtime. Throws MODEL_WEIGHTS_MISMATCH or TRAINING_STATE_INVALID if the state doesn't fit. */
+/**
+ * Creates an engine on ONNX Runtime. Throws MODEL_WEIGHTS_MISMATCH or TRAINING_STATE_INVALID if the state doesn't fit.
+ */
 export function createTrainingEngine(options: TrainingEngineOptions): OpenTrainingEngine {
   const { config, lora, base, critic = false, state, threads = 1, device = "cpu" } = options;
   const { precision = "float32", gradientClip, weightDecay, betas } = options;

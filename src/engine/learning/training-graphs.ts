@@ -20,23 +20,26 @@ import { valueHeadPrefix } from "./learning-rates.ts";
 import { adapterShapes, decoderAdapter, type LoraSettings } from "./lora.ts";
 import { type Objective, objectiveInputShapes, type PolicyOutputs } from "./objective.ts";
 
-/** A policy that is trained: all weights of a model, or an adapter of it. */
+/** A policy to train: all weights of a model, or an adapter for it. */
 export interface TrainedModel {
   config: ModelConfig;
   lora?: LoraSettings;
-  /** Matrices that are kept in few bits or half precision, under an adapter. */
+  /** Frozen matrices under an adapter, quantized or in half precision. */
   base?: FrozenBase;
-  /** Whether it is a critic: it gives values, and has no language-model head. */
+  /** Whether it is a critic, which returns values and has no language-model head. */
   critic?: boolean;
-  /** Whether gradients keep only each layer's input and compute the layer again, or how many of the first layers; default false. */
+  /**
+   * Whether gradients keep only each layer's input and recompute the layer, or the number of first layers to recompute.
+   * Default: false.
+   */
   recompute?: boolean | number;
   /** Default "kept". */
   attention?: AttentionForm;
-  /** Whether gradients are added to what `sumName` feeds, on the CPU; default false. */
+  /** Whether gradients are added to the inputs named by `sumName`, on the CPU. Default: false. */
   adds?: boolean;
 }
 
-/** How many layers are computed again. */
+/** Returns the number of recomputed layers. */
 export function recomputedLayers(
   { num_hidden_layers }: ModelConfig,
   recompute: TrainedModel["recompute"] = false,
@@ -44,24 +47,24 @@ export function recomputedLayers(
   return typeof recompute === "number" ? recompute : recompute ? num_hidden_layers : 0;
 }
 
-/** The output that holds the gradient of a parameter. */
+/** Returns the name of the output with the gradient of a parameter. */
 export function gradientName(parameter: string): string {
   return `gradient/${parameter}`;
 }
 
-/** The input that the gradient of a parameter is added to: it may lie where the output does. */
+/** Returns the name of the input that a parameter's gradient is added to. Its memory may be that of the output. */
 export function sumName(parameter: string): string {
   return `sum/${parameter}`;
 }
 
-/** Outputs of a training model that are written where what they are added to lies. */
+/** Returns the outputs of a training model that are written over the inputs that they are added to. */
 export function summedOutputs({ inputs, outputs }: Graph): ReadonlySet<Value> {
   const fed = new Set(inputs.map(({ name }) => name));
   const sums = [...outputs].filter(([name]) => fed.has(name.replace(gradientName(""), sumName(""))));
   return new Set(sums.map(([, value]) => value));
 }
 
-/** Shapes of the value head's weights: one linear map of the final normed hidden state. */
+/** Returns the shapes of the value head's weights: one linear map of the final normed hidden state. */
 export function valueHeadShapes(config: ModelConfig): Map<string, number[]> {
   return new Map([
     [`${valueHeadPrefix}weight`, [1, config.hidden_size]],
@@ -69,7 +72,9 @@ export function valueHeadShapes(config: ModelConfig): Map<string, number[]> {
   ]);
 }
 
-/** Shapes of the model's own weights: a critic lacks the language-model head, unless it is the embedding. */
+/**
+ * Returns the shapes of the model's own weights. A critic lacks the language-model head, unless it is the embedding.
+ */
 export function trainedWeightShapes({ config, critic }: TrainedModel): Map<string, number[]> {
   const shapes = modelWeightShapes(config);
   if (critic) shapes.delete("lm_head.weight");
@@ -77,8 +82,8 @@ export function trainedWeightShapes({ config, critic }: TrainedModel): Map<strin
 }
 
 /**
- * The largest vocabularies whose logits are made whole. In parts they are made twice where the head is trained, which
- * costs a third of the head's products more. Capped ones (Gemma 2) are whole always.
+ * The largest vocabulary whose logits are computed whole. In parts they are computed twice if the head is trained,
+ * which adds a third to the head's products. Capped logits (Gemma 2) are always whole.
  */
 export const frozenWhole = 8192;
 const trainedWhole = 65_536;
@@ -86,12 +91,15 @@ const trainedWhole = 65_536;
 interface PolicyGraph {
   graph: Graph;
   reads: string[];
-  /** What is trained, by name. */
+  /** Trained parameters by name. */
   trained: Map<string, FloatValue>;
   outputs: PolicyOutputs;
 }
 
-/** What a TokenBatch feeds, the inverse temperature, and weights by their names, as inputs; values and entropies if they are wanted. */
+/**
+ * Builds the graph of a policy. Its inputs are those of a TokenBatch, the inverse temperature, and weights by their
+ * names. Adds values and entropies if requested.
+ */
 function policyGraph(
   trained: TrainedModel,
   wants: Objective["wants"] & { gradients: boolean },
@@ -121,7 +129,7 @@ function policyGraph(
   const inverse = graph.input("inverseTemperature", "float32", []);
   const isCapped = config.final_logit_softcapping !== null;
   const largestWhole = lora || !wants.gradients ? frozenWhole : trainedWhole;
-  // Dividing hidden states is cheaper, but a cap on the logits wants to see them as they are.
+  // Dividing hidden states is cheaper, but a cap on the logits needs them undivided.
   const distribution = () => {
     if (isCapped) return tokenDistribution(mul(languageModelHead(model, hidden), inverse), targets);
     const tempered = mul(hidden, inverse);
@@ -143,16 +151,16 @@ function policyGraph(
   };
 }
 
-/** A model, and what it reads of a trainer's parameters. */
+/** A model, and the trainer's parameters that it reads. */
 export interface PolicyModel {
   graph: Graph;
-  /** Made whenever it is asked for, as a plan looks at graphs that nobody runs. */
+  /** Built at each access, because plans look at graphs that nobody runs. */
   readonly bytes: Uint8Array;
-  /** Weights, matrices of the adapter, and the value head, if it is wanted. */
+  /** Weights, matrices of the adapter, and the value head if it is used. */
   reads: string[];
 }
 
-/** A model that gives `logProbabilities` (and `values`) of the action tokens, without gradients. */
+/** Returns a model that computes `logProbabilities` (and `values`) of the action tokens, without gradients. */
 export function scoringModel(
   model: TrainedModel,
   wants: { values: boolean },
@@ -173,20 +181,23 @@ export function scoringModel(
 
 /** A model that computes gradients. */
 export interface TrainingModel extends PolicyModel {
-  /** The scalars it gives beside the loss. */
+  /** The names of the scalars that it returns in addition to the loss. */
   terms: string[];
-  /** What it gives gradients of. */
+  /** The parameters whose gradients it returns. */
   trains: string[];
-  /** What is still to be added to them, on the CPU: rows of a table, which `numbers` [count], an input, says; and the output that has them. */
+  /**
+   * On the CPU, rows of tables that must still be added to the gradients. The input `numbers` [count] contains the row
+   * numbers, and the output contains the rows.
+   */
   rows: { parameter: string; numbers: string; output: string }[];
-  /** A critic gives values alone. */
+  /** Whether it returns log-probabilities. A critic returns only values. */
   logProbabilities: boolean;
 }
 
 /**
- * A model that gives an objective's `loss`, its terms by their names, `logProbabilities` of the action tokens, and
- * the gradients of all that is trained. In float16 it also reads `lossScale`, which the loss is multiplied with on the
- * way back, and gradients are divided by.
+ * Returns a model that computes an objective's `loss`, its terms by name, `logProbabilities` of the action tokens, and
+ * the gradients of all trained parameters. In float16 it also reads `lossScale`. It multiplies the loss with that in
+ * the backward pass and divides the gradients by it.
  */
 export function trainingModel(model: TrainedModel, objective: Objective, target: Target = {}): TrainingModel {
   const { graph, reads, trained, outputs } = policyGraph(

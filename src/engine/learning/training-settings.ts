@@ -7,7 +7,7 @@ import type { RewardSettings } from "./reward-normalization.ts";
 import type { LearningRateSchedule } from "./schedule.ts";
 import type { UpdateSettings } from "./update.ts";
 
-/** All numbers of a trainer's policy-gradient steps. The schedule counts those steps. */
+/** All settings of a trainer's policy-gradient steps. The schedule counts those steps. */
 export interface TrainingSettings
   extends AlgorithmSettings,
     RewardSettings,
@@ -15,21 +15,21 @@ export interface TrainingSettings
     LearningRateSchedule {
   /** Passes over a step's trajectories. */
   epochs: number;
-  /** Trajectories of one update; the last minibatch of an epoch may be smaller. */
+  /** Trajectories per update. The last minibatch of an epoch may be smaller. */
   minibatchSize: number;
-  /** Where values come from: a head on the policy, or a model of their own; default head. */
+  /** The source of values: a head on the policy, or a separate model. Default: head. */
   critic?: "head" | "model";
-  /** Policy-gradient steps, from the first one, in which the value head alone learns; default 0. */
+  /** The number of policy-gradient steps, from the first one, in which only the value head learns. Default: 0. */
   valueWarmupSteps?: number;
-  /** Nats a token: the first update whose `approximateKl` is above it is the last of its step; default: none is. */
+  /** Nats per token. The first update whose `approximateKl` exceeds it ends its step. Default: no limit. */
   klStop?: number;
-  /** Whether trajectories that a limit cut have a part in their group's baseline, and in nothing else; default false. */
+  /** Whether trajectories that a limit cut contribute only to their group's baseline. Default: false. */
   maskTruncated?: boolean;
-  /** Takes the place of the clipped ratio. */
+  /** Replaces the clipped ratio. */
   loss?: (tokens: LossTensors) => FloatValue;
 }
 
-/** What the objective of these settings is made of. */
+/** Returns the parts of these settings' objective. */
 export function objectiveSettings(settings: TrainingSettings): PolicyObjectiveSettings {
   const { valueCoefficient, valueClip, klIn, klCoefficient, klEstimator } = settings;
   const hasHead = settings.advantages === "gae" && !hasCritic(settings);
@@ -41,8 +41,8 @@ export function objectiveSettings(settings: TrainingSettings): PolicyObjectiveSe
 }
 
 /**
- * The same for steps of one update, which then need not score their trajectories before: where nothing but the importance correction
- * wants that. Else undefined.
+ * Returns the same for steps of one update that don't have to score their trajectories first, because only the
+ * importance correction needs scores. Otherwise undefined.
  */
 export function onPolicySettings(settings: TrainingSettings): PolicyObjectiveSettings | undefined {
   const { importanceCorrection: correction, importanceMinimum, importanceMaximum } = settings;
@@ -54,7 +54,7 @@ export function onPolicySettings(settings: TrainingSettings): PolicyObjectiveSet
   return { ...objective, onPolicy: { correction, range } };
 }
 
-/** Whether values come from a model of their own. */
+/** Whether values come from a separate model. */
 export function hasCritic({ advantages, critic }: TrainingSettings): boolean {
   return advantages === "gae" && critic === "model";
 }

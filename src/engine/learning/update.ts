@@ -3,7 +3,7 @@ import { countUpdate } from "./count-update.ts";
 import type { LearningRates } from "./learning-rates.ts";
 import { momentsOf, type TrainerState, trainedParameters } from "./trainer-state.ts";
 
-/** How far an update goes. */
+/** The settings of an update. */
 export interface UpdateSettings extends LearningRates {
   /** Largest norm of the whole gradient. */
   gradientClip: number;
@@ -12,18 +12,18 @@ export interface UpdateSettings extends LearningRates {
   betas?: readonly [number, number];
 }
 
-/** What became of an update. */
+/** The outcome of an update. */
 export interface UpdateOutcome {
   /** Before clipping. */
   gradientNorm: number;
-  /** In float16: something was not finite, so nothing was updated, and the loss scale was halved. */
+  /** In float16: a value was not finite, so nothing was updated and the loss scale was halved. */
   skipped: boolean;
 }
 
 /**
- * One AdamW update of a state in place, from a loss and the gradients of some of its parameters, held to the
- * largest norm. Throws TRAINING_NOT_FINITE, with nothing changed, for a loss or gradient that is not finite, unless
- * the state has a loss scale that can be halved.
+ * Makes one AdamW update of a state in place, from a loss and the gradients of some of its parameters, clipped to the
+ * largest norm. Throws TRAINING_NOT_FINITE, without changing anything, for a loss or gradient that is not finite,
+ * unless the state has a loss scale that can be halved.
  */
 export async function applyUpdate(
   optimizer: AdamW,

@@ -3,7 +3,10 @@ import { reduceSum } from "../onnx/reductions.ts";
 import { type Objective, wanted } from "./objective.ts";
 import { clippedValueLosses } from "./policy-loss.ts";
 
-/** The objective of a critic that is a model of its own: the value loss of action tokens, summed by `weights`. Term: `valueLoss`. */
+/**
+ * Returns the objective of a separate critic: the value loss of action tokens, weighted by `weights`. Term:
+ * `valueLoss`.
+ */
 export function valueObjective(clip: number): Objective {
   return {
     inputs: { weights: "token", oldValues: "token", returns: "token" },

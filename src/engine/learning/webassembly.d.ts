@@ -1,4 +1,4 @@
-/** What adamw.ts uses of WebAssembly, which TypeScript declares for browsers alone. */
+/** The parts of WebAssembly that adamw.ts uses. TypeScript declares them only for browsers. */
 declare namespace WebAssembly {
   class Module {
     constructor(bytes: Uint8Array);
