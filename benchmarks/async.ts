@@ -81,7 +81,7 @@ function describe(shape: Shape, found: Round[]): Record<string, number> {
   };
 }
 
-const folder = await mkdtemp(join(tmpdir(), "everturn-async-"));
+const root = await mkdtemp(join(tmpdir(), "everturn-async-"));
 try {
   const bounds = values.staleness.split(",").map(Number);
   const shapes = values.turns.split(",").map((turns) => shapeOf(Number(turns)));
@@ -89,7 +89,7 @@ try {
   console.log(`load ${loadavg()[0]?.toFixed(1)}`);
   for (let round = 1; round <= rounds; round++) {
     for (const [index, shape] of shapes.entries()) {
-      const measured = await measure(shape, bounds[index] ?? bounds[0] ?? 3, folder);
+      const measured = await measure(shape, bounds[index] ?? bounds[0] ?? 3, root);
       found.get(shape)?.push(measured);
       const { synchronous, asynchronous } = measured;
       console.log(
@@ -102,5 +102,5 @@ try {
   const summary = Object.assign({}, ...[...found].map(([shape, rates]) => describe(shape, rates)));
   if (values.json) console.log(JSON.stringify({ ...summary, bars }));
 } finally {
-  await rm(folder, { recursive: true, force: true });
+  await rm(root, { recursive: true, force: true });
 }

@@ -118,20 +118,20 @@ if (model === undefined) {
   await writeFile(join(folder, "config.json"), formatModelConfig(config, tokens));
   await writeSafetensors(join(folder, "model.safetensors"), randomModelWeights(config, 1));
 }
-const sampler = createSampler({
+const policySampler = createSampler({
   config,
   slots: 1,
   stopTokens: [],
   threads: Number(values.threads),
   decode: (ids) => tokenizer.decode(ids),
 });
-await sampler.load(0, model ?? folder);
-await conversation(sampler, 8, -1); // V8 compiles what it has seen often
+await policySampler.load(0, model ?? folder);
+await conversation(policySampler, 8, -1); // V8 compiles what it has seen often
 const results = [];
 for (const turns of counts) {
   const rounds: Times[] = [];
   for (let round = 0; round < Number(values.rounds); round++)
-    rounds.push(await conversation(sampler, turns, round));
+    rounds.push(await conversation(policySampler, turns, round));
   const share = (side: "framed" | "whole") =>
     spread(rounds.map((times) => sum(times[side]) / sum(times.generated)));
   const atTurn = (side: "framed" | "alone" | "whole") =>
@@ -146,7 +146,7 @@ for (const turns of counts) {
     generation: spread(rounds.map(({ generated }) => sum(generated) / 1000)),
   });
 }
-await sampler.close();
+await policySampler.close();
 await rm(folder, { recursive: true });
 console.log(
   `${model ?? shape}, ${values.tokens} tokens an action; CPU time, the median of ${values.rounds} rounds (the least); load ${loadavg()[0]?.toFixed(1)}`,

@@ -207,12 +207,12 @@ async function compare(shape: ShapeName, sides: Sides, what: What, names: string
         median: median(ours.seconds) / median(theirs.seconds),
         processor: Math.min(...ours.processor) / Math.min(...theirs.processor),
       };
-      const equal = ours.tokens.filter((row, at) => row.join() === theirs.tokens[at]!.join()).length;
+      const equal = ours.tokens.filter((tokens, at) => tokens.join() === theirs.tokens[at]!.join()).length;
       const bar = barOf(shape, peer, what.batch, what.file);
       const times = { ours: ours.seconds, theirs: theirs.seconds };
       const rates = [ours.rate, theirs.rate].map((rate) => Number(rate.toPrecision(4)));
       const row = { shape, ...what, peer, ...times, rates, ratios, bar, equal };
-      const milliseconds = (times: number[]) => (1000 * Math.min(...times)).toFixed(1);
+      const milliseconds = (seconds: number[]) => (1000 * Math.min(...seconds)).toFixed(1);
       const told = bar === undefined ? "" : ` (bar ${bar.toFixed(2)})`;
       console.log(
         `${[shape, ...(what.file ? [what.file] : []), `batch ${what.batch}`, what.spread, what.drawn].join(", ")}, ${peer}: ${milliseconds(ours.seconds)} / ${milliseconds(theirs.seconds)} ms at least, ${rates.join(" / ")} tokens/s; ` +

@@ -113,9 +113,9 @@ function compared(ours: readonly number[], theirs: readonly number[], isRate: bo
 // PyTorch's threads wait for each other: on cores that others use as well its step takes ten times as long, ours twice.
 const [load = 0] = loadavg();
 if (load > 0.5) console.warn(`the machine is not idle (load ${load.toFixed(1)}): the ratios will not hold`);
-const folder = await mkdtemp(join(tmpdir(), "everturn-main-job-"));
+const root = await mkdtemp(join(tmpdir(), "everturn-main-job-"));
 try {
-  const [, ...measured] = await rounds(folder, Number(values.steps) + 1); // the first warms both sides up
+  const [, ...measured] = await rounds(root, Number(values.steps) + 1); // the first warms both sides up
   const of = (pick: (round: Round) => number) => measured.map(pick);
   const result = {
     rate: compared(
@@ -168,5 +168,5 @@ try {
     console.log(JSON.stringify({ ...line, trajectoriesPerSecond, tokensPerSecond }));
   }
 } finally {
-  await rm(folder, { recursive: true, force: true });
+  await rm(root, { recursive: true, force: true });
 }

@@ -64,19 +64,19 @@ async function historySizes({ session }: DurableRun, workflowId?: string): Promi
 /** Seconds and CPU seconds of each part of a trajectory under way, told by its journal. */
 async function parts(folder: string, turns: number, count: number) {
   const size = Math.floor(turns / count);
-  const parts: { turns: number; seconds: number; cpu: CpuSeconds }[] = [];
+  const measured: { turns: number; seconds: number; cpu: CpuSeconds }[] = [];
   let before = { time: performance.now(), cpu: cpuSeconds() };
   for (let end = size; end <= turns; end += size) {
     while (!existsSync(join(folder, `turn-${end}.json`))) await sleep(5);
     const now = { time: performance.now(), cpu: cpuSeconds() };
-    parts.push({
+    measured.push({
       turns: size,
       seconds: (now.time - before.time) / 1000,
       cpu: cpuBetween(before.cpu, now.cpu),
     });
     before = now;
   }
-  return parts;
+  return measured;
 }
 
 function perTurn(seconds: number, turns: number): string {
@@ -168,10 +168,11 @@ function inMiB(memory: Record<string, number>): string {
     .join(", ");
 }
 
-const turns = Number(values.turns);
-const trajectories = Number(values.trajectories);
-const trajectory = turns > 0 ? await longTrajectory(turns) : undefined;
-const step = trajectories > 0 ? await wideStep(trajectories, Number(values["step-turns"])) : undefined;
+const longTurns = Number(values.turns);
+const wideTrajectories = Number(values.trajectories);
+const trajectory = longTurns > 0 ? await longTrajectory(longTurns) : undefined;
+const step =
+  wideTrajectories > 0 ? await wideStep(wideTrajectories, Number(values["step-turns"])) : undefined;
 const many = Number(values["in-flight"]);
 const flight = many > 0 ? await manyInFlight(many) : undefined;
 const made: MadeCosts[] = [];

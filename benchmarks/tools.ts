@@ -33,9 +33,14 @@ interface Row {
   p99: number;
 }
 
-const { "verl-tool": peer, "at-once": atOnce, seconds, rounds } = values;
+const { "verl-tool": peer, "at-once": concurrencies, seconds, rounds } = values;
 if (peer !== undefined) {
-  const sides = await besideVerlTool(peer, Number(seconds), Number(rounds), atOnce.split(",").map(Number));
+  const sides = await besideVerlTool(
+    peer,
+    Number(seconds),
+    Number(rounds),
+    concurrencies.split(",").map(Number),
+  );
   if (values.json) process.stdout.write(`${JSON.stringify(sides)}\n`);
   process.exit();
 }
@@ -84,12 +89,12 @@ async function measure(from: Sandbox, way: Row["way"], atOnce: number): Promise<
       }
     }),
   );
-  const seconds = (performance.now() - began) / 1000;
+  const elapsed = (performance.now() - began) / 1000;
   await Promise.all(sessions.map((session) => session.close()));
   times.sort((a, b) => a - b);
   const at = (share: number) =>
     times[Math.min(times.length - 1, Math.floor(share * times.length))] ?? Number.NaN;
-  return { way, atOnce, perSecond: times.length / seconds, p50: at(0.5), p99: at(0.99) };
+  return { way, atOnce, perSecond: times.length / elapsed, p50: at(0.5), p99: at(0.99) };
 }
 
 /** The median of the time from the opening of a session to its first program's answer, in milliseconds; half a second lies between two. */

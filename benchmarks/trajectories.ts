@@ -59,10 +59,10 @@ const load = loadavg()[0];
 if (values.json)
   console.log(JSON.stringify({ trajectories: Number(values.trajectories), steps, measured, load }));
 else {
-  for (const [name, { least, median }] of Object.entries(measured)) {
+  for (const [name, { least, median: middle }] of Object.entries(measured)) {
     const limit = name === "open" ? 2000 : 300;
     console.log(
-      `${name.padEnd(7)} ${least} ms at least, ${median} the median: ${(median / limit).toFixed(2)} of ${limit} ms`,
+      `${name.padEnd(7)} ${least} ms at least, ${middle} the median: ${(middle / limit).toFixed(2)} of ${limit} ms`,
     );
   }
   console.log(`load ${load?.toFixed(1)}`);

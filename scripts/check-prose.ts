@@ -87,9 +87,9 @@ function problemsIn(path: string): string[] {
   const text = readFileSync(join(root, path), "utf8");
   const prose = joined(path.endsWith(".md") ? proseOfPage(text) : proseOfModule(text));
   return banned.flatMap(([pattern, instead]) =>
-    [...prose.matchAll(new RegExp(pattern, "gi"))].map(({ 0: found, index }) => {
+    [...prose.matchAll(new RegExp(pattern, "gi"))].map(({ 0: phrase, index }) => {
       const line = text.slice(0, index).split("\n").length;
-      return `${path}:${line}: “${found.replaceAll(/\s+/g, " ")}”: ${instead}`;
+      return `${path}:${line}: “${phrase.replaceAll(/\s+/g, " ")}”: ${instead}`;
     }),
   );
 }

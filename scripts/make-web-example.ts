@@ -26,9 +26,9 @@ function random(below: number): number {
   return Math.floor((((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32) * below);
 }
 
-function shuffled<One>(all: readonly One[]): One[] {
-  const rest = [...all];
-  return all.flatMap(() => rest.splice(random(rest.length), 1));
+function shuffled<One>(items: readonly One[]): One[] {
+  const rest = [...items];
+  return items.flatMap(() => rest.splice(random(rest.length), 1));
 }
 
 type What = keyof typeof questions;

@@ -88,7 +88,7 @@ function decodingStep() {
       `${kind}${layer}`,
       {
         shape: [rows, heads, capacity, size],
-        data: Float32Array.from({ length: rows * heads * capacity * size }, (_, at) =>
+        data: Float32Array.from({ length: rows * heads * capacity * size }, (_number, at) =>
           Math.sin(at + layer + start),
         ),
       },

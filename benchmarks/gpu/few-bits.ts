@@ -71,11 +71,11 @@ function largestGap(actual: readonly Float32Array[], expected: readonly Float32A
 }
 
 const decoders = await compareDecoders(config, await weightSources(folder), device);
-const expected = await trained({});
+const onCpu = await trained({});
 const updates: Record<string, object> = {};
 for (const precision of precisionsOf(device)) {
   const actual = await trained({ device, precision });
-  updates[precision] = { updates: actual.updates, gap: largestGap(actual.scores, expected.scores) };
+  updates[precision] = { updates: actual.updates, gap: largestGap(actual.scores, onCpu.scores) };
 }
 await rm(parent, { recursive: true });
-console.log(JSON.stringify({ device, shape, kind, decoders, cpu: expected.updates, updates }));
+console.log(JSON.stringify({ device, shape, kind, decoders, cpu: onCpu.updates, updates }));

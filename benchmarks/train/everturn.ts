@@ -66,8 +66,8 @@ const samples = batch.map((sequence) => {
 /** The weights are held by the state alone. */
 async function openModel(): Promise<{ model: TrainedModel; state: TrainerState }> {
   const { weights, base } = await readFrozenWeights(folder);
-  const model: TrainedModel = defined({ config, ...lora, base });
-  return { model, state: freshTrainerState(model, weights, 2) };
+  const trained: TrainedModel = defined({ config, ...lora, base });
+  return { model: trained, state: freshTrainerState(trained, weights, 2) };
 }
 
 const update = () => engine.update({ objective, samples, scalars: {}, learningRate: 1e-5 });

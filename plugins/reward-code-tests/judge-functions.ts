@@ -12,9 +12,9 @@ const mostCalls = 20_000;
 const [mostAsked, mostAdded] = [32 * 2 ** 20, 24 * 2 ** 20];
 /** MiB of files: the calls and what was returned, as JSON in JSON, and the calls once more. */
 const disk = 192;
-const values = text("values.py");
-const runAnswer = values + text("answer.py");
-const runTests = values + text("tests.py");
+const values = readText("values.py");
+const runAnswer = values + readText("answer.py");
+const runTests = values + readText("tests.py");
 
 /**
  * Runs tests against an answer's functions, the tests in one sandbox and the answer in another, so that nothing that the answer does
@@ -147,6 +147,6 @@ function ending({ outcome, stderr }: Ran): string {
   return last ? `${outcome}: ${last.slice(0, 300)}` : outcome;
 }
 
-function text(name: string): string {
+function readText(name: string): string {
   return `${readFileSync(join(import.meta.dirname, name), "utf8")}\n`;
 }

@@ -35,8 +35,8 @@ export function plainDigits(text: string): string {
   return text
     .replace(/[０-９．，－＋／]/g, (one) => String.fromCodePoint((one.codePointAt(0) ?? 0) - 0xfee0))
     .replace(/(?<=(\d)?)[¼-¾⅐-⅞]/g, (one, digit) => {
-      const fraction = one.normalize("NFKC").replace("\u2044", "/");
-      return digit === undefined ? fraction : ` ${fraction}`;
+      const plain = one.normalize("NFKC").replace("\u2044", "/");
+      return digit === undefined ? plain : ` ${plain}`;
     })
     .replace(/[⁺⁻]?[⁰¹²³⁴-⁹]+/g, (one) => `^${one.normalize("NFKC").replace("\u2212", "-")}`);
 }
@@ -98,9 +98,9 @@ function decimal(whole: string, decimals: string, shift: bigint): string {
 /** 3/4 is 75e-2, as 0.75; 2/6 is 1/3. */
 function fraction(over: bigint, under: bigint): string | undefined {
   if (under === 0n) return undefined;
-  for (let power = 0n; power <= 50n; power++) {
-    const tens = 10n ** power;
-    if ((over * tens) % under === 0n) return decimal(String((over * tens) / under), "", -power);
+  for (let places = 0n; places <= 50n; places++) {
+    const tens = 10n ** places;
+    if ((over * tens) % under === 0n) return decimal(String((over * tens) / under), "", -places);
   }
   const common = divisor(over, under);
   return `${over / common}/${under / common}`;

@@ -57,8 +57,8 @@ function sameRows(
   { ordered, tolerance }: Comparison,
 ): boolean {
   const turned = given.map((row) => order.map((column) => row[column] ?? null));
-  const alike = (one: readonly SqlValue[], other: readonly SqlValue[] = []) =>
-    one.every((value, column) => sameValue(value, other[column] ?? null, tolerance));
+  const alike = (goldRow: readonly SqlValue[], givenRow: readonly SqlValue[] = []) =>
+    goldRow.every((value, column) => sameValue(value, givenRow[column] ?? null, tolerance));
   if (ordered) return gold.every((row, index) => alike(row, turned[index]));
   const [one, other] = [sorted(gold), sorted(turned)];
   if (one.every((row, index) => alike(row, other[index]))) return true;

@@ -9,7 +9,7 @@ interface Place {
 }
 
 /** Runs what the model wrote in a sandbox of the trajectory's own. What a program did wrong is an observation. */
-const code: ToolPlugin<Place> = {
+const codeTool: ToolPlugin<Place> = {
   async create({ task, config, environment, hold, signal }) {
     const sandbox = await sharedSandbox(config.sandbox, { modules: import.meta.url });
     const session = await sandbox.open({ limits: limitsOf(config), environment, hold, signal });
@@ -29,4 +29,4 @@ const code: ToolPlugin<Place> = {
   probe: async (config) => void (await sharedSandbox(config.sandbox, { modules: import.meta.url })),
 };
 
-export default code;
+export default codeTool;

@@ -5,7 +5,7 @@ import type { Ran, SandboxLimits } from "everturn/sandbox";
 export function observationOf(ran: Ran, limits: SandboxLimits): ToolResponse {
   const isFinished = ran.outcome === "finished";
   const said = [ran.stdout, ran.stderr, ran.value ?? "", ...problemOf(ran, limits)].filter(
-    (text) => text !== "",
+    (part) => part !== "",
   );
   const text = said.map((part) => (part.endsWith("\n") ? part : `${part}\n`)).join("");
   return {

@@ -20,7 +20,7 @@ interface Media {
 }
 
 /** Images of a task, and what is made of them. The same calls make the same images again: its state is recovered by replay. */
-const image: ToolPlugin<Media, ToolResponse> = {
+const imageTool: ToolPlugin<Media, ToolResponse> = {
   create({ task, config }) {
     const { images, videos } = mediaOf(task);
     return { gallery: new Gallery(images, folderOf(config)), videos };
@@ -45,7 +45,7 @@ const image: ToolPlugin<Media, ToolResponse> = {
   },
 };
 
-export default image;
+export default imageTool;
 
 /** A GIF of one pixel. */
 const pixel = Buffer.from("R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7", "base64");

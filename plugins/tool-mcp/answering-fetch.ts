@@ -13,12 +13,12 @@ export function answeringFetch(): Fetch {
 
   /** The stream with an error at its end where it has no answer to the request of this id. */
   function answering(stream: ReadableStream<Uint8Array>, id: unknown): ReadableStream<Uint8Array> {
-    const events = eventReader();
+    const readEvents = eventReader();
     const decoder = new TextDecoder();
     let lastEventId = "";
     /** Whether there was the answer; a text says what is wrong. */
     const found = (chunk: string): boolean | string => {
-      for (const event of events(chunk)) {
+      for (const event of readEvents(chunk)) {
         lastEventId = event.id || lastEventId;
         if (event.data === "" || (event.type !== "" && event.type !== "message")) continue;
         const message = parsed(event.data);

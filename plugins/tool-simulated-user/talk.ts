@@ -22,12 +22,12 @@ export function begun({ prompt, extra_info }: Task, { rules, end }: JsonObject):
   const { instruction } = Object(Object(extra_info).interaction_kwargs);
   const first = prompt.find(({ role }) => role === "user")?.content ?? "";
   const aim = typeof instruction === "string" ? instruction : first;
-  const content = String(rules)
+  const instructions = String(rules)
     .replaceAll("{instruction}", () => aim)
     .replaceAll("{end}", () => String(end));
   const said = prompt.flatMap(({ role, content }): TalkMessage[] =>
     role === "system" ? [] : [{ role: role === "user" ? "assistant" : "user", content }],
   );
   const opening: TalkMessage[] = said[0]?.role === "assistant" ? [{ role: "user", content: greeting }] : [];
-  return { messages: [{ role: "system", content }, ...opening, ...said] };
+  return { messages: [{ role: "system", content: instructions }, ...opening, ...said] };
 }

@@ -28,7 +28,7 @@ export async function runCommand(
     const ran = await session.run({ language: "shell", code: command }, { signal });
     const isFinished = ran.outcome === "finished";
     const how = isFinished ? "" : `(${ran.outcome}${ran.exitCode ? `, exit code ${ran.exitCode}` : ""})`;
-    const said = [ran.stdout, ran.stderr, how].map((text) => text.trimEnd()).filter((text) => text !== "");
+    const said = [ran.stdout, ran.stderr, how].map((part) => part.trimEnd()).filter((part) => part !== "");
     const left = ran.lost === "everything" ? tree : new Tree(await filesOf(session, limits, signal), limits);
     const text = said.length === 0 ? "(It printed nothing.)" : said.join("\n");
     return { tree: left, response: { text, error: !isFinished, metrics: { failed: isFinished ? 0 : 1 } } };

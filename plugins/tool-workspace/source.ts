@@ -31,8 +31,8 @@ interface Said {
 export async function taskTree(task: Task, config: JsonObject): Promise<Tree> {
   const { source, commit, files } = saidOf(task, config);
   const limits = limitsOf(config);
-  const found = source === undefined ? [] : await sourceFiles(source, commit, limits, config);
-  return new Tree(new Map([...found, ...files]), limits);
+  const fromSource = source === undefined ? [] : await sourceFiles(source, commit, limits, config);
+  return new Tree(new Map([...fromSource, ...files]), limits);
 }
 
 /** Throws Mistake where a task's own files don't fit, or its source is not there. What is in an archive is not looked at. */

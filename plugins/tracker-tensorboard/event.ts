@@ -12,9 +12,9 @@ export interface Event {
 /** An event as TensorBoard reads it: `tensorflow.Event` of tensorflow/core/util/event.proto, in protocol buffers' encoding. */
 export function encodeEvent({ at, step = 0, fileVersion, texts = {}, values = {} }: Event): Buffer {
   const numbers = Object.entries(values).map(([tag, value]) => message(1, text(1, tag), float(2, value)));
-  const words = Object.entries(texts).map(([tag, words]) => {
+  const words = Object.entries(texts).map(([tag, value]) => {
     const metadata = message(9, message(1, text(1, "text")));
-    const tensor = message(8, varints(1, 7), message(2, message(2, varints(1, 1))), text(8, words)); // a list of one text
+    const tensor = message(8, varints(1, 7), message(2, message(2, varints(1, 1))), text(8, value)); // a list of one text
     return message(1, text(1, tag), tensor, metadata);
   });
   return Buffer.concat([

@@ -41,7 +41,7 @@ const plugin: TrainerPlugin = {
         ? startingState(model, policy, seed, config.optimizerBits)
         : await readTrainerState(folders.state, policy);
     const loss = lossPlugin && (await loadLoss(lossPlugin));
-    const settings: TrainingSettings = {
+    const training: TrainingSettings = {
       ...trainingSettings(config),
       ...(loss && { loss: (tokens) => loss(tokens, lossPlugin.config) }),
     };
@@ -50,7 +50,7 @@ const plugin: TrainerPlugin = {
       ...(base && { base }),
       state,
       ...(reference && { reference }),
-      settings,
+      settings: training,
       seed,
       device,
       precision,

@@ -8,7 +8,7 @@ import { pluginChecks } from "everturn/testing";
 import sharp from "sharp";
 import { describe, expect, test } from "vitest";
 import { secondsOf } from "../../../plugins/tool-image/frames.ts";
-import image from "../../../plugins/tool-image/index.ts";
+import imageTool from "../../../plugins/tool-image/index.ts";
 import { cropRegion, zoomRegion } from "../../../plugins/tool-image/region.ts";
 import { ffmpegHere } from "../../support/ffmpeg.ts";
 import { jpeg, png } from "../../support/images.ts";
@@ -41,7 +41,7 @@ async function fourColours(width: number, height: number): Promise<Buffer> {
 /** What the calls of one trajectory answer, `[function, arguments]` each; the task has these columns. */
 async function called(columns: Partial<Task>, ...calls: [string, JsonObject][]): Promise<ToolResponse[]> {
   const task: Task = { data_source: "d", prompt: [], reward_model: { ground_truth: "" }, ...columns };
-  const state = await image.create?.({ instance: "i", task, config, environment: {}, signal, hold() {} });
+  const state = await imageTool.create?.({ instance: "i", task, config, environment: {}, signal, hold() {} });
   if (state === undefined) throw new Error("there is no instance");
   const answers: ToolResponse[] = [];
   for (const [name, given] of calls) {
@@ -54,7 +54,7 @@ async function called(columns: Partial<Task>, ...calls: [string, JsonObject][]):
       signal,
       isReplay: false,
     };
-    answers.push(await image.execute(given, execution, state));
+    answers.push(await imageTool.execute(given, execution, state));
   }
   return answers;
 }
