@@ -57,7 +57,7 @@ export function callTool(worker: ToolWorker, tool: string, called = tool) {
       try {
         recorded = await recordedOnce(journal, key, async (lookAgain) => {
           isNew = true;
-          made = await answered(opened, { lookAgain, leave });
+          made = await answered(lookAgain, leave);
           return made;
         });
       } catch (error) {
@@ -90,10 +90,7 @@ export function callTool(worker: ToolWorker, tool: string, called = tool) {
       return isStateful && input.recordings === undefined;
     }
 
-    async function answered(
-      opened: OpenTool,
-      { lookAgain, leave }: { lookAgain: LookAgain; leave: (queue: string) => never },
-    ): Promise<RecordedCall> {
+    async function answered(lookAgain: LookAgain, leave: (queue: string) => never): Promise<RecordedCall> {
       const problem = functionOf(opened, called).validate(input.arguments);
       const { approval } = input;
       const said = defined<Pick<RecordedCall, "tool" | "arguments" | "approval" | "byLoop">>({
@@ -134,7 +131,7 @@ export function callTool(worker: ToolWorker, tool: string, called = tool) {
         opened,
         async () => {
           await lookAgain();
-          return executed(opened, lookAgain);
+          return executed(lookAgain);
         },
         { failures, attempt, signal, onWait: report },
       );
@@ -155,17 +152,14 @@ export function callTool(worker: ToolWorker, tool: string, called = tool) {
       });
     }
 
-    async function executed(
-      opened: OpenTool,
-      lookAgain: LookAgain,
-    ): Promise<InstanceAnswer<Timed<CheckedResponse>>> {
+    async function executed(lookAgain: LookAgain): Promise<InstanceAnswer<Timed<CheckedResponse>>> {
       const { plugin, config } = opened;
       const { attempt } = Context.current().info;
       const { own } = functionOf(opened, called);
       const { answer } = input;
-      const answered = answer === undefined ? {} : { answer };
+      const given = answer === undefined ? {} : { answer };
       const execution = {
-        ...answered,
+        ...given,
         instance: place.id,
         function: own,
         key: name,

@@ -64,8 +64,8 @@ export function openTrajectory(input: TrajectoryInput, show: (transcript: string
     check: (message) => schedule(queues, "frame-message", { run: place.run, message }),
     onChange,
   });
-  const task = trajectoryTask(input, (prompt) => {
-    messages = prompt;
+  const task = trajectoryTask(input, (opening) => {
+    messages = opening;
     onChange();
   });
   let lastAction = "";

@@ -35,7 +35,7 @@ export function callToDecide(
   order: "approve" | "answer" | "deny",
   asked: string | undefined,
 ): { call: string; problem?: undefined } | { problem: string } {
-  const open = undecided(state).map(({ call }) => call);
+  const open = undecided(state).map((one) => one.call);
   const call = asked ?? (open.length === 1 ? open[0] : undefined);
   const isQuestion = call !== undefined && state.waiting.get(call)?.isQuestion === true;
   if (call !== undefined && open.includes(call)) {

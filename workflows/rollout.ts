@@ -107,11 +107,11 @@ export function openRollout(options: Options, begun: RolloutProgress): Rollout {
   async function countNews(): Promise<never> {
     for (;;) {
       await condition(() => news.length > 0);
-      count();
+      countEnded();
     }
   }
 
-  function count(): void {
+  function countEnded(): void {
     if (news.length === 0) return;
     const ended = news;
     news = [];
@@ -244,9 +244,9 @@ export function openRollout(options: Options, begun: RolloutProgress): Rollout {
   function derived<Result>(find: (state: RolloutProgress, position: StepPosition) => Result): () => Result {
     let known: { state: RolloutProgress; position: StepPosition; result: Result } | undefined;
     return () => {
-      const position = now();
-      if (known?.state !== state || !isSame(known.position, position)) {
-        known = { state, position, result: find(state, position) };
+      const at = now();
+      if (known?.state !== state || !isSame(known.position, at)) {
+        known = { state, position: at, result: find(state, at) };
       }
       return known.result;
     };
@@ -263,7 +263,7 @@ export function openRollout(options: Options, begun: RolloutProgress): Rollout {
   return {
     nextStep: async () => {
       if (rules.staleness === 0) state = { ...state, nextGroup: (position.nextStep - 1) * rules.groups + 1 };
-      count();
+      countEnded();
       state = withoutStale(state, rules, now());
       isAwaited = true;
       await condition(() => failed !== undefined || takeable() !== undefined);
@@ -289,7 +289,7 @@ export function openRollout(options: Options, begun: RolloutProgress): Rollout {
     close: async () => {
       isClosed = true;
       await condition(() => !isStarting);
-      count();
+      countEnded();
       return state;
     },
   };

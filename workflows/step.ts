@@ -68,17 +68,17 @@ async function stepOnGroups(input: StepInput): Promise<StepResult> {
 
 /** Trains on examples, which the trainer reads itself. */
 async function stepOnExamples(input: StepInput): Promise<StepResult> {
-  const { run, step, policyVersion, queues } = input;
+  const { run, policyVersion, queues } = input;
   const clock = [Date.now()];
   const progress: StageProgress = { phase: "train", done: 0, of: 1 };
   setHandler(stageProgress, () => progress);
-  const trained = await schedule(queues, "train-examples", { run, step, policyVersion });
+  const trained = await schedule(queues, "train-examples", { run, step: input.step, policyVersion });
   clock.push(Date.now());
   progress.phase = "publish";
   const published = { run, policyVersion: trained.policyVersion };
   await schedule(queues, "publish-policy", published, { isQuick: input.quickTurns });
   clock.push(Date.now());
-  const record = exampleStepRecord(step, trained, clock);
+  const record = exampleStepRecord(input.step, trained, clock);
   await schedule(queues, "record-step", { run, record, finished: [] }, { isQuick: true });
   return { policyVersion: trained.policyVersion, trajectories: 0, leftOut: 0, rewardMean: 0 };
 }

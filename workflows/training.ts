@@ -69,7 +69,7 @@ export async function training(input: TrainingInput): Promise<TrainingResult> {
   async function evaluate(): Promise<void> {
     const { policyVersion } = state;
     const step = state.nextStep - 1;
-    if (state.evaluations.some((record) => record.policyVersion === policyVersion)) return;
+    if (state.evaluations.some((one) => one.policyVersion === policyVersion)) return;
     const name = evaluationStage(policyVersion);
     const tasks = settings.evaluationTasks;
     Object.assign(progress, { phase: "evaluate", policyVersion, child: `${run}/${name}` });

@@ -187,7 +187,7 @@ function generated(
 function turnEnded(
   progress: TrajectoryProgress,
   turn: number,
-  { record, calls: begun, workedMs, loopState, invalidLimit }: Ended,
+  { record, calls: callsBegun, workedMs, loopState, invalidLimit }: Ended,
 ): Partial<TrajectoryProgress> {
   const worked = { workedMs: progress.workedMs + workedMs };
   if (progress.turns < turn) return worked;
@@ -196,9 +196,9 @@ function turnEnded(
   return {
     ...worked,
     loopState,
-    calls: begun,
+    calls: callsBegun,
     toolCalls,
-    ...afterTurn(progress, record.agent, toolCalls, { turn, calls: begun }),
+    ...afterTurn(progress, record.agent, toolCalls, { turn, calls: callsBegun }),
     validCalls: progress.validCalls + calls.filter((call) => call.valid).length,
     invalidInARow: invalidInARow(progress.invalidInARow, calls, invalidLimit),
     shown: withTurn(progress.shown, record),

@@ -35,7 +35,7 @@ export function actionBlocks(
   const parts: ActionParts = { blocks: [], rest: "", calledInThought: false };
   let hasThought = false;
   for (let at = 0; ; ) {
-    const next = first(opened, (mark) => find(mark, at));
+    const next = first(opened, (candidate) => find(candidate, at));
     parts.rest += action.slice(at, next?.at);
     if (next === undefined) return parts;
     const { of: mark, at: start } = next;

@@ -12,7 +12,7 @@ const writing = ["insert", "replace", "update", "delete", "create", "drop", "alt
 const space = String.raw`\s+|--[^\n]*|/\*[\s\S]*?(?:\*/|$)`;
 const word = String.raw`[\p{L}_][\p{L}\p{N}_$]*`;
 const quoted = `"(?:[^"]|"")*"|'(?:[^']|'')*'`;
-const tokens: Record<Engine, RegExp> = {
+const tokenPatterns: Record<Engine, RegExp> = {
   sqlite: new RegExp(`${space}|(${quoted}|\`[^\`]*\`|\\[[^\\]]*\\]|${word}|\\S)`, "gu"),
   duckdb: new RegExp(`${space}|(${quoted}|(\\$\\w*\\$)[\\s\\S]*?\\2|${word}|\\S)`, "gu"),
   postgresql: new RegExp(
@@ -93,7 +93,7 @@ interface PlacedToken {
 /** Tokens with their offsets. Comments nest in DuckDB and PostgreSQL. */
 function placedTokens(sql: string, engine: Engine): PlacedToken[] {
   const found: PlacedToken[] = [];
-  const scanner = new RegExp(tokens[engine]);
+  const scanner = new RegExp(tokenPatterns[engine]);
   for (let match = scanner.exec(sql); match !== null; match = scanner.exec(sql)) {
     const [text, token] = match;
     if (token !== undefined) found.push({ token, start: match.index });

@@ -46,7 +46,7 @@ export function controlGroups({ self, groups } = usual): ControlGroup[] {
   const lines = kernelText(self).split("\n");
   // A line is "4:memory:/path" in version 1 and "0::/path" in version 2.
   const paths = lines.map((line) => /^\d+:([^:]*):(\/.*)$/.exec(line));
-  const ofMemory = paths.find((path) => path?.[1]?.split(",").includes("memory"));
+  const ofMemory = paths.find((one) => one?.[1]?.split(",").includes("memory"));
   const path = (ofMemory ?? paths.find((one) => one?.[1] === ""))?.[2] ?? "/";
   const names = versions[ofMemory ? 1 : 2];
   const parts = path.split("/").filter((part) => part !== "");

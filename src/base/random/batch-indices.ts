@@ -21,7 +21,7 @@ export function batchesOfIndices(options: Draws & { from: number; to: number }):
   const { size, from, to } = options;
   const indexOf = endlessOrder(options);
   return Array.from({ length: to - from }, (_, batch) =>
-    Array.from({ length: size }, (_, position) => indexOf((from + batch) * size + position)),
+    Array.from({ length: size }, (_item, position) => indexOf((from + batch) * size + position)),
   );
 }
 

@@ -6,19 +6,19 @@ import { matchAt } from "./match-at.ts";
 import { enclosing } from "./scan.ts";
 import { unreadable } from "./unreadable.ts";
 
-const begin = "<｜tool▁calls▁begin｜>";
-const end = "<｜tool▁calls▁end｜>";
+const beginMark = "<｜tool▁calls▁begin｜>";
+const endMark = "<｜tool▁calls▁end｜>";
 const callBegin = "<｜tool▁call▁begin｜>";
 const callEnd = "<｜tool▁call▁end｜>";
 const separator = "<｜tool▁sep｜>";
 
 const common = {
   marks: [enclosing({ open: callBegin, close: callEnd }, bodyEnd)],
-  dropped: [begin, end],
+  dropped: [beginMark, endMark],
 };
 
-const fencedExample = `${begin}${callBegin}function${separator}NAME\n\`\`\`json\n{…}\n\`\`\`${callEnd}${end}`;
-const plainExample = `${begin}${callBegin}NAME${separator}{…}${callEnd}${end}`;
+const fencedExample = `${beginMark}${callBegin}function${separator}NAME\n\`\`\`json\n{…}\n\`\`\`${callEnd}${endMark}`;
+const plainExample = `${beginMark}${callBegin}NAME${separator}{…}${callEnd}${endMark}`;
 
 /** A call's type, its name, and its arguments in a fence. */
 export const deepseekV3 = markedFormat({
@@ -32,7 +32,7 @@ export const deepseekV3 = markedFormat({
       ({ name, arguments: given }) =>
         `${callBegin}function${separator}${name}\n\`\`\`json\n${jsonText(given)}\n\`\`\`${callEnd}`,
     );
-    return `${begin}${written.join("\n")}${end}`;
+    return `${beginMark}${written.join("\n")}${endMark}`;
   },
 });
 
@@ -47,7 +47,7 @@ export const deepseekV31 = markedFormat({
     const written = calls.map(
       ({ name, arguments: given }) => `${callBegin}${name}${separator}${jsonText(given)}${callEnd}`,
     );
-    return `${begin}${written.join("")}${end}`;
+    return `${beginMark}${written.join("")}${endMark}`;
   },
 });
 

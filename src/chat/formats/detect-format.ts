@@ -11,7 +11,7 @@ const others = {
   days: { type: "integer", description: "How long" },
   direct: { type: "boolean", description: "Without a stop" },
 };
-const call = { name: "find_flights", arguments: { city: "Zürich", days: 3, direct: true } };
+const probeCall = { name: "find_flights", arguments: { city: "Zürich", days: 3, direct: true } };
 
 interface Probe {
   tools: ToolDefinition[];
@@ -25,15 +25,15 @@ interface Probe {
 const probes: readonly Probe[] = [
   {
     tools: [toolOf({ city, ...others }), { ...toolOf({}), name: "clock" }],
-    calls: [call, { name: "clock", arguments: {} }],
+    calls: [probeCall, { name: "clock", arguments: {} }],
   },
-  { tools: [toolOf({ city, ...others })], calls: [call] },
-  { tools: [toolOf({ city })], calls: [{ name: call.name, arguments: { city: "Zürich" } }] },
+  { tools: [toolOf({ city, ...others })], calls: [probeCall] },
+  { tools: [toolOf({ city })], calls: [{ name: probeCall.name, arguments: { city: "Zürich" } }] },
 ];
 
 function toolOf(properties: JsonObject): ToolDefinition {
   const parameters = { type: "object", required: Object.keys(properties), properties };
-  return { name: call.name, description: "Finds flights", parameters };
+  return { name: probeCall.name, description: "Finds flights", parameters };
 }
 
 const user = { role: "user", content: "Where to?" };

@@ -42,8 +42,8 @@ export function expressionReader({ pattern, function: fixed, example }: FormatEx
       const { value } = given;
       if (!isObject(value)) return unreadable(written, notJson, example);
       const texts = own.flatMap((key) => {
-        const text = group(key)?.trim();
-        return text === undefined ? [] : [{ key, text }];
+        const groupText = group(key)?.trim();
+        return groupText === undefined ? [] : [{ key, text: groupText }];
       });
       const typed = typedArguments(tools, name, texts);
       if (typed.wrong !== undefined) return unreadable(written, typed.wrong, example);

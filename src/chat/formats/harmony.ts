@@ -73,7 +73,7 @@ function textOfMessages(text: string): SpokenAction {
   if (calls.length === 0) return { reasoning, answer };
   const said = text
     .split(start)
-    .filter((message) => !/^[^<]*<\|channel\|>\s*analysis\s*<\|message\|>/.test(message));
+    .filter((part) => !/^[^<]*<\|channel\|>\s*analysis\s*<\|message\|>/.test(part));
   return { reasoning, answer: said.join(start) };
 }
 

@@ -55,7 +55,7 @@ function readTagged(text: string, at: number): Part {
 
 /** An object that begins a line or follows another one is a call if it has the form of one. */
 function readObject(text: string, at: number, tools: readonly ToolDefinition[]): Part | undefined {
-  const rest = (end: number): Part => ({ from: at, end, next: end, closed: true, isRest: true });
+  const rest = (to: number): Part => ({ from: at, end: to, next: to, closed: true, isRest: true });
   const before = text.slice(Math.max(0, at - 100), at);
   const begins = at === 0 || /(?:\n|\}\s*[;,]?\s*)$/.test(before);
   if (!begins || !/^\{\s*"/.test(text.slice(at, at + 100))) return rest(at + 1);
@@ -70,7 +70,7 @@ function readObject(text: string, at: number, tools: readonly ToolDefinition[]):
  * the answer.
  */
 function readList(text: string, at: number, tools: readonly ToolDefinition[]): Part | undefined {
-  const rest = (end: number): Part => ({ from: at, end, next: end, closed: true, isRest: true });
+  const rest = (to: number): Part => ({ from: at, end: to, next: to, closed: true, isRest: true });
   const first = matchAt(/\[\s*(?=\{\s*")/y, text, at);
   if (first === undefined) return rest(at + 1);
   const begins = /(?:^|\n)[ \t]*$/.test(text.slice(Math.max(0, at - 100), at));

@@ -42,7 +42,7 @@ export const gemma3 = betweenMarks(
 );
 
 function readList(text: string, at: number, tools: readonly ToolDefinition[]): Part | undefined {
-  const rest = (end: number): Part => ({ from: at, end, next: end, closed: true, isRest: true });
+  const rest = (to: number): Part => ({ from: at, end: to, next: to, closed: true, isRest: true });
   const begins = /(?:^|\n|\|>)[ \t]*$/.test(text.slice(Math.max(0, at - 100), at));
   const first = begins ? matchAt(/\[\s*([\p{L}_][\p{L}\p{N}_.-]*)\s*\(/uy, text, at) : undefined;
   if (first === undefined) return rest(at + 1);

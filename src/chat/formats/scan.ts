@@ -105,8 +105,8 @@ export function scan(
   for (let at = 0; ; ) {
     const next = earliest(
       opened,
-      ({ mark }) => find(mark, at),
-      ({ mark }) => mark.length,
+      (candidate) => find(candidate.mark, at),
+      (candidate) => candidate.mark.length,
     );
     say(text.slice(at, next?.at));
     if (next === undefined) return found;

@@ -176,13 +176,13 @@ const tojson: FilterFunction = (value, args, { budget }) => {
 };
 
 const truncate: FilterFunction = (value, args) => {
-  const [length, killWords = false, end = "...", leeway = null] = bind("truncate", args, [
+  const [limit, killWords = false, end = "...", leeway = null] = bind("truncate", args, [
     "length",
     "killwords",
     "end",
     "leeway",
   ]);
-  const most = intOf(length, "truncate", 255);
+  const most = intOf(limit, "truncate", 255);
   const mark = textOf(end, "truncate");
   const more = leeway === null ? 5 : intOf(leeway, "truncate");
   if (most < lengthOf(mark) || more < 0)
@@ -211,8 +211,8 @@ const urlencode: FilterFunction = (value, args) => {
   return list.map(([key, one]) => `${quotedUrl(str(key), true)}=${quotedUrl(str(one), true)}`).join("&");
 };
 
-function quotedUrl(text: string, forQuery: boolean): string {
-  const quoted = encodeURIComponent(text).replaceAll(
+function quotedUrl(plain: string, forQuery: boolean): string {
+  const quoted = encodeURIComponent(plain).replaceAll(
     /[!'()*]/g,
     (mark) => `%${mark.charCodeAt(0).toString(16).toUpperCase()}`,
   );

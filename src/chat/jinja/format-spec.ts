@@ -131,7 +131,8 @@ function scientific(value: number, places: number): string {
 function general(value: number, places: number, asFloat = false): string {
   const digits = Math.max(1, places);
   const exponent = Number(value.toExponential(digits - 1).split("e")[1]);
-  const trimmed = (text: string) => (text.includes(".") ? text.replace(/\.?0+(?=e|$)/, "") : text);
+  const trimmed = (written: string) =>
+    written.includes(".") ? written.replace(/\.?0+(?=e|$)/, "") : written;
   if (exponent < -4 || exponent >= digits - (asFloat ? 1 : 0)) return trimmed(scientific(value, digits - 1));
   const text = trimmed(fixed(value, Math.min(100, digits - 1 - exponent)));
   return asFloat && !text.includes(".") ? `${text}.0` : text;

@@ -191,7 +191,7 @@ export function hashed(value: Value): string {
   if (typeof value === "bigint") return `n${value}`;
   if (typeof value === "number") return Number.isInteger(value) ? `n${BigInt(value)}` : `n${value}`;
   if (value instanceof Tuple) {
-    const parts = value.items.map(hashed).map((hash) => `${hash.length} ${hash}`);
+    const parts = value.items.map(hashed).map((part) => `${part.length} ${part}`);
     const hash = `t${parts.join("")}`;
     spend(hash.length / 16);
     return hash;

@@ -58,7 +58,7 @@ export function askedRequests(): AskedRequests {
       const { open, done } = keyOf(name);
       let asked = [...open].find(({ isAwaited }) => !isAwaited);
       if (asked === undefined) {
-        const taken = new Set([...done, ...[...open].map(({ occurrence }) => occurrence)]);
+        const taken = new Set([...done, ...[...open].map((one) => one.occurrence)]);
         let occurrence = 1;
         while (taken.has(occurrence)) occurrence++;
         asked = { occurrence, answer: begin(occurrence), isAwaited: true };

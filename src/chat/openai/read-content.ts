@@ -5,7 +5,7 @@ import { type Field, fieldOf, isAbsent, kindOf, listIn, objectIn, textIn } from 
 import type { EndpointMessage, SentImage } from "./model-request.ts";
 
 /** Types of parts that are text, with the field that contains it. */
-const texts: Readonly<Record<string, string>> = {
+const textFields: Readonly<Record<string, string>> = {
   text: "text",
   input_text: "text",
   output_text: "text",
@@ -68,7 +68,7 @@ export function optionalContent(field: Field): string {
 function partText(field: Field): string {
   const part = objectIn(field);
   const type = fieldOf(part, "type", field.at);
-  const name = texts[textIn(type)];
+  const name = textFields[textIn(type)];
   if (name === undefined) throw textAlone(field.at, type.value);
   return textIn(fieldOf(part, name, field.at)).toWellFormed();
 }

@@ -54,7 +54,7 @@ function filled(
 ): EndpointMessage {
   let whole: EndpointMessage = message;
   for (const id of referredIds) {
-    const found = turns.find(({ answer }) => itemIdsOf(answer).includes(id));
+    const found = turns.find((turn) => itemIdsOf(turn.answer).includes(id));
     if (found === undefined) throw unknown("Item", id, "input");
     const { answer } = found;
     const ids = answerIds(answer);

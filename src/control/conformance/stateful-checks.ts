@@ -41,7 +41,7 @@ export function statefulChecks(subject: ToolSubject): PluginCheck[] {
           check(
             "snapshot",
             "a snapshot contains the whole state, changes nothing, and can be restored twice",
-            snapshots,
+            repeatedSnapshots,
           ),
         ]
       : []),
@@ -238,7 +238,7 @@ async function goOn(
   }
 }
 
-async function snapshots(subject: ToolSubject): Promise<void> {
+async function repeatedSnapshots(subject: ToolSubject): Promise<void> {
   const sequence = sequenceOf(subject);
   const kept = new Map<string, Uint8Array>();
   await withTool(subject, async (called) => {

@@ -69,7 +69,7 @@ export async function probePipeline(
       }),
     );
     if (step === undefined) throw new Error("The probe's step was not told.");
-    const tasks = evaluated.reduce((sum, { tasks }) => sum + tasks, 0);
+    const tasks = evaluated.reduce((sum, one) => sum + one.tasks, 0);
     const evaluationTask = evaluated.reduce((sum, { seconds }) => sum + seconds, 0) / Math.max(1, tasks);
     const start = ((phases.get("initialize") ?? phases.get("evaluate") ?? began) - began) / 1000;
     const probed = Math.min(warmStartSteps, allWarm);

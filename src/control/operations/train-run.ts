@@ -44,7 +44,7 @@ export function trainRun({ runs, run }: RunReference, options: TrainRun): Promis
       return prepared;
     };
     return withSession({ runs, run, temporal, upgrade, prepare, note, signal, isGuest }, (session) =>
-      tracked(session.opened, tell, (telling) => trainIn(session, telling)),
+      tracked(session.opened, tell, (tracking) => trainIn(session, tracking)),
     );
   });
 }

@@ -23,7 +23,7 @@ export async function withRunClient<Result>(
   const held = await claimRun(run, folder);
   try {
     const server = await startOwnServer(folder, options.temporal, {
-      onSpawn: (server) => held.tell({ server }),
+      onSpawn: (spawned) => held.tell({ server: spawned }),
     });
     try {
       return await connected(file, server.address, work);

@@ -83,7 +83,7 @@ export function watchStandstill(options: {
       return;
     }
     for (const [role, { at }] of local) if (Date.now() - at > freshness) local.delete(role);
-    const fromWorkers = [...local.values()].flatMap(({ waits }) => waits);
+    const fromWorkers = [...local.values()].flatMap((worker) => worker.waits);
     const waits = grouped([...(await atServer()), ...fromWorkers]);
     const named = waits.map((wait) => ({ ...wait, workflow: nameIn(run, wait.workflow) }));
     const said = notes.see(named, stillMs() >= patience, Date.now());

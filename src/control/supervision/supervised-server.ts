@@ -31,7 +31,7 @@ export async function superviseServer(options: {
 
   async function start(giveUp: AbortSignal): Promise<DevServer> {
     const before = server;
-    const onSpawn = (server: ProcessIdentity) => held.tell({ server });
+    const onSpawn = (spawned: ProcessIdentity) => held.tell({ server: spawned });
     server = await startOwnServer(folder, temporal, { before, stopping: giveUp, onSpawn });
     const { address, ui, cluster } = server;
     await held.tell({ address, ui, cluster });

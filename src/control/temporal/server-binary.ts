@@ -26,7 +26,7 @@ export async function findServerBinary(explicit = process.env.EVERTURN_TEMPORAL)
   }
   const onPath = (process.env.PATH ?? "")
     .split(delimiter)
-    .map((folder) => join(folder, "temporal"))
+    .map((entry) => join(entry, "temporal"))
     .find(existsSync);
   if (onPath !== undefined) return onPath;
   const folder = join(cacheFolder(), "temporal");

@@ -39,12 +39,12 @@ export function encoderGraph(config: EncoderConfig, weights: Weights, sizes: Siz
   const words = gather(embedded("word", sizes.vocabulary), ids);
   const places = gather(embedded("position", sizes.positions), positions);
   const types = weights("embeddings.token_type_embeddings.weight", [sizes.types, hidden]);
-  let x = add(add(words, places), graph.floats(types.slice(0, hidden), [hidden]));
-  x = normal(x, "embeddings.LayerNorm");
+  let states = add(add(words, places), graph.floats(types.slice(0, hidden), [hidden]));
+  states = normal(states, "embeddings.LayerNorm");
   const hiding = reshape(mul(sub(mask, 1), 1e9), ["batch", 1, 1, "length"]);
   for (let layer = 0; layer < config.layers; layer++) {
     const at = `encoder.layer.${layer}`;
-    const self = (name: string) => byHead(dense(x, `${at}.attention.self.${name}`, hidden, hidden));
+    const self = (name: string) => byHead(dense(states, `${at}.attention.self.${name}`, hidden, hidden));
     const scores = matMul(self("query"), self("key"), {
       transposeB: true,
       alpha: 1 / Math.sqrt(hidden / heads),
@@ -52,14 +52,14 @@ export function encoderGraph(config: EncoderConfig, weights: Weights, sizes: Siz
     const seen = matMul(softmax(add(scores, hiding)), self("value"));
     const joined = reshape(transpose(seen, [0, 2, 1, 3]), ["batch", "length", hidden]);
     const attended = dense(joined, `${at}.attention.output.dense`, hidden, hidden);
-    x = normal(add(attended, x), `${at}.attention.output.LayerNorm`);
-    const inner = dense(x, `${at}.intermediate.dense`, hidden, sizes.intermediate);
-    x = normal(
-      add(dense(gelu(inner), `${at}.output.dense`, sizes.intermediate, hidden), x),
+    states = normal(add(attended, states), `${at}.attention.output.LayerNorm`);
+    const inner = dense(states, `${at}.intermediate.dense`, hidden, sizes.intermediate);
+    states = normal(
+      add(dense(gelu(inner), `${at}.output.dense`, sizes.intermediate, hidden), states),
       `${at}.output.LayerNorm`,
     );
   }
-  const pooled = config.pooling === "cls" ? first(x, hidden) : mean(x, mask);
+  const pooled = config.pooling === "cls" ? first(states, hidden) : mean(states, mask);
   const norm = maximum(sqrt(reduceSum(mul(pooled, pooled), [-1], true)), 1e-12);
   graph.output("vectors", div(pooled, norm));
   return graph;

@@ -39,23 +39,23 @@ export async function openEmbedder(
   const tensors = await readSafetensors(join(folder, "model.safetensors"), isBuffer);
   const named = [...tensors.keys()].find((name) => name.endsWith("embeddings.word_embeddings.weight"));
   const prefix = named?.slice(0, named.indexOf("embeddings.")) ?? "";
-  const rows = (name: string) => tensors.get(prefix + name)?.shape[0] ?? 0;
+  const rowsOf = (name: string) => tensors.get(prefix + name)?.shape[0] ?? 0;
   const weights: Weights = (name, shape) => {
     const found = tensors.get(prefix + name);
     if (found !== undefined && found.shape.join() === shape.join()) return found.data;
     throw invalid(folder, `its weights have ${name} as [${found?.shape ?? "nothing"}], not as [${shape}]`);
   };
   const graph = encoderGraph(config, weights, {
-    vocabulary: rows("embeddings.word_embeddings.weight"),
-    positions: rows("embeddings.position_embeddings.weight"),
-    types: rows("embeddings.token_type_embeddings.weight"),
-    intermediate: rows("encoder.layer.0.intermediate.dense.weight"),
+    vocabulary: rowsOf("embeddings.word_embeddings.weight"),
+    positions: rowsOf("embeddings.position_embeddings.weight"),
+    types: rowsOf("embeddings.token_type_embeddings.weight"),
+    intermediate: rowsOf("encoder.layer.0.intermediate.dense.weight"),
   });
   const session = await createSession(modelBytes(graph), { threads });
   const dimensions = config.hiddenSize;
 
   async function batch(rows: readonly { ids: number[] }[]): Promise<Float32Array> {
-    const length = Math.max(...rows.map(({ ids }) => ids.length));
+    const length = Math.max(...rows.map((row) => row.ids.length));
     const shape = [rows.length, length];
     const ids = new BigInt64Array(rows.length * length).fill(BigInt(config.padToken));
     const positions = ids.map((_, index) => BigInt(index % length));

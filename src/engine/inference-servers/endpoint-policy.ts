@@ -106,7 +106,7 @@ async function imageUrls(
   messages: readonly TextMessage[],
   read: GenerationRequest["readImage"],
 ): Promise<ReadonlyMap<string, string>> {
-  const images = messages.flatMap(({ images = [] }) => images);
+  const images = messages.flatMap((message) => message.images ?? []);
   if (images.length === 0 || read === undefined) return new Map();
   const urls = images.map(async ({ sha256, mediaType }): Promise<[string, string]> => {
     const bytes = await read(sha256);

@@ -59,7 +59,7 @@ export function openFleet(replicas: readonly Replica[], patience: number): Fleet
       const failed = new Map<Replica, number>();
       for (let failures = 0; ; ) {
         await lookAround(either, until);
-        const times = (replica: Replica) => failed.get(replica) ?? 0;
+        const times = (tried: Replica) => failed.get(tried) ?? 0;
         const [replica] = candidates(trajectory).sort((one, other) => times(one) - times(other));
         if (replica === undefined) throw none(replicas);
         try {

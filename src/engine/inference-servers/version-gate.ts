@@ -91,9 +91,9 @@ export function versionGate({ isInForce, change }: VersionSource): VersionGate {
         reject(signal.reason);
         proceed();
       };
-      const settled = (settle: () => void) => {
+      const settled = (finish: () => void) => {
         signal.removeEventListener("abort", leave);
-        settle();
+        finish();
       };
       const self: Waiting = {
         label,

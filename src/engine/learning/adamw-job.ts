@@ -103,8 +103,8 @@ export function workOn<Numbers extends NumberKinds>(
   milliseconds = Number.POSITIVE_INFINITY,
 ): boolean {
   const pieces = piecesOf(counts);
-  const start = performance.now();
-  while (performance.now() - start < milliseconds) {
+  const began = performance.now();
+  while (performance.now() - began < milliseconds) {
     const at = Atomics.add(counters, 0, 1);
     const piece = pieces[at];
     if (piece === undefined) return true;

@@ -82,7 +82,7 @@ function wayOf(plan: StepPlan): UpdateWay {
 function samplesOf({ of, count, tokens }: UpdateSize, config: ModelConfig): TrainingSample[] {
   const sequences = of === "pairs" ? 2 : 1;
   return Array.from({ length: count }, (_, at) => ({
-    sequences: Array.from({ length: sequences }, (_, one) =>
+    sequences: Array.from({ length: sequences }, (_sequence, one) =>
       sequenceOf(at * sequences + one, tokens, config),
     ),
     columns: {},

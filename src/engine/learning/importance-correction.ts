@@ -67,8 +67,8 @@ function kindOf(correction: ImportanceSettings["correction"]) {
   };
 }
 
-function held(logRatio: number, masks: boolean, { minimum, maximum }: ImportanceRange): number {
+function held(logRatio: number, masks: boolean, { minimum: least, maximum: most }: ImportanceRange): number {
   const weight = Math.exp(Math.max(-largestLogRatio, Math.min(largestLogRatio, logRatio)));
-  if (masks) return weight < minimum || weight > maximum ? 0 : weight;
-  return Math.min(weight, maximum);
+  if (masks) return weight < least || weight > most ? 0 : weight;
+  return Math.min(weight, most);
 }

@@ -43,7 +43,10 @@ export function momentCodes(signed: boolean): MomentCodes {
 function decades(fewest: number): number[] {
   return Array.from({ length: 7 }, (_, decade) => {
     const parts = fewest * 2 ** decade;
-    return Array.from({ length: parts }, (_, at) => 10 ** (decade - 6) * (0.1 + (0.9 * (at + 0.5)) / parts));
+    return Array.from(
+      { length: parts },
+      (_code, at) => 10 ** (decade - 6) * (0.1 + (0.9 * (at + 0.5)) / parts),
+    );
   }).flat();
 }
 

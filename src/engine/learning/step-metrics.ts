@@ -125,7 +125,7 @@ export function gapOf(
 }
 
 function mean(updates: readonly UpdateResult[], of: (update: UpdateResult) => number | undefined): number {
-  return updates.reduce((sum, update) => sum + (of(update) ?? 0), 0) / Math.max(1, updates.length);
+  return updates.reduce((total, update) => total + (of(update) ?? 0), 0) / Math.max(1, updates.length);
 }
 
 function sum(numbers: Float32Array): number {

@@ -164,8 +164,8 @@ function measured(
   const most = (key: "rows" | "actions" | "seen") =>
     sized.reduce((largest, one) => (one.sizes[key] > largest.sizes[key] ? one : largest));
   const isLogits = ({ shape }: Value) => Number(shape.at(-1)) >= choices.vocabulary && shape[0] === "actions";
-  const largest = [...new Set([most("rows"), most("actions"), most("seen")])];
-  const graphs = largest.map(({ form, sizes }) => {
+  const extremes = [...new Set([most("rows"), most("actions"), most("seen")])];
+  const graphs = extremes.map(({ form, sizes }) => {
     const graph = choices.graph(recomputed, form, passes.length > 1);
     return { graph, sizes, sums: summedOutputs(graph) };
   });

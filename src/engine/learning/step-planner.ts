@@ -101,10 +101,10 @@ export function createStepPlanner(options: PlannerOptions, held: () => HeldMemor
        * its own copy of the base.
        */
       const bytesOfUpdate = 4 * trained + mappedBytes(base);
-      const needs = ({ activations, nodes, passes }: ChosenPasses) =>
-        activations +
-        (passes.length > 1 ? trained : 0) +
-        (onCpu ? nodesBytes(nodes) + (memory === undefined ? untouched : 0) : bytesOfUpdate);
+      const needs = (candidate: ChosenPasses) =>
+        candidate.activations +
+        (candidate.passes.length > 1 ? trained : 0) +
+        (onCpu ? nodesBytes(candidate.nodes) + (memory === undefined ? untouched : 0) : bytesOfUpdate);
       const sequences = samples.map((sample) => sample.sequences);
       const splits = passSplits(sequences, config, tokens);
       const chosen = choosePasses(

@@ -141,7 +141,7 @@ function policyGraph(
   const [valueWeight, valueBias] = [...valueHead.values()];
   return {
     graph,
-    reads: [weights, matrices ?? new Map(), valueHead].flatMap((inputs) => [...inputs.keys()]),
+    reads: [weights, matrices ?? new Map(), valueHead].flatMap((parameters) => [...parameters.keys()]),
     trained: new Map([...(matrices ?? weights), ...valueHead]),
     outputs: defined({
       logProbabilities: said?.logProbabilities,
@@ -231,7 +231,7 @@ export function trainingModel(model: TrainedModel, objective: Objective, target:
     [...trained.values()],
     ...(model.adds ? [finish] : []),
   );
-  const rows = trains.flatMap((parameter, index) => {
+  const rowOutputs = trains.flatMap((parameter, index) => {
     const { gradient, rows } = found[index]!;
     graph.output(gradientName(parameter), unscaled(gradient));
     return rows.map(({ numbers, updates }, part) => {
@@ -240,7 +240,7 @@ export function trainingModel(model: TrainedModel, objective: Objective, target:
       return { parameter, numbers: numbers.name, output };
     });
   });
-  const names = { reads, terms: Object.keys(terms), trains, rows };
+  const names = { reads, terms: Object.keys(terms), trains, rows: rowOutputs };
   return {
     graph,
     get bytes() {

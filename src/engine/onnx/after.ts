@@ -10,7 +10,7 @@ export function after<Type extends DataType>(x: Value<Type>, ...others: FloatVal
   const { graph } = x;
   const zeros = graph.ints(x.shape.map(() => 0));
   const shape = others.reduce((product, other): IntValue => {
-    const axis = other.shape.findIndex((size) => typeof size === "string");
+    const axis = other.shape.findIndex((dimension) => typeof dimension === "string");
     if (axis < 0) throw graphError(`nothing can wait for ${other.name}, whose sizes are all constant`);
     const attributes = { start: axis, end: axis + 1 };
     const size = graph.emit("Shape", [other], { dtype: "int64", shape: [1] }, attributes);

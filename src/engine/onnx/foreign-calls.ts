@@ -19,7 +19,7 @@ const sufficientStack = 2 ** 20;
  */
 export async function foreignCalls(): Promise<ForeignFunctions> {
   const { default: koffi } = await import("koffi");
-  const large = (given: number | undefined) => Math.max(given ?? 0, wantedStack);
+  const large = (size: number | undefined) => Math.max(size ?? 0, wantedStack);
   const given = koffi.config();
   try {
     const { sync_stack_size: own, async_stack_size: others } = given;

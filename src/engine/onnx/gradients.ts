@@ -105,7 +105,7 @@ function rebuiltCotangents(dy: FloatValue, step: TapeEntry, rebuild: () => Float
   const { tape } = dy.graph;
   const start = tape.length;
   const output = rebuild();
-  const sums = backpropagate(tape.slice(start), output, dy, step.floats, (step) => step);
+  const sums = backpropagate(tape.slice(start), output, dy, step.floats, (entry) => entry);
   return step.floats.map((input) => sums.whole(input));
 }
 

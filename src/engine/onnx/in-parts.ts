@@ -29,7 +29,7 @@ export function inParts(graph: Graph, nodes: readonly GraphNode[], { most, each 
 
 /** A condition that holds, which the runtime doesn't know beforehand, and the nodes that make it; none without sizes that only a run knows. */
 function alwaysTrue(graph: Graph): [Value, ...GraphNode[]] | [] {
-  const axisOf = ({ shape }: Value) => shape.findIndex((size) => typeof size === "string");
+  const axisOf = ({ shape }: Value) => shape.findIndex((dimension) => typeof dimension === "string");
   const input = graph.inputs.find((value) => axisOf(value) >= 0);
   if (!input) return [];
   const size: Value = { name: "someSize", dtype: "int64", shape: [1], graph };

@@ -101,14 +101,17 @@ function linearByFours(x: FloatValue, weight: QuantizedMatrix, bias?: FloatValue
     const output = { dtype: "float32", shape: [more.shape[0]!, out] } as const;
     return graph.emit("MatMulNBits", inputs, output, attributes, runtimeDomain);
   };
-  const isCentred = minimums === undefined;
+  const isSymmetric = minimums === undefined;
   const products =
     bits === 4
-      ? times(values, isCentred)
-      : add(mul(times(pairs(upperHalves(values)), isCentred), 16), times(pairs(lowerHalves(values)), false));
+      ? times(values, isSymmetric)
+      : add(
+          mul(times(pairs(upperHalves(values)), isSymmetric), 16),
+          times(pairs(lowerHalves(values)), false),
+        );
   const sum = more === rows ? products : allButLast(products, rows.shape[0]!);
-  const shifted = minimums ? plusBlocks(rows, floatConstant(graph, minimums, [out, blocks]), sum) : sum;
-  return reshape(bias ? add(shifted, bias) : shifted, [...x.shape.slice(0, -1), out]);
+  const withMinimums = minimums ? plusBlocks(rows, floatConstant(graph, minimums, [out, blocks]), sum) : sum;
+  return reshape(bias ? add(withMinimums, bias) : withMinimums, [...x.shape.slice(0, -1), out]);
 }
 
 /** Products [rows, out] with those of rows and a matrix added that has one number a block, [out, blocks]. */

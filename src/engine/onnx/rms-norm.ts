@@ -21,9 +21,9 @@ export function rmsNorm(x: FloatValue, weight: FloatValue, epsilon: number, onPr
     return defined({
       output,
       saved: [inverse],
-      remake: ([x, weight]) => {
-        const normalized = mul(x!, inverse);
-        return { output: mul(normalized, weight!), saved: [inverse, normalized] };
+      remake: ([input, gain]) => {
+        const normalized = mul(input!, inverse);
+        return { output: mul(normalized, gain!), saved: [inverse, normalized] };
       },
       rule: onProcessor ? processorRule : undefined,
     });

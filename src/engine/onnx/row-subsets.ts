@@ -14,7 +14,7 @@ export function takeRows(x: FloatValue, numbers: IntValue): FloatValue {
   const taken = (of: FloatValue) => ({ output: gather(of, numbers), saved: [] });
   return x.graph.composite("TakeRows", [x, numbers], () => ({
     ...taken(x),
-    remake: ([x]) => taken(x!),
+    remake: ([input]) => taken(input!),
   }));
 }
 

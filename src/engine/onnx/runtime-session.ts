@@ -82,8 +82,8 @@ function configure(
   const key = "optimization.disable_specified_optimizers";
   runtime.AddSessionConfigEntry(settings, key, disabledOptimizers);
   if (weightsFolder !== undefined) {
-    const key = "session.model_external_initializers_file_folder_path";
-    runtime.AddSessionConfigEntry(settings, key, weightsFolder);
+    const folderKey = "session.model_external_initializers_file_folder_path";
+    runtime.AddSessionConfigEntry(settings, folderKey, weightsFolder);
   }
   if (device === "cuda") appendCuda(runtime, settings, records);
   if (device === "webgpu") runtime.SessionOptionsAppendExecutionProvider(settings, "WebGPU", [], [], 0);

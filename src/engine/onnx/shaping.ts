@@ -37,10 +37,10 @@ export function concat<Type extends DataType>(
   const [first] = parts;
   const front = frontAxis(axis, first.shape.length);
   const sizes = parts.map((part) => factorsOf([part.shape[front] ?? 1]));
-  const known = sizes.every((size) => size.names.length === 0);
+  const known = sizes.every((one) => one.names.length === 0);
   const size = known ? sizes.reduce((total, { coefficient }) => total + coefficient, 0) : dimension;
   if (size === undefined) throw graphError("name the dimension of a concat whose sizes are not numbers");
-  const shape = first.shape.map((dimension, index) => (index === front ? size : dimension));
+  const shape = first.shape.map((own, index) => (index === front ? size : own));
   return first.graph.emit("Concat", parts, { dtype: first.dtype, shape }, { axis: front });
 }
 

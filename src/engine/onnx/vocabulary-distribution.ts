@@ -28,21 +28,21 @@ export function vocabularyDistribution(
   const { graph } = hidden;
   const isFrozen = !("graph" in head);
   const inputs = isFrozen ? [hidden] : [hidden, head];
-  const rows = [hidden.shape[0]!];
+  const rowShape = [hidden.shape[0]!];
   let sums: VocabularySums | undefined;
   const logProbabilities = graph.composite("VocabularyLogProbability", [...inputs, targets], () => {
     sums = vocabularySums(hidden, head, wants);
     const own = isFrozen ? gatherFrozen(head, targets) : gather(head, targets);
     const logits = reduceSum(mul(hidden, own), [-1], true);
-    const rule: GradientRule = (dy) => [mul(sub(own, mean), reshape(dy, [...rows, 1]))];
+    const rule: GradientRule = (dy) => [mul(sub(own, mean), reshape(dy, [...rowShape, 1]))];
     const { logSum, head: mean } = sums;
-    const output = reshape(sub(logits, logSum), rows);
+    const output = reshape(sub(logits, logSum), rowShape);
     return defined({ output, saved: [logSum, mean], rule: isFrozen ? rule : undefined });
   });
   const entropies = graph.composite("VocabularyEntropy", inputs, () => {
     const { logSum, logit, covariance } = sums ?? vocabularySums(hidden, head, wants);
-    const rule: GradientRule = (dy) => [mul(covariance, negate(reshape(dy, [...rows, 1])))];
-    const output = reshape(sub(logSum, logit), rows);
+    const rule: GradientRule = (dy) => [mul(covariance, negate(reshape(dy, [...rowShape, 1])))];
+    const output = reshape(sub(logSum, logit), rowShape);
     return defined({ output, saved: [logSum, logit, covariance], rule: isFrozen ? rule : undefined });
   });
   return { logProbabilities, entropies };
@@ -158,8 +158,8 @@ export const vocabularyLogProbabilityRule: GradientRule = (
   const gradient = reshape(dy, [hidden.shape[0]!, 1]);
   const negative = negate(gradient);
   const later = () => headGradient(hidden, head, (logits) => mul(exp(sub(logits, logSum)), negative));
-  const rows = { numbers: targets, updates: mul(hidden, gradient) };
-  return [mul(sub(gather(head, targets), mean), gradient), { later, rows }];
+  const rowUpdates = { numbers: targets, updates: mul(hidden, gradient) };
+  return [mul(sub(gather(head, targets), mean), gradient), { later, rows: rowUpdates }];
 };
 
 /** dlogits = −dy · p · (log p + H), where log p + H = logit − mean logit. */

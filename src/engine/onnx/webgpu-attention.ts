@@ -32,8 +32,8 @@ export function attendsOnWebgpu(runtime: RuntimeFunctions, heads: Heads): boolea
 function isRight(runtime: RuntimeFunctions, heads: Heads): boolean {
   requireDevice("webgpu");
   const graph = attentionGraph(heads);
-  const expected = attended(runtime, heads, graph, "cpu");
-  const actual = attended(runtime, heads, graph, "webgpu");
+  const expected = attentionOn(runtime, heads, graph, "cpu");
+  const actual = attentionOn(runtime, heads, graph, "webgpu");
   return actual.every((value, at) => Math.abs(value - expected[at]!) < 1e-3);
 }
 
@@ -60,7 +60,7 @@ function attentionGraph({ heads, groups, size }: Heads): Graph {
 }
 
 /** What a device makes of numbers between −1 and 1. */
-function attended(
+function attentionOn(
   runtime: RuntimeFunctions,
   { heads, groups, size }: Heads,
   graph: Graph,
@@ -90,10 +90,10 @@ function attended(
     }
     input("lastPositions", [1], Int32Array.of(length - 1));
     input("total", [1], Int32Array.of(length));
-    const data = new Float32Array(length * heads * size);
-    bindings.bindOutput("attended", { shape: [1, length, heads * size], data });
+    const output = new Float32Array(length * heads * size);
+    bindings.bindOutput("attended", { shape: [1, length, heads * size], data: output });
     bindings.run();
-    return data;
+    return output;
   } finally {
     session.close();
   }

@@ -40,15 +40,15 @@ export function createDecoders(
 ): Decoders {
   const shared = new Map<string, { model: Promise<CachedDecoder>; users: number }>();
 
-  const keyOf = (base: string, adapter?: AdapterShape) =>
-    JSON.stringify([base, adapter && [adapter.scale, [...adapter.shapes]]]);
+  const keyOf = (folder: string, adapter?: AdapterShape) =>
+    JSON.stringify([folder, adapter && [adapter.scale, [...adapter.shapes]]]);
 
-  const lease = async (base: string, adapter?: AdapterShape, rank?: number) => {
-    const key = keyOf(base, adapter);
+  const lease = async (folder: string, adapter?: AdapterShape, rank?: number) => {
+    const key = keyOf(folder, adapter);
     const make = async () =>
       createCachedDecoder(
         config,
-        await weightSources(base),
+        await weightSources(folder),
         defined({
           ...options,
           threads: threads ?? samplingThreads(config, rank),
@@ -65,7 +65,7 @@ export function createDecoders(
       await (await entry.model).close();
     };
     try {
-      return { model: await entry.model, weights: base, release };
+      return { model: await entry.model, weights: folder, release };
     } catch (error) {
       shared.delete(key);
       throw error;
@@ -89,7 +89,7 @@ export function createDecoders(
 
 async function readAdapterVersion(folder: string, base: string | undefined) {
   const { config, tensors } = await readAdapter(folder);
-  const shapes = new Map([...tensors].map(([name, { shape }]) => [name, shape]));
+  const shapes = new Map([...tensors].map(([name, tensor]) => [name, tensor.shape]));
   const shape: AdapterShape = { scale: config.alpha / config.rank, shapes };
   return { base: base ?? resolve(folder, config.base), shape, rank: config.rank, tensors };
 }

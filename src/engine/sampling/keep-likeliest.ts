@@ -23,7 +23,7 @@ export function keepLikeliest(
   { topK = weights.length, topP = 1, minP = 0 }: LikeliestOptions,
 ): number[] {
   const sizes = countSizes(weights);
-  const likeliest = (limits: Limits) => likeliestWithin(weights, sizes, limits);
+  const likeliest = (within: Limits) => likeliestWithin(weights, sizes, within);
   const limits = { count: topK, mass: Number.POSITIVE_INFINITY, least: minP * sizes.largest };
   if (topP >= 1) return likeliest(limits);
   if (topK >= weights.length) return likeliest({ ...limits, mass: topP * sizes.total });

@@ -88,10 +88,10 @@ export function planMemory(
   slots: number,
   { keyValueBytes, keyValues, weights }: MemoryAsked,
 ): MemoryPlan {
-  const longest = slots * contextLength(config) * bytesOfPosition(config, keyValues);
+  const bytesAtLongest = slots * contextLength(config) * bytesOfPosition(config, keyValues);
   return {
     weights,
-    keyValues: Math.ceil(Math.min(keyValueBytes, longest) * (1 + 1 / (2 * config.num_hidden_layers))),
+    keyValues: Math.ceil(Math.min(keyValueBytes, bytesAtLongest) * (1 + 1 / (2 * config.num_hidden_layers))),
   };
 }
 

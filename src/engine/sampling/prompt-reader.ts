@@ -182,7 +182,9 @@ export function createPromptReader(
     const taken = new Set(runs.flat());
     const order = [...taken, ...begun.filter((reading) => !taken.has(reading))];
     const padded = new Map(
-      runs.flatMap((run) => run.map((reading) => [reading, longest(run.map(({ next }) => next.length))])),
+      runs.flatMap((group) =>
+        group.map((reading) => [reading, longest(group.map(({ next }) => next.length))]),
+      ),
     );
     cache.arrange(
       order.map(({ row }) => row),
@@ -322,7 +324,7 @@ export function createPromptReader(
       const begun = readings.filter((reading) => reading.row >= 0 || found.has(reading));
       const runs = readingRuns(taken, most);
       arrange(runs, begun, found);
-      for (const taken of runs) await read(taken);
+      for (const group of runs) await read(group);
       finished(readings.filter(isRead), cache);
       readings = readings.filter((reading) => !isRead(reading));
       if (cache.bytes() > bytesKept) rest();

@@ -287,9 +287,9 @@ export function createSampler(options: SamplerOptions): Sampler {
       throw new EverturnError("KEY_VALUE_MEMORY_TOO_SMALL", sizes);
     }
     return new Promise((finish, fail) => {
-      const settled = (sequence: Sequence) => {
+      const settled = (ended: Sequence) => {
         version.used = performance.now();
-        version.open.delete(sequence);
+        version.open.delete(ended);
       };
       const limits = { arrival: arrivals++, limit, stopTokens, decode: options.decode };
       const sequence = createSequence(request, limits, { settled, finish, fail });

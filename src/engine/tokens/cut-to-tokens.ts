@@ -13,22 +13,22 @@ export function cutToTokens(
   { tokens: most, cut }: TokenLimit,
 ): CutText {
   const known = anyOf(control.all);
-  const encoded = (part: string) => {
-    const found = [...part.matchAll(known)];
+  const encoded = (piece: string) => {
+    const found = [...piece.matchAll(known)];
     return encode(
-      part,
+      piece,
       found.map(({ 0: token, index }) => ({ start: index, end: index + token.length })),
     );
   };
   const all = encoded(text.toWellFormed());
   if (all.length <= most) return { text, cut: 0 };
   /** Returns the text with this number of its tokens. */
-  const keeping = (keep: number) => {
-    const before = cut === "start" ? 0 : cut === "end" ? keep : Math.ceil(keep / 2);
+  const keeping = (count: number) => {
+    const before = cut === "start" ? 0 : cut === "end" ? count : Math.ceil(count / 2);
     const lines = [
       decode(all.slice(0, before)).replace(/\ufffd+$/, ""), // bytes of a split character
-      `[${all.length - keep} tokens cut]`,
-      decode(all.slice(all.length - (keep - before))).replace(/^\ufffd+/, ""),
+      `[${all.length - count} tokens cut]`,
+      decode(all.slice(all.length - (count - before))).replace(/^\ufffd+/, ""),
     ];
     return lines.filter((line) => line !== "").join("\n");
   };

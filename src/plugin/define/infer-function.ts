@@ -24,9 +24,9 @@ interface Parameter {
 export function inferFunction({ path, name }: FileReference): Inspection["found"] {
   const typescript = typescriptOf(path);
   if ("reason" in typescript) return { finding: typescript };
-  const { ts } = typescript;
-  const options = compilerOptions(ts, path);
-  const program = ts.createProgram([path], options, hostOf(ts, options));
+  const { compiler } = typescript;
+  const options = compilerOptions(compiler, path);
+  const program = compiler.createProgram([path], options, hostOf(compiler, options));
   const checker = program.getTypeChecker();
   const source = program.getSourceFile(path);
   const module = source && checker.getSymbolAtLocation(source);
@@ -34,7 +34,7 @@ export function inferFunction({ path, name }: FileReference): Inspection["found"
   if (source === undefined || exported === undefined) {
     return { finding: { reason: `its export “${name}” has no type`, hint: "Write `export function …`." } };
   }
-  const alias = exported.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(exported) : exported;
+  const alias = exported.flags & compiler.SymbolFlags.Alias ? checker.getAliasedSymbol(exported) : exported;
   const node = alias.valueDeclaration ?? source;
   const at = (place: ts.Node, reason: string, hint: string): { finding: Finding } => {
     const file = place.getSourceFile();
@@ -48,7 +48,7 @@ export function inferFunction({ path, name }: FileReference): Inspection["found"
     const reason = signature === undefined ? `${called} is a class` : `the function ${called} has ${has}`;
     return at(node, reason, "Write one signature with plain types: a tool has one schema.");
   }
-  const { description } = described({ ts, checker }, alias);
+  const { description } = described({ compiler, checker }, alias);
   if (description === undefined) {
     const hint = "Write /** … */ above it: the policy reads it as the description of the tool.";
     return at(node, `the function ${called} has no description`, hint);
@@ -57,7 +57,7 @@ export function inferFunction({ path, name }: FileReference): Inspection["found"
   for (const symbol of signature.parameters) {
     const declared = symbol.valueDeclaration;
     try {
-      parameters.push(parameterOf(ts, checker, symbol, node));
+      parameters.push(parameterOf(compiler, checker, symbol, node));
     } catch (thrown) {
       if (!(thrown instanceof NoJsonType)) throw thrown;
       const reason = `the parameter “${symbol.name}” of ${called} can't be an argument of a tool: ${thrown.message}`;
@@ -83,27 +83,33 @@ function objectOf(parameters: readonly Parameter[]): JsonObject {
   });
 }
 
-function parameterOf(ts: TypeScript, checker: ts.TypeChecker, symbol: ts.Symbol, node: ts.Node): Parameter {
+function parameterOf(
+  compiler: TypeScript,
+  checker: ts.TypeChecker,
+  symbol: ts.Symbol,
+  node: ts.Node,
+): Parameter {
   const declared = symbol.valueDeclaration;
-  const schema = typeSchema({ ts, checker }, checker.getTypeOfSymbolAtLocation(symbol, node), node);
-  if (declared === undefined || !ts.isParameter(declared)) throw new NoJsonType("it has no declaration");
-  const usual = declared.initializer === undefined ? undefined : literalOf(ts, declared.initializer);
+  const schema = typeSchema({ compiler, checker }, checker.getTypeOfSymbolAtLocation(symbol, node), node);
+  if (declared === undefined || !compiler.isParameter(declared))
+    throw new NoJsonType("it has no declaration");
+  const usual = declared.initializer === undefined ? undefined : literalOf(compiler, declared.initializer);
   return {
     name: symbol.name,
-    schema: defined({ ...schema, ...described({ ts, checker }, symbol), default: usual }),
+    schema: defined({ ...schema, ...described({ compiler, checker }, symbol), default: usual }),
     isOptional: checker.isOptionalParameter(declared),
     isRest: declared.dotDotDotToken !== undefined,
-    isPattern: ts.isObjectBindingPattern(declared.name),
+    isPattern: compiler.isObjectBindingPattern(declared.name),
   };
 }
 
 /** The value of a default that is a literal. */
-function literalOf(ts: TypeScript, node: ts.Expression): JsonValue | undefined {
+function literalOf(compiler: TypeScript, node: ts.Expression): JsonValue | undefined {
   try {
     const value: JsonValue = JSON.parse(node.getText().replace(/^'([^"\\]*)'$/, '"$1"'));
     return value;
   } catch {
-    return ts.isNumericLiteral(node) ? Number(node.text) : undefined;
+    return compiler.isNumericLiteral(node) ? Number(node.text) : undefined;
   }
 }
 
@@ -112,12 +118,12 @@ function literalOf(ts: TypeScript, node: ts.Expression): JsonValue | undefined {
  * have a value. Browser types are not loaded unless the project names them. They cost most of the compiler's
  * time, and none of them is an argument of a tool.
  */
-function compilerOptions(ts: TypeScript, path: string): ts.CompilerOptions {
-  const file = ts.findConfigFile(dirname(path), ts.sys.fileExists);
-  const read = file === undefined ? {} : ts.readConfigFile(file, ts.sys.readFile).config;
-  const { options } = ts.parseJsonConfigFileContent(read ?? {}, ts.sys, dirname(file ?? path));
-  const standard = { target: ts.ScriptTarget.ES2023, lib: ["lib.esnext.d.ts"], types: [] };
-  const usual = { module: ts.ModuleKind.NodeNext, ...standard };
+function compilerOptions(compiler: TypeScript, path: string): ts.CompilerOptions {
+  const file = compiler.findConfigFile(dirname(path), compiler.sys.fileExists);
+  const read = file === undefined ? {} : compiler.readConfigFile(file, compiler.sys.readFile).config;
+  const { options } = compiler.parseJsonConfigFileContent(read ?? {}, compiler.sys, dirname(file ?? path));
+  const standard = { target: compiler.ScriptTarget.ES2023, lib: ["lib.esnext.d.ts"], types: [] };
+  const usual = { module: compiler.ModuleKind.NodeNext, ...standard };
   const own = { noEmit: true, skipLibCheck: true, strictNullChecks: true, allowJs: true };
   return { ...usual, ...options, ...own, allowImportingTsExtensions: true };
 }
@@ -126,11 +132,11 @@ function compilerOptions(ts: TypeScript, path: string): ts.CompilerOptions {
  * Reads the language's own declarations without their doc comments, which saves a quarter of the work.
  * Nothing uses these comments.
  */
-function hostOf(ts: TypeScript, options: ts.CompilerOptions): ts.CompilerHost {
-  const host = ts.createCompilerHost(options);
-  if (!("JSDocParsingMode" in ts)) return host; // before TypeScript 5.3
+function hostOf(compiler: TypeScript, options: ts.CompilerOptions): ts.CompilerHost {
+  const host = compiler.createCompilerHost(options);
+  if (!("JSDocParsingMode" in compiler)) return host; // before TypeScript 5.3
   const own = dirname(host.getDefaultLibFileName(options));
-  const withoutComments = ts.JSDocParsingMode.ParseNone;
+  const withoutComments = compiler.JSDocParsingMode.ParseNone;
   return {
     ...host,
     getSourceFile(file, version, ...others) {
@@ -142,11 +148,11 @@ function hostOf(ts: TypeScript, options: ts.CompilerOptions): ts.CompilerHost {
 }
 
 /** The TypeScript of a file's project. */
-function typescriptOf(path: string): { ts: TypeScript } | Finding {
+function typescriptOf(path: string): { compiler: TypeScript } | Finding {
   const require = createRequire(path);
   try {
     const found: TypeScript = require("typescript");
-    if (typeof found.createProgram === "function") return { ts: found };
+    if (typeof found.createProgram === "function") return { compiler: found };
     return {
       reason: `a plain function's schema is inferred by TypeScript, but ${found.version} has no compiler to ask`,
       hint: "Install typescript@6 (`npm install --save-dev typescript@6`), or write defineTool({ … }).",

@@ -31,7 +31,7 @@ export async function inspect(start: InspectionStart, limit = usual): Promise<In
   const looking = setInterval(async () => {
     if ((await computed(worker)) > limit.work) tooLong("computed", limit.work);
   }, interval);
-  worker.on("message", (inspection: Inspection) => ended.resolve(inspection));
+  worker.on("message", (message: Inspection) => ended.resolve(message));
   worker.on("error", (error) => refuse(`loading it failed: ${messageOf(error)}`, "Correct it."));
   worker.on("exit", (code) => {
     refuse(`it ended its thread while it was loaded, with exit code ${code}`, "Leave out process.exit().");

@@ -100,7 +100,7 @@ function checked(definition: Definition, file: string, text: string, name: strin
   );
   if (untold.length > 0) return { problems: untold };
   const noFunction = (one: string) => {
-    const others = definition.functions.filter((name) => !functionsOf[definition.kind].includes(name));
+    const others = definition.functions.filter((other) => !functionsOf[definition.kind].includes(other));
     const meant = nearest(one, others);
     const hint = meant === undefined ? "" : ` Its “${meant}” is no such function.`;
     return problem(`${block}/${one}`, `${one} must be a function`, `Write \`${one}(…) { … }\`.${hint}`);

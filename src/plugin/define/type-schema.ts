@@ -7,7 +7,7 @@ export class NoJsonType extends Error {}
 
 /** The tools for converting types to schemas. */
 interface Inference {
-  ts: typeof ts;
+  compiler: typeof ts;
   checker: ts.TypeChecker;
 }
 
@@ -16,7 +16,7 @@ interface Inference {
  * resolves its parts.
  */
 export function typeSchema(inference: Inference, whole: ts.Type, place: ts.Node): JsonObject {
-  const { ts, checker } = inference;
+  const { compiler, checker } = inference;
   return schemaOf(whole, []);
 
   function schemaOf(type: ts.Type, around: readonly ts.Type[]): JsonObject {
@@ -28,21 +28,23 @@ export function typeSchema(inference: Inference, whole: ts.Type, place: ts.Node)
       const basic = type.types.map(plainSchema).find((one) => one !== undefined);
       if (basic !== undefined) return basic; // a branded text or number
     }
-    if (type.flags & (ts.TypeFlags.Object | ts.TypeFlags.Intersection)) return objectSchema(type, around);
+    if (type.flags & (compiler.TypeFlags.Object | compiler.TypeFlags.Intersection))
+      return objectSchema(type, around);
     throw refused(type, "is not a JSON value");
   }
 
   function plainSchema(type: ts.Type): JsonObject | undefined {
     if (type.isStringLiteral() || type.isNumberLiteral()) return { const: type.value };
-    if (type.flags & ts.TypeFlags.BooleanLiteral) return { const: checker.typeToString(type) === "true" };
-    if (type.flags & ts.TypeFlags.StringLike) return { type: "string" };
-    if (type.flags & ts.TypeFlags.NumberLike) return { type: "number" };
-    if (type.flags & ts.TypeFlags.BooleanLike) return { type: "boolean" };
-    return type.flags & ts.TypeFlags.Null ? { type: "null" } : undefined;
+    if (type.flags & compiler.TypeFlags.BooleanLiteral)
+      return { const: checker.typeToString(type) === "true" };
+    if (type.flags & compiler.TypeFlags.StringLike) return { type: "string" };
+    if (type.flags & compiler.TypeFlags.NumberLike) return { type: "number" };
+    if (type.flags & compiler.TypeFlags.BooleanLike) return { type: "boolean" };
+    return type.flags & compiler.TypeFlags.Null ? { type: "null" } : undefined;
   }
 
   function unionSchema(union: ts.UnionType, around: readonly ts.Type[]): JsonObject {
-    const given = union.types.filter((type) => !(type.flags & ts.TypeFlags.Undefined));
+    const given = union.types.filter((type) => !(type.flags & compiler.TypeFlags.Undefined));
     const schemas = given.map((type) => schemaOf(type, around));
     const constants = schemas.flatMap((schema): JsonValue[] =>
       "const" in schema ? [schema.const ?? null] : [],
@@ -73,7 +75,7 @@ export function typeSchema(inference: Inference, whole: ts.Type, place: ts.Node)
       const inner = checker.getTypeOfSymbolAtLocation(property, place);
       if (inner.getCallSignatures().length > 0) throw refused(type, "has methods, which JSON has not");
       properties[property.name] = { ...schemaOf(inner, inside), ...described(inference, property) };
-      if (!(property.flags & ts.SymbolFlags.Optional)) required.push(property.name);
+      if (!(property.flags & compiler.SymbolFlags.Optional)) required.push(property.name);
     }
     const open = type.getStringIndexType();
     return defined({
@@ -87,7 +89,7 @@ export function typeSchema(inference: Inference, whole: ts.Type, place: ts.Node)
   function tupleSchema(type: ts.Type, inside: readonly ts.Type[]): JsonObject {
     const places = checker.getPropertiesOfType(type).filter(({ name }) => /^\d+$/.test(name));
     const items = places.map((item) => schemaOf(checker.getTypeOfSymbolAtLocation(item, place), inside));
-    const minItems = places.filter(({ flags }) => !(flags & ts.SymbolFlags.Optional)).length;
+    const minItems = places.filter(({ flags }) => !(flags & compiler.SymbolFlags.Optional)).length;
     return { type: "array", items, minItems, maxItems: items.length, additionalItems: false };
   }
 
@@ -97,7 +99,7 @@ export function typeSchema(inference: Inference, whole: ts.Type, place: ts.Node)
 }
 
 /** The doc comment of a symbol. */
-export function described({ ts, checker }: Inference, symbol: ts.Symbol): { description?: string } {
-  const description = ts.displayPartsToString(symbol.getDocumentationComment(checker)).trim();
+export function described({ compiler, checker }: Inference, symbol: ts.Symbol): { description?: string } {
+  const description = compiler.displayPartsToString(symbol.getDocumentationComment(checker)).trim();
   return description === "" ? {} : { description };
 }

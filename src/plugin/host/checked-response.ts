@@ -38,9 +38,9 @@ export function checkedResponse(plugin: string, given: unknown): CheckedResponse
     throw refuse("“invalid” must be the reason, as text");
   const media: CheckedMedia[] = [];
   const parts = content.map((part, index) => partText(part, `content[${index}]`, media, refuse));
-  const reason = invalid === undefined ? [] : [`error: ${invalid}`];
+  const errorLine = invalid === undefined ? [] : [`error: ${invalid}`];
   return defined({
-    text: [...reason, said, ...parts].filter((part) => part !== "").join("\n"),
+    text: [...errorLine, said, ...parts].filter((part) => part !== "").join("\n"),
     media: media.length === 0 ? undefined : media,
     error,
     reward,

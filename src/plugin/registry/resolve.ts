@@ -131,7 +131,7 @@ function pluginNamed(
  * name has no scope.
  */
 function packageHint(name: string, found: readonly FoundPlugin[], base: string): string {
-  const places = upwards(base).map((folder) => join(folder, "node_modules", name));
+  const places = upwards(base).map((parent) => join(parent, "node_modules", name));
   const folder = places.find((place) => existsSync(join(place, "package.json")));
   if (folder !== undefined)
     return `The package is installed in ${displayPath(folder)}, but has no ${manifestName}.`;

@@ -31,9 +31,9 @@ export interface Single {
 export async function* singleTrajectories(
   { id: run, store }: { id: string; store: Pick<Store, "scan"> },
   reader: Pick<RecordReader, "read" | "foldedIn">,
-  { stage, unfolded }: { stage: string | undefined; unfolded: ReadonlySet<number> },
+  { stage: wanted, unfolded }: { stage: string | undefined; unfolded: ReadonlySet<number> },
 ): AsyncGenerator<Single> {
-  for await (const records of byTrajectory(store.scan(trajectoriesPrefix({ stage })))) {
+  for await (const records of byTrajectory(store.scan(trajectoriesPrefix({ stage: wanted })))) {
     const { stage = "", name, prefix = "" } = trajectoryIn(records[0]?.path ?? "") ?? {};
     const corrupt = records.flatMap((one) => one.corrupt);
     const single = { stage, name, finished: undefined, corrupt, findings: [] };

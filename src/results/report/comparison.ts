@@ -69,9 +69,9 @@ export async function compare(
 async function successes(reader: RecordReader, stage: string) {
   const ended = new Map<string, { name: TrajectoryName; success: boolean }>();
   const names = await reader.list({ stage });
-  for await (const { name, finished } of ahead(names, together, async (name) => ({
-    name,
-    finished: await reader.finished(name),
+  for await (const { name, finished } of ahead(names, together, async (listed) => ({
+    name: listed,
+    finished: await reader.finished(listed),
   }))) {
     if (finished !== undefined) ended.set(`${name.task}/${name.sample}`, { name, success: finished.success });
   }

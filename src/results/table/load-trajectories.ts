@@ -86,8 +86,8 @@ async function loadFiles(connection: DuckDBConnection, files: readonly FoldedFil
   }
   called.closeSync();
   const list = files.map(({ folder }) => `'${rowsFile(folder).replaceAll("'", "''")}'`).join(", ");
-  const folded = columns.flatMap(([name, { folded }]) =>
-    folded === undefined ? [] : `${folded} AS ${name}`,
+  const folded = columns.flatMap(([name, { folded: expression }]) =>
+    expression === undefined ? [] : `${expression} AS ${name}`,
   );
   const tools = `from_json(names, '["VARCHAR"]')`;
   await connection.run(`INSERT INTO trajectories BY NAME

@@ -44,10 +44,10 @@ export function trajectoryReference(named: string, folder: string): { runs: stri
   if (first !== "" && !first.startsWith(".") && isRun(runs, first)) return { runs, trajectory: named };
   for (let path = dirname(resolve(named)); dirname(path) !== path; path = dirname(path)) {
     if (!isRunAt(path)) continue;
-    const { runs, run } = runReference(path, folder);
+    const found = runReference(path, folder);
     const place = relative(path, resolve(named)).replace(/^trajectories[/\\]/, "");
     const parts = place.split(sep);
-    return { runs, trajectory: [...(parts.length === 3 ? [run] : []), ...parts].join("/") };
+    return { runs: found.runs, trajectory: [...(parts.length === 3 ? [found.run] : []), ...parts].join("/") };
   }
   return { runs, trajectory: named };
 }

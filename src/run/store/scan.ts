@@ -56,7 +56,7 @@ async function brokenFiles(
   { attempt, files }: Tree<unknown>,
 ): Promise<{ path: string; reason: string }[]> {
   const tree = generationOf(record).path.slice(0, -".json".length);
-  const broken: { path: string; reason: string }[] = [];
+  const problems: { path: string; reason: string }[] = [];
   for (const [name, { size, sha256 }] of Object.entries(files)) {
     const path = treeFile(tree, attempt, name);
     const found = await backend.digest(path);
@@ -66,9 +66,9 @@ async function brokenFiles(
       found?.size === size
         ? "its content is not what its tree's record says"
         : `it has ${found?.size ?? "no"} bytes, not ${size}`;
-    broken.push({ path, reason });
+    problems.push({ path, reason });
   }
-  return broken;
+  return problems;
 }
 
 async function isReplaced(backend: Backend, path: string): Promise<boolean> {

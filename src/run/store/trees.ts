@@ -62,8 +62,8 @@ export function openTrees(
       value: () => Value,
     ) => {
       const { attempt, files } = await patiently(async () => {
-        const attempt = newAttempt();
-        return { attempt, files: await backend.fill(treeFile(tree, attempt, ""), write) };
+        const begun = newAttempt();
+        return { attempt: begun, files: await backend.fill(treeFile(tree, begun, ""), write) };
       });
       const own: Tree<Value> = { attempt, files, value: value() };
       const decode = decodeWhole<Value>(tree);

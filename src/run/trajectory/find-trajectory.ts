@@ -71,8 +71,8 @@ async function* allTrajectories(
   const [, stage, task] = parts;
   for (const run of named.length > 0 ? named : names) {
     const reader = trajectoryReader(only ?? { store: openRunStore(runFolder(runs, run).root) });
-    for (const only of named.length > 0 ? [{ stage, task }, {}] : [{}]) {
-      for await (const { items } of reader.stages(only)) {
+    for (const scope of named.length > 0 ? [{ stage, task }, {}] : [{}]) {
+      for await (const { items } of reader.stages(scope)) {
         for (const name of items) {
           yield { ...name, run, id: trajectoryId({ ...name, run }) };
         }

@@ -75,7 +75,7 @@ export function trajectoryReader({
 
   async function readPart({ step, tree }: StepFile, part: number) {
     const key = foldedKey(step);
-    const read = await store.inFolder(key, tree, "", async (folder) => {
+    const contents = await store.inFolder(key, tree, "", async (folder) => {
       try {
         return await (await openRows(folder)).read(part);
       } catch (error) {
@@ -83,12 +83,12 @@ export function trajectoryReader({
         throw new EverturnError("RECORD_CORRUPT", { file: key.tree, reason }, { cause: error });
       }
     });
-    if (read === undefined) return undefined;
+    if (contents === undefined) return undefined;
     const inPart = tree.value.trajectories.filter(({ place }) => place.part === part);
     return new Map(
-      inPart.flatMap((folded) => {
-        const { from, rows } = folded.place;
-        return [...recordsByKey(folded, rebuilt(read.result.slice(from, from + rows)))];
+      inPart.flatMap((entry) => {
+        const { from, rows } = entry.place;
+        return [...recordsByKey(entry, rebuilt(contents.result.slice(from, from + rows)))];
       }),
     );
   }
@@ -97,8 +97,8 @@ export function trajectoryReader({
     const prefix = foldedPrefix(key.path);
     if (prefix === undefined) return store.read(key);
     await looked();
-    const folded = await readFolded(prefix, key.path);
-    if (folded !== undefined) return folded.value;
+    const known = await readFolded(prefix, key.path);
+    if (known !== undefined) return known.value;
     const single = await store.read(key);
     if (single !== undefined) return single;
     await files.lookFor(stageIn(prefix));

@@ -41,7 +41,7 @@ async function listedVersion({ plan, store }: VersionedRun, version: number): Pr
   const part = policyPart(plan, version);
   if (await store.isFreed(part.key, part.part)) return { ...listed, state: "removed" };
   try {
-    const folder = await inPart(store, part, async (folder) => folder, { isUnread: true });
+    const folder = await inPart(store, part, async (found) => found, { isUnread: true });
     return { ...listed, state: "there", folder };
   } catch (error) {
     if (!isEverturnError(error) || error.code !== "FILES_GONE") throw error;

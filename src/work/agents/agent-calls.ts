@@ -115,10 +115,10 @@ export async function openAgentCalls(
         return standing(call)?.outcome ?? outcome;
       }),
     madeFor: ({ id, tool, arguments: given }) => {
-      const isOfCall = (record: KeptResult) =>
-        record.callId === undefined
-          ? keyOf(record) === keyOf({ name: tool, arguments: given })
-          : record.callId === id;
+      const isOfCall = (result: KeptResult) =>
+        result.callId === undefined
+          ? keyOf(result) === keyOf({ name: tool, arguments: given })
+          : result.callId === id;
       const record = ended.find((one) => isOfCall(one) && !told.has(one) && standing(one) === one);
       if (record === undefined) return undefined;
       told.add(record);

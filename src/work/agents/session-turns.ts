@@ -65,7 +65,7 @@ export function sessionTurns(id: string, { format, expression }: Plan["rollout"]
       callId: (index) => `call_${answerId}_${index}`,
     });
     const own = read.calls.filter(({ problem }) => problem === undefined);
-    const callIds = Object.fromEntries(said.calls.map(({ id }, index) => [id, own[index]?.id ?? id]));
+    const callIds = Object.fromEntries(said.calls.map((call, index) => [call.id, own[index]?.id ?? call.id]));
     const before = (parent?.tokens ?? 0) + known.tokens.prompt;
     return {
       number: turn,

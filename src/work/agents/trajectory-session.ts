@@ -66,7 +66,7 @@ export async function openTrajectorySession(
       const tools = request.tools.map(withProperties);
       const sent = await withKeptImages(request.messages, keep);
       const { continues, messages } = matchTurn(given, { ...request, messages: sent, tools });
-      const parent = given.find((turn) => turn.number === continues);
+      const parent = given.find((one) => one.number === continues);
       const asked: SessionRequest = defined({
         key,
         tools,

@@ -45,13 +45,13 @@ function ways(wish: string | RemoteWish): Way[] {
     const servers = Object.keys(remotes).map((kind) => `{ kind: ${kind}, url: … }`);
     throw new EverturnError("SANDBOX_UNKNOWN", { wish, kinds: [...kinds, ...servers].join(", ") });
   }
-  const open = remotes[wish.kind];
-  if (open === undefined || !URL.canParse(wish.url))
+  const openRemote = remotes[wish.kind];
+  if (openRemote === undefined || !URL.canParse(wish.url))
     throw new EverturnError("SANDBOX_UNKNOWN", {
       wish: `${wish.kind} ${wish.url}`,
       kinds: `${Object.keys(remotes).join(", ")}, with the \`url\` of a server`,
     });
-  return [[wish.kind, (options) => open(wish, options)]];
+  return [[wish.kind, (options) => openRemote(wish, options)]];
 }
 
 /** Those that plugins have opened in this thread, by what pipelines wish of them. */

@@ -41,7 +41,7 @@ export function startedAhead<T>({ memory, isOver, end }: Options<T>): StartedAhe
   function fill(kind: string, isRepeated: boolean, start: () => Promise<T>): void {
     if (isClosed) return;
     if (ready.length >= most()) {
-      if (!isRepeated || ready.some((one) => one.kind === kind)) return;
+      if (!isRepeated || ready.some((entry) => entry.kind === kind)) return;
       void drop(remove(0));
     }
     const one = start();

@@ -27,11 +27,11 @@ export async function triedSandbox({
     async open(options = {}) {
       const session = await open(limitsOf(limits, options.limits), options);
       sessions.add(session);
-      const close = async () => {
+      const closeSession = async () => {
         sessions.delete(session);
         await session.close();
       };
-      return { ...session, close };
+      return { ...session, close: closeSession };
     },
     close: async () => {
       await Promise.all([...sessions].map((session) => session.close()));

@@ -52,12 +52,12 @@ export function withGroupParts(own: Trajectory, parts: readonly GroupPart[]): Tr
     return { ...own, outcome: "left-out", reward: 0, success: false, failure };
   }
   const { success } = own;
-  const { reward, metrics } = addedScores(
+  const { reward: added, metrics } = addedScores(
     said.map(({ part, score }) => ({ part, score: "missing" in score ? score : { ...score, success } })),
   );
   return defined({
     ...own,
-    reward: own.reward + reward,
+    reward: own.reward + added,
     metrics: metrics === undefined ? own.metrics : { ...own.metrics, ...metrics },
   });
 }

@@ -34,8 +34,8 @@ interface Recording {
  * The same stage and sample goes first, then the recorded order. Throws TOOL_NOT_RECORDED.
  */
 export function openRecordings(recordings: string): (asked: RecordingQuery) => Promise<Answered> {
-  const recorded = openRunStore(recordings);
-  const reader = trajectoryReader({ store: recorded });
+  const recordedStore = openRunStore(recordings);
+  const reader = trajectoryReader({ store: recordedStore });
   const tasks = sharedPromises<Recording[]>();
   const listed = sharedPromises<ReadonlyMap<string, TrajectoryName[]>>();
 
@@ -66,7 +66,7 @@ export function openRecordings(recordings: string): (asked: RecordingQuery) => P
   async function copyBytes(call: Answered, { store }: RecordingQuery): Promise<void> {
     const { snapshot } = call;
     for (const sha256 of [...observationBytes(call), ...(snapshot === undefined ? [] : [snapshot])]) {
-      const bytes = await recorded.readBytes(sha256);
+      const bytes = await recordedStore.readBytes(sha256);
       if (bytes === undefined) {
         const params = { file: `bytes ${sha256} of ${recordings}`, reason: "they are gone, or changed" };
         throw new EverturnError("RECORD_CORRUPT", params);

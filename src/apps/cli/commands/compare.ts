@@ -72,11 +72,11 @@ function severalLines({ first, measures }: RunComparison, all: readonly RunCompa
       String(lost.length),
     ];
   });
-  const own = names.map((name) =>
+  const baseline = names.map((name) =>
     measures[name] === undefined ? "–" : estimateText(name, measures[name].first),
   );
   return [
-    ...tableLines(columns, [[visible(first.id), String(first.tasks), ...own], ...rows]),
+    ...tableLines(columns, [[visible(first.id), String(first.tasks), ...baseline], ...rows]),
     "",
     "difference, p, newly solved and lost compare the accuracy with the first evaluation, on the shared tasks",
   ];

@@ -70,7 +70,7 @@ async function fork(named: string, options: Options): Promise<void> {
   const onInterrupt = (session: RunSession) =>
     terminate(
       session,
-      inputs.map(({ place }) => place.id),
+      inputs.map((input) => input.place.id),
     );
   const opening = { runs, run, temporal: options.temporal, queuePrefix: `${run}/${stage}/`, note };
   const results = await interruptible(

@@ -39,10 +39,10 @@ export async function order(
   given: object = {},
   check: (client: Client, id: string, run: RunReference) => Promise<void> = async () => {},
 ): Promise<void> {
-  const { id, status } = await withLiveTrajectory(runs, trajectory, async (client, id, run) => {
-    await check(client, id, run);
-    const status: LiveStatus = await giveOrder(client, id, name, given);
-    return { id, status };
+  const { id, status } = await withLiveTrajectory(runs, trajectory, async (client, liveId, run) => {
+    await check(client, liveId, run);
+    const answer: LiveStatus = await giveOrder(client, liveId, name, given);
+    return { id: liveId, status: answer };
   });
   process.stdout.write(
     json ? `${JSON.stringify({ trajectory: id, ...status })}\n` : `${id}: ${statusText(status)}\n`,
@@ -85,8 +85,9 @@ export async function withLiveTrajectory<Result>(
 
 async function matches(runs: string, asked: string): Promise<{ run: string; id: string }[]> {
   const up = await runsUp(runs, asked);
-  const [run] = up;
-  if (isWholeId(asked) && run === asked.split("/")[0] && run !== undefined) return [{ run, id: asked }];
+  const [first] = up;
+  if (isWholeId(asked) && first === asked.split("/")[0] && first !== undefined)
+    return [{ run: first, id: asked }];
   const isMatch = (id: string) => id === asked || id.endsWith(`/${asked}`);
   const found = up.map((run) =>
     withLiveRun({ runs, run }, async (client) => {

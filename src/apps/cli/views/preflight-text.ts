@@ -17,13 +17,13 @@ export function preflightText({ counted: found }: Preflight, { rollout }: Plan):
       some === all ? counted(all, "row") : `the ${grouped(some)} longest of ${counted(all, "row")}`;
     return `${name}: up to ${grouped(longest)} of ${counted(room, "token")} (counted: ${which})`;
   });
-  const longest = Math.max(
+  const longestPrompt = Math.max(
     0,
     ...rows.filter(({ name }) => name.startsWith("dataset.")).map((row) => row.longest),
   );
-  if (room - longest < rollout.maxActionTokens) {
+  if (room - longestPrompt < rollout.maxActionTokens) {
     lines.push(
-      `the longest prompt leaves ${counted(room - longest, "token")} for an action; rollout.maxActionTokens is ${rollout.maxActionTokens}`,
+      `the longest prompt leaves ${counted(room - longestPrompt, "token")} for an action; rollout.maxActionTokens is ${rollout.maxActionTokens}`,
     );
   }
   if (prompt === undefined) return lines.join("\n");

@@ -101,17 +101,17 @@ interface NamedFrame {
 /** The images of an observation by name. */
 export function mediaNames({ media = [] }: Pick<Call, "media">): NamedFrame[] {
   return media.flatMap((one, index) => {
-    const number = media.slice(0, index + 1).filter(({ type }) => type === one.type).length;
+    const ordinal = media.slice(0, index + 1).filter(({ type }) => type === one.type).length;
     return one.frames.map((frame, at) => {
-      const name = frameName(one, number, at);
+      const name = frameName(one, ordinal, at);
       if (one.name === undefined) return { name, frame };
       return { name, called: one.type === "image" ? one.name : `${one.name}, frame ${at + 1}`, frame };
     });
   });
 }
 
-function frameName({ type }: Media, number: number, frame: number): string {
-  return type === "image" ? `image-${number}` : `video-${number}-frame-${frame + 1}`;
+function frameName({ type }: Media, ordinal: number, frame: number): string {
+  return type === "image" ? `image-${ordinal}` : `video-${ordinal}-frame-${frame + 1}`;
 }
 
 function frameText(name: string, { mediaType, bytes, width, height, sha256 }: Frame): string {

@@ -14,9 +14,9 @@ import type { UiContext } from "../ui-context.ts";
 const most = 200;
 
 /** Two evaluations side by side. Throws what comparing them does. */
-export async function comparePage({ runs }: UiContext, first: string, second: string): Promise<string> {
+export async function comparePage({ runs }: UiContext, firstId: string, secondId: string): Promise<string> {
   const notices: string[] = [];
-  const compared = await compare(first, second, { runs, onNotice: (text) => notices.push(text) });
+  const compared = await compare(firstId, secondId, { runs, onNotice: (text) => notices.push(text) });
   const { gained, lost, bySource, byTag } = compared;
   const groups: [string, ComparedMeasures][] = [
     ["all", compared],
@@ -38,11 +38,11 @@ export async function comparePage({ runs }: UiContext, first: string, second: st
   const content = html`<h1>Two evaluations</h1>${notices.map((text) => html`<p class="problem">${text}</p>`)}
 <dl><dt>first</dt><dd>${describedEvaluation(compared.first)}</dd><dt>second</dt><dd>${describedEvaluation(compared.second)}</dd></dl>
 <p class="facts">${`On ${counted(compared.tasks, "task")} that both have; 95 % intervals; p of a paired test.`}</p>
-${table("Measures", titles, rows)}<h2>Newly solved: ${gained.length}</h2>${tasks(compared, gained)}<h2>Lost: ${lost.length}</h2>${tasks(compared, lost)}`;
+${table("Measures", titles, rows)}<h2>Newly solved: ${gained.length}</h2>${taskLinks(compared, gained)}<h2>Lost: ${lost.length}</h2>${taskLinks(compared, lost)}`;
   return document({ title: `${compared.first.id} and ${compared.second.id}`, content });
 }
 
-function tasks({ second }: EvaluationComparison, ids: readonly string[]) {
+function taskLinks({ second }: EvaluationComparison, ids: readonly string[]) {
   const [run = ""] = second.id.split("/");
   const more = ids.length > most ? ` and ${ids.length - most} more` : "";
   return html`<p class="pages">${ids.slice(0, most).map((id) => link(runPath(run, "tasks", id), id))}${more}</p>`;

@@ -26,7 +26,7 @@ const curves: [title: string, read: Read, format: (value: number) => string][] =
 /** Two runs over each other: their curves, and where each stands. */
 export async function compareRunsPage(first: ShownRun, second: ShownRun): Promise<string> {
   const both = [await readReportData(first), await readReportData(second)] as const;
-  const steps = Math.max(...both.map(({ plan }) => plan.steps));
+  const mostSteps = Math.max(...both.map(({ plan }) => plan.steps));
   const series = (values: (data: ReportData) => Series["values"], dots = false): Series[] =>
     both.map((data, index) => ({
       name: data.run,
@@ -35,7 +35,7 @@ export async function compareRunsPage(first: ShownRun, second: ShownRun): Promis
       dots,
       values: values(data),
     }));
-  const accuracy = series(
+  const accuracySeries = series(
     ({ evaluations }) => evaluations.map(({ step, accuracy }) => [step, accuracy] as const),
     true,
   );
@@ -48,7 +48,7 @@ export async function compareRunsPage(first: ShownRun, second: ShownRun): Promis
     );
     return drawn.every(({ values }) => values.length === 0)
       ? []
-      : [linePlot({ title, series: drawn, steps, format })];
+      : [linePlot({ title, series: drawn, steps: mostSteps, format })];
   });
   const rows = both.map((data) => [
     link(runPath(data.run), data.run),
@@ -60,7 +60,7 @@ export async function compareRunsPage(first: ShownRun, second: ShownRun): Promis
   ]);
   const content = html`<h1>Two runs</h1>${table("The runs", ["run", "pipeline", "steps", "last reward", "first held out", "last held out"], rows)}
 <p>${link(withQuery("/compare", { first: first.id, second: second.id }), "Compare their last evaluations task by task")}</p>
-<h2>Curves</h2><div class="grid">${linePlot({ title: "Held-out accuracy", series: accuracy, steps, format: shortPercent, from: 0, low: 0, high: 1, wide: true })}${cards}</div>`;
+<h2>Curves</h2><div class="grid">${linePlot({ title: "Held-out accuracy", series: accuracySeries, steps: mostSteps, format: shortPercent, from: 0, low: 0, high: 1, wide: true })}${cards}</div>`;
   return document({ title: `${first.id} and ${second.id}`, content });
 }
 

@@ -72,7 +72,7 @@ function recordedClock(turn: number): void {
 
 function contextOf(
   turn: number,
-  text: string,
+  actionText: string,
   decisions: JsonValue[],
   given: Pick<LoopContext, "state" | "config">,
 ): LoopContext {
@@ -85,7 +85,7 @@ function contextOf(
       );
     isAsked = true;
     decisions.push({ generate: turn });
-    return { text, finishReason: "stop" };
+    return { text: actionText, finishReason: "stop" };
   }
   const observed = (tool: string, said: string, valid: boolean): Observation => ({ tool, text: said, valid });
   return {
@@ -98,8 +98,8 @@ function contextOf(
     nextRequest: async () => ({ key: `request ${turn}` }),
     generate,
     parse: (action) => parseAction(action.text),
-    callTool: async ({ name, arguments: given }) => {
-      decisions.push({ call: name, arguments: given });
+    callTool: async ({ name, arguments: parameters }) => {
+      decisions.push({ call: name, arguments: parameters });
       return observed(name, `what ${name} answers in turn ${turn}`, name === "calculator");
     },
     useTool: async (name, parameters) => {

@@ -83,8 +83,8 @@ export function createBlockRunner(
     total[0] = Math.max(...past.lengths) + length;
     tokens.forEach((row, index) => {
       const at = from + index;
-      for (let place = 0; place < length; place++) {
-        memory.tokens[at * length + place] = row[place] ?? 0;
+      for (let column = 0; column < length; column++) {
+        memory.tokens[at * length + column] = row[column] ?? 0;
       }
       memory.last[at] = BigInt(row.length - 1);
       memory.lastPositions[at] = past.lengths[index]! + length - 1;

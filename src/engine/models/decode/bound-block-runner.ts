@@ -116,7 +116,7 @@ async function fromItsBeginning(
 ): Promise<void> {
   const arrays = [...past.keys, ...past.values];
   if (!arrays.some(isPartOfWebgpus)) return work(past);
-  const copies = arrays.map(({ length }) => keyValues.allocate(length));
+  const copies = arrays.map((array) => keyValues.allocate(array.length));
   const all = (array: KeyValueArray) => ({ array, start: 0, stride: array.length });
   const length = arrays[0]?.length ?? 0;
   const pairs = arrays.map((array, index) => [all(array), all(copies[index]!)] as const);

@@ -76,7 +76,7 @@ export function cardMemory(card: CardMemory, type: FloatDataType): CardKeyValues
     }
   };
   const taken = (length: number): CardArray<FloatDataType> => {
-    const at = kept.findIndex((array) => array.length === length);
+    const at = kept.findIndex((one) => one.length === length);
     if (at < 0) return card.allocate(type, length);
     const [array] = kept.splice(at, 1);
     keptBytes -= array!.byteLength;

@@ -16,9 +16,9 @@ export function joinWeights(
   if (families[config.model_type].fused) return joined;
   for (let layer = 0; layer < config.num_hidden_layers; layer++) {
     const prefix = `model.layers.${layer}.self_attn`;
-    const take = (name: string) => {
-      const tensor = joined.get(name);
-      joined.delete(name);
+    const take = (key: string) => {
+      const tensor = joined.get(key);
+      joined.delete(key);
       return tensor;
     };
     const matrices = attentionModules.map((module) => take(`${prefix}.${module}.weight`)!);

@@ -18,7 +18,7 @@ export interface HeldMatrix extends QuantizedMatrix {
   readonly minimums?: Float32Array;
 }
 
-const block = 32;
+const blockSize = 32;
 
 /**
  * A matrix rounded to blocks of 32 as GGUF's Q8_0 and Q4_0 are, but that scales stay float32: the largest number of a block
@@ -26,22 +26,22 @@ const block = 32;
  */
 export function quantizeMatrix({ shape, data }: Tensor, bits: 4 | 8): HeldMatrix | undefined {
   const [out, input = 0] = shape;
-  if (out === undefined || shape.length !== 2 || input % block !== 0) return undefined;
+  if (out === undefined || shape.length !== 2 || input % blockSize !== 0) return undefined;
   const middle = 2 ** (bits - 1);
   const values = new Uint8Array((data.length * bits) / 8);
-  const scales = new Float32Array(data.length / block);
-  const whole = new Uint8Array(block);
-  for (let at = 0, from = 0; at < scales.length; at++, from += block) {
+  const scales = new Float32Array(data.length / blockSize);
+  const whole = new Uint8Array(blockSize);
+  for (let at = 0, from = 0; at < scales.length; at++, from += blockSize) {
     const largest = largestOf(data, from);
     scales[at] = bits === 8 ? Math.abs(largest) / 127 : largest / -8;
     const scale = scales[at] || 1;
-    for (let i = 0; i < block; i++) {
+    for (let i = 0; i < blockSize; i++) {
       whole[i] = Math.min(Math.round(data[from + i]! / scale), middle - 1) + middle;
     }
     if (bits === 8) values.set(whole, from);
-    else for (let i = 0; i < block; i += 2) values[(from + i) / 2] = whole[i]! | (whole[i + 1]! << 4);
+    else for (let i = 0; i < blockSize; i += 2) values[(from + i) / 2] = whole[i]! | (whole[i + 1]! << 4);
   }
-  return { shape, bits, block, values, scales };
+  return { shape, bits, block: blockSize, values, scales };
 }
 
 /** The numbers of a quantized matrix. */
@@ -60,7 +60,7 @@ export function dequantizeMatrix({ shape, bits, block, values, scales, minimums 
 /** The number of a block that is farthest from zero. */
 function largestOf(data: Float32Array, from: number): number {
   let largest = 0;
-  for (let at = from; at < from + block; at++) {
+  for (let at = from; at < from + blockSize; at++) {
     if (Math.abs(data[at]!) > Math.abs(largest)) largest = data[at]!;
   }
   return largest;
@@ -78,8 +78,8 @@ export function blockFormat(
   quantization: Quantization,
 ): Pick<QuantizedMatrix, "bits" | "block"> | undefined {
   const [, input = 0] = shape;
-  if (shape.length !== 2 || input % block !== 0 || name.endsWith(".mlp.gate.weight")) return undefined;
-  return { bits: bitsOf(name, quantization), block };
+  if (shape.length !== 2 || input % blockSize !== 0 || name.endsWith(".mlp.gate.weight")) return undefined;
+  return { bits: bitsOf(name, quantization), block: blockSize };
 }
 
 /** Weights with their matrices quantized as `blockFormat` says, one after the other, so that others have their turn. */

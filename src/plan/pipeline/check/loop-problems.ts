@@ -33,12 +33,12 @@ export function loopProblems(
     const other = owners.get(name) ?? { pointer, entry };
     owners.set(name, other);
     if (other.entry === entry) return strange;
-    const reason = `is called “${name}”, as another loop at ${pathText(other.pointer)} is`;
+    const clash = `is called “${name}”, as another loop at ${pathText(other.pointer)} is`;
     return [
       ...strange,
       at(
         child(pointer, "plugin"),
-        reason,
+        clash,
         "Give it a name of its own: `name` in defineLoop, or in its manifest.",
       ),
     ];

@@ -128,12 +128,12 @@ export function preflight(plan: Plan, data: RunData, framing: PolicyFraming | un
     checkChats("dpo.preferences, rejected", "rejected answers", rejected, false),
   ].filter(({ rows }) => rows > 0);
   const problems = [...unframed, ...checked.flatMap((part) => part.problems), ...actions.problems()];
-  const rows = checked.map(({ problems: _, ...count }) => count);
+  const rowCounts = checked.map(({ problems: _, ...count }) => count);
   const [first] = [...train.slice(0, 1), ...validation];
-  if (first === undefined || problems.length > 0) return { problems, counted: { room, rows } };
+  if (first === undefined || problems.length > 0) return { problems, counted: { room, rows: rowCounts } };
   const { text, tokens } = prompt(first);
   const at = placeOfRow(first, train.length > 0 ? "dataset.train" : "dataset.validation").text;
-  return { problems, counted: { room, rows, prompt: { at, text, tokens: tokens.length } } };
+  return { problems, counted: { room, rows: rowCounts, prompt: { at, text, tokens: tokens.length } } };
 }
 
 /** Bytes of a message in addition to its content: its role and delimiters. */

@@ -17,7 +17,7 @@ export function checkTemplate(
   const differences =
     rollout.templateCheck === "off" || tools.length === 0 ? [] : (framing?.templateDifferences?.() ?? []);
   if (rollout.templateCheck !== "strict" || differences.length === 0)
-    return { notes: differences.map((reason) => `chat template: ${reason}`), problems: [] };
+    return { notes: differences.map((difference) => `chat template: ${difference}`), problems: [] };
   const pointer = "/rollout/templateCheck";
   const reason = `is strict, but turn by turn the chat template writes other tokens than as a whole: ${differences.join("; ")}`;
   const hint =

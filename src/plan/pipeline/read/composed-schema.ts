@@ -36,7 +36,7 @@ export function composedSchema(plugins: readonly NamedPlugin[]): JsonObject {
   const definitions: JsonObject = { ...shared };
   for (const [kind, base] of Object.entries(useOf)) {
     const own = plugins.filter(({ manifest }) => manifest.kind === kind);
-    const names = own.map(({ reference }) => reference);
+    const names = own.map((plugin) => plugin.reference);
     const use: JsonObject = shared[base];
     const uses = isObject(use.properties) ? use.properties : {};
     const reference: JsonObject = { ...described(uses.plugin), ...proposing(names) };
@@ -153,8 +153,8 @@ function renamed(node: JsonValue, prefix: string): JsonValue {
 function titled(node: JsonValue, title: string, name: string): JsonValue {
   if (!isObject(node) || "$ref" in node) return node;
   const { properties } = node;
-  const described = { title, description: `Of ${name}.`, ...node };
-  if (!isObject(properties)) return described;
+  const completed = { title, description: `Of ${name}.`, ...node };
+  if (!isObject(properties)) return completed;
   const named = Object.entries(properties).map(([key, value]) => [key, titled(value, key, name)]);
-  return { ...described, properties: Object.fromEntries(named) };
+  return { ...completed, properties: Object.fromEntries(named) };
 }

@@ -80,7 +80,7 @@ export function fillBlocks(document: SourceDocument): SourceDocument {
       `it is ${valueText(blocks)}, not a mapping of blocks`,
       "Write blocks by their names: { use: { name: { … } } }.",
     );
-  const value = filled(rest, "", []);
+  const filledValue = filled(rest, "", []);
   if (problems.length > 0) throw refusal(document.file, problems);
-  return { ...document, value, elsewhere };
+  return { ...document, value: filledValue, elsewhere };
 }

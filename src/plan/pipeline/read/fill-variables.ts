@@ -42,9 +42,9 @@ export function fillVariables(
     return at !== undefined && /["']/.test(document.source[at] ?? "");
   }
 
-  const value = filled(document.value, "");
+  const filledValue = filled(document.value, "");
   if (problems.length > 0) throw refusal(document.file, problems);
-  return { ...document, value };
+  return { ...document, value: filledValue };
 }
 
 function isAlone(text: string): boolean {

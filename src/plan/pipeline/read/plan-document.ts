@@ -33,7 +33,7 @@ export function planDocument(plan: Plan): SourceDocument {
       loops:
         plan.loops === undefined
           ? undefined
-          : Object.fromEntries(Object.entries(plan.loops).map(([name, loop]) => [name, loopUse(loop)])),
+          : Object.fromEntries(Object.entries(plan.loops).map(([key, loop]) => [key, loopUse(loop)])),
       reward: rewardUses(plan.rewards),
       trainer: defined<object>({ ...pluginUse(plan.trainer), loss: loss && pluginUse(loss) }),
       warmStart,

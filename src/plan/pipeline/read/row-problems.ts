@@ -23,8 +23,8 @@ export function rowProblems<Row extends object>(
   count: RowCount<Row>,
   { name, rows, need }: { name: string; rows: string; need: string },
 ): Problem[] {
-  const share = (number: number, mayBeMore: boolean) =>
-    `${mayBeMore ? "at least " : ""}${number} of the ${count.rows} ${rows} of ${name}`;
+  const share = (number: number, isAtLeast: boolean) =>
+    `${isAtLeast ? "at least " : ""}${number} of the ${count.rows} ${rows} of ${name}`;
   const problems = [...count.refused].map(([reason, bad]): Problem => {
     const place = placeOfRow(bad[0], name);
     const params = {
@@ -39,8 +39,8 @@ export function rowProblems<Row extends object>(
   const [first] = tooLong;
   if (first === undefined) return problems;
   const place = placeOfRow(first.row, name);
-  const tokens = new Map(tooLong.map(({ row, tokens }) => [row, tokens]));
-  const list = listOf([...tokens.keys()], (row) => ` (${tokens.get(row)} tokens)`);
+  const tokensByRow = new Map(tooLong.map(({ row, tokens }) => [row, tokens]));
+  const list = listOf([...tokensByRow.keys()], (row) => ` (${tokensByRow.get(row)} tokens)`);
   const params = {
     at: place.text,
     rows: share(tooLong.length, mayBeMore),

@@ -44,10 +44,10 @@ export function barPlot(options: {
     const drawn = bars.map(({ step, values, sum }) => {
       let base = 0;
       const pieces = values.map((value, index) => {
-        const bottom = y(base);
+        const lower = y(base);
         base += value;
-        const left = x(step) - thick / 2;
-        return box(`bar ${parts[index]?.colour ?? ""}`, [left, y(base)], [left + thick, bottom]);
+        const leftEdge = x(step) - thick / 2;
+        return box(`bar ${parts[index]?.colour ?? ""}`, [leftEdge, y(base)], [leftEdge + thick, lower]);
       });
       const lines = parts.map((part, index) => `${part.name}: ${format(values[index] ?? 0)}`);
       const text = [

@@ -14,11 +14,11 @@ import { type Column, callColumns, columns } from "../../projections/parquet-col
 import type { Row } from "../../projections/parquet-row.ts";
 
 /** The only file of the tree. */
-const name = "trajectories.parquet";
+const fileName = "trajectories.parquet";
 
 /** The path of the rows in a tree's folder. */
 export function rowsFile(folder: string): string {
-  return join(folder, name);
+  return join(folder, fileName);
 }
 
 /** The most rows that are buffered for writing or read at once. Tokens and characters are limited too. */

@@ -27,11 +27,11 @@ const part = 4 * 2 ** 20;
 export async function openSession(
   sandboxes: Sandboxes,
   limits: SandboxLimits,
-  { environment, hold, signal }: SessionOptions,
+  { environment, hold, signal: openSignal }: SessionOptions,
 ): Promise<SandboxSession> {
   const inTurn = oneAtATime();
   let isClosed = false;
-  let running: RunningSandbox | undefined = await take(signal);
+  let running: RunningSandbox | undefined = await take(openSignal);
   /** Whether a program has run in it: what is broken since may be that program's doing, before it is the machine's. */
   let isUsed = false;
   /** Whether programs have lost their files, and no run has told it yet. */

@@ -53,9 +53,9 @@ export async function runtimeFolder(
     cache: join(sandboxes, `deno-${denoVersion}`),
     hasJavascript: quickjs !== undefined,
   });
-  const folder = join(sandboxes, `wasm-${hash.digest("hex").slice(0, 16)}`);
-  if (existsSync(folder)) return runtime(folder);
-  await cachedFolder(folder, async (unpacked) => {
+  const target = join(sandboxes, `wasm-${hash.digest("hex").slice(0, 16)}`);
+  if (existsSync(target)) return runtime(target);
+  await cachedFolder(target, async (unpacked) => {
     for (const name of own) await copyFile(join(guest, name), join(unpacked, name));
     await writeFile(join(unpacked, "import-map.json"), JSON.stringify({ imports }));
     await copyPyodide(pyodide, unpacked);
@@ -64,7 +64,7 @@ export async function runtimeFolder(
     if (python !== undefined) await packPackages(python.packages, join(unpacked, "packages.zip"));
     await makeSnapshot(runtime(unpacked));
   });
-  return runtime(folder);
+  return runtime(target);
 }
 
 async function copyPyodide(from: string, into: string): Promise<void> {

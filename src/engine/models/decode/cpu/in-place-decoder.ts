@@ -51,16 +51,16 @@ export async function createInPlaceDecoder(
     ? await open(blocksGraph(config, weights, threads, adapter, keyValues))
     : undefined;
   let scales = roundedBy && firstScales(config);
-  const runner = (of = session) => {
+  const openRunner = (of = session) => {
     const bindings = of.bindings();
     if (scales) bindScales(bindings, config, scales);
     return createBlockRunner(bindings, config, of === forBlocks ? 0 : config.vocab_size);
   };
   if (scales && roundedBy)
-    await measure(runner(), config, scales, measuredTokens(config, roundedBy), adapter);
-  const reading = runner();
-  const readingBlocks = forBlocks && runner(forBlocks);
-  const decoding = runner();
+    await measure(openRunner(), config, scales, measuredTokens(config, roundedBy), adapter);
+  const reading = openRunner();
+  const readingBlocks = forBlocks && openRunner(forBlocks);
+  const decoding = openRunner();
   const { vocab_size: vocabulary } = config;
   const isSplitInvariant = config.head_dim <= longestSum;
   let tempered: TemperedWeights | undefined;

@@ -49,16 +49,16 @@ export interface CudaRunnerOptions {
   recordings: CudaRecordings;
 }
 
-/** A runner with bindings of its own of a session of `cudaDecoderGraph`; `name` is for its recordings. */
+/** A runner with bindings of its own of a session of `cudaDecoderGraph`; `recordingName` is for its recordings. */
 export function createCudaBlockRunner(
   bindings: Bindings,
   { card, config, recordings }: CudaRunnerOptions,
-  name: string,
+  recordingName: string,
   wanted: readonly NextTokenOutput[],
 ): CudaBlockRunner {
   const { vocab_size: vocabulary } = config;
   const bindPast = pastBinder(bindings, config);
-  const outputs = outputsFor(wanted, vocabulary);
+  const wantedOutputs = outputsFor(wanted, vocabulary);
   const total = new Int32Array(1);
   bindings.bindInput("total", { shape: [1], data: total });
   let memory: CudaBlockMemory | undefined;
@@ -74,7 +74,7 @@ export function createCudaBlockRunner(
     const sizes = [Math.max(rows, memory?.rows ?? 0), Math.max(tokens, memory?.tokens ?? 0)] as const;
     memory?.close();
     memory = undefined;
-    memory = createCudaBlockMemory(card, sizes, outputs);
+    memory = createCudaBlockMemory(card, sizes, wantedOutputs);
     generation++;
     return memory;
   };
@@ -124,7 +124,7 @@ export function createCudaBlockRunner(
     const changes = [bindPlace(room, from, rows, length), bindPast(rows, past), bindAdapter(block.adapter)];
     if (changes.includes(true)) {
       const addresses = [...past.keys, ...past.values].map((array) => placeOf(array));
-      bound = [name, place, adapter?.number, past.capacity, ...addresses].join();
+      bound = [recordingName, place, adapter?.number, past.capacity, ...addresses].join();
     }
     const recording = length === 1 ? recordings.numberOf(bound) : undefined;
     // A recording says once for all how many positions there may be; otherwise fewer cost less.

@@ -20,7 +20,7 @@ export function modelMetadata(config: ModelConfig): Map<string, TypedValue> {
     ["rope.dimension_count", count(rotatedSize(config))],
     ["rope.freq_base", real(config.rope_theta)],
     ["vocab_size", count(config.vocab_size)],
-    ...scaling(config),
+    ...scalingEntries(config),
   ];
   const { sliding_window: window, experts } = config;
   if (window !== null) entries.push(["attention.sliding_window", count(window)]);
@@ -41,7 +41,7 @@ export function modelMetadata(config: ModelConfig): Map<string, TypedValue> {
 }
 
 /** Scalings by a factor; Llama 3's and LongRoPE's factors are tensors. */
-function scaling({ rope_scaling: scaling }: ModelConfig): [string, TypedValue][] {
+function scalingEntries({ rope_scaling: scaling }: ModelConfig): [string, TypedValue][] {
   const { rope_type: type } = scaling;
   if (type === "default" || type === "llama3") return [];
   const original: [string, TypedValue][] =

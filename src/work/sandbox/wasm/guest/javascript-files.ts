@@ -40,7 +40,7 @@ export class JavascriptFiles {
   put(path: string, content: Uint8Array, append: boolean): "" | "ENOSPC" | "EISDIR" | "ENOTDIR" {
     const name = plain(path);
     if (name === "" || this.names(path).length > 0) return "EISDIR";
-    if (foldersOf(name).some((folder) => this.#files.has(folder))) return "ENOTDIR";
+    if (foldersOf(name).some((parent) => this.#files.has(parent))) return "ENOTDIR";
     const before = this.#files.get(name);
     const bytes = append && before !== undefined ? joined(before, content) : content;
     const more = bytes.length - (before?.length ?? -ofFile - name.length);

@@ -37,8 +37,8 @@ interface Ready {
 addEventListener("message", async ({ data }: { data: ToInterpreter }) => {
   if (data.type === "load") {
     running = load(data.load);
-    const failed = (error: unknown) => send({ type: "unusable", reason: String(error) });
-    await running.then(() => send({ type: "ready" }), failed);
+    const tellUnusable = (error: unknown) => send({ type: "unusable", reason: String(error) });
+    await running.then(() => send({ type: "ready" }), tellUnusable);
   } else if (running !== undefined) send(run(await running, data.run));
 });
 

@@ -52,11 +52,11 @@ async function load({ python, disk, interrupt }: Load): Promise<Ready> {
   boundFiles(pyodide.FS, disk * mebibyte, (node) => files.written(node));
   lockDown();
   send({ type: "ready", ...(snapshot === undefined ? {} : { snapshot }) });
-  return { execute: globals.get("run"), files, takeInput: (text) => takeInput(pyodide, text) };
+  return { execute: globals.get("run"), files, takeInput: (text) => giveInput(pyodide, text) };
 }
 
 /** What file descriptor 0 reads: `open(0)`, `os.read(0, …)` and `input()` take their turns. */
-function takeInput(pyodide: Pyodide, text: string): void {
+function giveInput(pyodide: Pyodide, text: string): void {
   let left = new TextEncoder().encode(text);
   const read = (buffer: Uint8Array) => {
     const some = left.subarray(0, buffer.length);
