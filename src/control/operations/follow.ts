@@ -65,9 +65,9 @@ export function follow(
     }
   }
 
-  /** Of what has children: a run of 0.3 still names the last one during its warm start. */
-  async function childProgress({ phase, child }: RunProgress): Promise<StageProgress | undefined> {
-    if (child === undefined || (phase !== "evaluate" && phase !== "step")) return undefined;
+  /** The progress of the evaluation or step under way. */
+  async function childProgress({ child }: RunProgress): Promise<StageProgress | undefined> {
+    if (child === undefined) return undefined;
     return client.workflow.getHandle(child).query<StageProgress>("progress");
   }
 

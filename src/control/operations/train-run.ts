@@ -104,7 +104,7 @@ async function trainIn(session: RunSession, tell: (event: RunEvent) => void): Pr
   let result: TrainingResult;
   try {
     result = await finishTraining(session, handle);
-    // A workflow of 0.3 ends with the steps that it began with; the next one reads the plan.
+    // A workflow that was just ending when the plan changed ends with the earlier steps; the next one reads the plan.
     if (result.steps < plan.steps) result = await finishTraining(session, await start());
   } finally {
     await following.stop();

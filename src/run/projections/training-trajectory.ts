@@ -83,8 +83,6 @@ function columnsOf(segment: Segment, temperature: number, isOwn: boolean) {
     return { mask: zeros, logprobs: zeros, samplingLogprobs: zeros };
   }
   const { logprobs: untempered = tokens.map(() => Number.NaN) } = segment;
-  // At another temperature, actions of release 0.3 and earlier only have the log-probabilities that they were drawn
-  // with.
-  const logprobs = temperature === 1 ? untempered : (temperedLogprobs ?? samplingLogprobs ?? untempered);
+  const logprobs = temperature === 1 ? untempered : (temperedLogprobs ?? untempered);
   return { mask: tokens.map(() => 1), logprobs, samplingLogprobs: samplingLogprobs ?? logprobs };
 }

@@ -70,14 +70,11 @@ test("ends with the last action: an observation that left no room for another on
 const withColumns = (columns: Partial<Segment>) =>
   segments.map((segment, at) => (at === 1 ? { ...segment, ...columns } : segment));
 
-test("at another temperature the log-probabilities are those at it, also of earlier releases' actions", () => {
+test("at another temperature the log-probabilities are those at it", () => {
   const logprobs = [0, 0, -0.75, -0.5, 0, -0.125];
   const tempered = withColumns({ temperedLogprobs: [-0.75, -0.5] });
   expect(trainingTrajectory(identity, oneRow(tempered), 0.8)).toMatchObject({ logprobs });
   expect(trainingTrajectory(identity, oneRow(tempered), 0.8)).not.toHaveProperty("samplingLogprobs");
-  const earlier = withColumns({ samplingLogprobs: [-0.75, -0.5] });
-  expect(trainingTrajectory(identity, oneRow(earlier), 0.8)).toMatchObject({ logprobs });
-  expect(trainingTrajectory(identity, oneRow(earlier), 0.8)).not.toHaveProperty("samplingLogprobs");
 });
 
 test("what was drawn under restrictions has both log-probabilities: the policy's, and the sampler's own", () => {
