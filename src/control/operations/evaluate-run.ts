@@ -80,7 +80,7 @@ export function evaluateRun(
     while (current !== undefined) {
       const { queuePrefix } = current;
       const onInterrupt = (session: RunSession) => terminate(session, current ? [current.workflowId] : []);
-      const opening = { runs, run, temporal, queuePrefix, note, isGuest };
+      const opening = { runs, run, opened, temporal, queuePrefix, note, isGuest };
       await withSession({ ...opening, signal, onInterrupt }, async (session) => {
         tell(serverEvent(session));
         while (current?.queuePrefix === queuePrefix) {

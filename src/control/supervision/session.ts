@@ -71,6 +71,8 @@ export async function openSession(options: {
    * it may have changed.
    */
   prepare?: (run: OpenRun) => Promise<OpenRun>;
+  /** The run, if the caller had to open it before. Default: opens it once this process holds it. */
+  opened?: OpenRun;
   /** This process is not Everturn's own: its OpenTelemetry is somebody else's, and what it traces hangs below their spans. */
   isGuest?: boolean;
   note?: (text: string) => void;
@@ -91,10 +93,12 @@ export async function openSession(options: {
     await held.release();
     undo();
   };
-  const found = await openRunFolder(runs, run, ({ notice }) => note(notice)).catch(async (error) => {
-    await release();
-    throw error;
-  });
+  const found =
+    options.opened ??
+    (await openRunFolder(runs, run, ({ notice }) => note(notice)).catch(async (error) => {
+      await release();
+      throw error;
+    }));
   const swept = sweptLine(await sweepRun(found));
   if (swept !== undefined) note(swept);
   const telemetry = await startTelemetry("cli", file.telemetry, options.isGuest !== true);

@@ -72,7 +72,7 @@ async function fork(named: string, options: Options): Promise<void> {
       session,
       inputs.map((input) => input.place.id),
     );
-  const opening = { runs, run, temporal: options.temporal, queuePrefix: `${run}/${stage}/`, note };
+  const opening = { runs, run, opened, temporal: options.temporal, queuePrefix: `${run}/${stage}/`, note };
   const results = await interruptible(
     (signal) =>
       withSession({ ...opening, signal, onInterrupt }, (session) => {
