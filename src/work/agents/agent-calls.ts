@@ -7,13 +7,19 @@ import type { RefusedCall, TrajectoryPlace } from "../../contracts/trajectory.ts
 import { agentCallsRow } from "../../run/store/keys.ts";
 import type { Journal } from "../../run/trajectory/run-journal.ts";
 
-/** The calls of an agent's functions whose results are kept, in one process of the agent. */
+/** The recorded calls of an agent's functions, as one process of the agent uses them. */
 export interface KeptResults {
-  /** Begins a call: what is recorded of it; without `recorded` it is to be made now. `idempotencyKey` is that of each attempt at it. */
+  /**
+   * Begins a call. Returns its recorded result, or none if the call must be made now. `idempotencyKey` is the
+   * same for each attempt.
+   */
   begin(call: KeptRequest): { id: string; idempotencyKey: string; recorded?: KeptOutcome };
-  /** What came of a call that was to be made, `turns` turns into the trajectory: that, or what an attempt before it has recorded. */
+  /**
+   * Records the result of a call that was made, after `turns` turns of the trajectory. Returns this result,
+   * or that of an attempt that recorded one first.
+   */
   end(id: string, outcome: KeptOutcome, turns: number): Promise<KeptOutcome>;
-  /** How a call of an action was made; undefined if that is not known. The same is told once. */
+  /** Returns how a call of an action was made, or undefined if unknown. Returns the same record only once. */
   madeFor(call: { id: string } & Pick<RefusedCall, "tool" | "arguments">): Made | undefined;
 }
 
@@ -26,9 +32,10 @@ interface Begun extends KeptRequest {
 }
 
 /**
- * Opens the calls of a trajectory's agent on what is recorded of them. The k-th call of a process with these arguments gets what the k-th one
- * gave. What one threw it throws again if the process that saw it went on: `turns`, that are recorded by now, came after it, or another
- * such call did. Otherwise it is made once more.
+ * Opens the recorded calls of a trajectory's agent. The k-th call of a process with the same arguments
+ * returns the recorded result of the k-th such call. A recorded failure is thrown again if the process that
+ * saw it continued, which shows in a later turn (`turns` are recorded by now) or a later such call. Otherwise
+ * the call is repeated.
  */
 export async function openAgentCalls(
   place: TrajectoryPlace,
@@ -55,7 +62,7 @@ export async function openAgentCalls(
     return outcomes.find(isSuccess) ?? outcomes.at(-1);
   }
 
-  /** The process that saw the failure went on. */
+  /** Whether the process that saw the failure continued. */
   function isSurvived(failure: KeptResult): boolean {
     const { key, occurrence } = failure;
     return turns > failure.turns || ended.some((one) => one.key === key && one.occurrence > occurrence);

@@ -19,25 +19,27 @@ interface RunOptions {
   task: Task;
   session: AgentConversation;
   signal: AbortSignal;
-  /** Says what it waits for; undefined when it waits no longer. */
+  /** Reports what the agent waits for. Undefined when it no longer waits. */
   report(waiting: string | undefined): void;
 }
 
-/** Clients give up at 403, and ask again after 409 and 5xx. */
+/** Clients give up at 403, but retry after 409 and 5xx. */
 function ended(): EndpointProblem {
   return new EndpointProblem(403, "The trajectory has ended and accepts no more requests.", {
     code: "session_ended",
   });
 }
 
-/** The agents of a worker's trajectories, and the endpoint at which they reach the policy. */
+/** The agents of a worker's trajectories, and the endpoint through which they reach the policy. */
 export interface AgentHost {
-  /** Runs an agent to its end; says what it said was its answer, "" if nothing. Throws AGENT_FAILED, AGENT_GAVE_UP. */
+  /**
+   * Runs an agent to its end. Returns its answer, or "" if it gave none. Throws AGENT_FAILED, AGENT_GAVE_UP.
+   */
   run(options: RunOptions): Promise<string>;
   close(): Promise<void>;
 }
 
-/** No agent yet; the endpoint is started for the first. */
+/** Returns an agent host without agents. The first agent starts the endpoint. */
 export function agentHost(observer: HostObserver, log: (text: string) => void): AgentHost {
   const sessions = new Map<string, AgentConversation>();
   const failures = new Map<string, number>();
@@ -68,7 +70,7 @@ export function agentHost(observer: HostObserver, log: (text: string) => void): 
       }),
     );
 
-  /** Of this worker's count: what another one's processes failed at costs nothing here. */
+  /** Counts only this worker's attempts. Failures of other workers' processes cost nothing here. */
   function failed(place: TrajectoryPlace, agent: string, attempts: number, error: unknown): unknown {
     if (!isEverturnError(error) || error.code !== "AGENT_FAILED") return error;
     const times = (failures.get(place.id) ?? 0) + 1;

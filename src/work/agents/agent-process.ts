@@ -7,28 +7,28 @@ import type { HostObserver } from "../../plugin/host/plugin-hosts.ts";
 import type { AgentSettings } from "./agent-settings.ts";
 
 interface Options {
-  /** Its name in errors. */
+  /** The agent's name in errors. */
   agent: string;
   settings: AgentSettings;
-  /** Beside those of the settings. */
+  /** Variables in addition to those of the settings. */
   environment: Record<string, string>;
-  /** What it reads from its standard input. */
+  /** The text for its standard input. */
   input: string;
   signal: AbortSignal;
-  /** Notes the process, so that another worker ends it should this one die. */
+  /** Learns of the process, so that another worker ends it if this one dies. */
   observer: HostObserver;
 }
 
-/** Characters of its output that its failure tells. */
+/** The number of characters of its output that its failure shows. */
 const toldCharacters = 2000;
 
-/** Milliseconds that it has to end when it is asked to. */
+/** Milliseconds that it has to end by itself after SIGTERM. */
 const grace = 2000;
 
 /**
- * Runs an agent's process to its end, with what it started: the whole process group is killed then. Returns what it wrote to its
- * file descriptor 3. Throws AGENT_FAILED if it
- * ends with another code than 0, can't be started or takes longer than it may, and the signal's reason.
+ * Runs an agent's process to its end, and then kills its whole process group. Returns what it wrote to file
+ * descriptor 3. Throws the signal's reason, and AGENT_FAILED if the process can't be started, exceeds its
+ * time or exits with a code other than 0.
  */
 export async function runAgentProcess({
   agent,
@@ -96,7 +96,7 @@ export async function runAgentProcess({
         new Promise((resolve) => setTimeout(resolve, grace + 1000)),
       ]);
     }
-    killProcess(handle); // what it left behind
+    killProcess(handle); // ends processes that it left behind
     if (pid !== undefined) observer.ended(pid);
   }
 }

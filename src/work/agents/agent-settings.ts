@@ -3,26 +3,29 @@ import { ownModule } from "../../base/processes/own-module.ts";
 import { defined } from "../../base/records/defined.ts";
 import type { JsonObject, JsonValue } from "../../contracts/json.ts";
 
-/** How a run's agents are started; each trajectory has a process of its own. */
+/** How a run starts its agents. Each trajectory has its own process. */
 export interface AgentSettings {
   command: string;
   arguments: string[];
-  /** Where it runs; default: the worker's folder. */
+  /** Its working folder. Default: the worker's. */
   folder?: string;
-  /** Variables for it; beside them it gets what any program needs, and how to reach its session. */
+  /** Its environment variables, in addition to the usual ones and those for its session. */
   environment: Record<string, string>;
-  /** Milliseconds that it may take. */
+  /** The maximum milliseconds of a process. */
   timeout: number;
-  /** How often it is started, at most, when it fails. */
+  /** The maximum number of attempts. */
   attempts: number;
-  /** Processes of one worker at once. */
+  /** Concurrent processes of one worker. */
   concurrency: number;
 }
 
-/** What any program needs of the worker's environment. */
+/** The variables of the worker's environment that any program needs. */
 const usual = ["HOME", "LANG", "LOGNAME", "PATH", "SHELL", "TERM", "TMPDIR", "USER"];
 
-/** The settings of a loop whose requests an agent makes, of its checked configuration. Throws AGENT_GAVE_UP. */
+/**
+ * The settings of a loop whose requests come from an agent, from its validated configuration. Throws
+ * AGENT_GAVE_UP.
+ */
 export function agentSettings(
   loop: string,
   config: JsonObject,

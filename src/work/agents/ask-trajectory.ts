@@ -11,12 +11,13 @@ import { EverturnError } from "../../base/errors/everturn-error.ts";
 import type { ErrorCode } from "../../base/errors/table.ts";
 import type { SessionAnswer, SessionRequest } from "../../contracts/session.ts";
 
-/** Milliseconds before a request is sent again, at most. */
+/** The maximum milliseconds before a request is sent again. */
 const longestPause = 2000;
 
 /**
- * Asks the workflow of a trajectory for the action that a request wants. What is asked again, since the server or the worker was
- * away, is the same update: it is generated once. Rejects with SESSION_ENDED, and with the signal's reason.
+ * Asks a trajectory's workflow for the action that answers a request. A request that is repeated after an
+ * outage of the server or a worker is the same update, so its action is generated once. Rejects with
+ * SESSION_ENDED, or with the signal's reason.
  */
 export function askTrajectory(
   client: Client,

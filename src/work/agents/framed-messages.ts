@@ -4,8 +4,8 @@ import type { Message } from "../../contracts/message.ts";
 import type { SessionMessage, SessionRequest } from "../../contracts/session.ts";
 
 /**
- * An agent's messages as chat templates read them: with the ids that the policy's actions gave their calls, and the name of the
- * tool that an answer is from. What was thought is left out, as templates do of earlier turns.
+ * An agent's messages as chat templates read them, with the call ids of the policy's actions, and the tool's
+ * name in each tool message. Reasoning is left out, as templates do for earlier turns.
  */
 export function framedMessages({
   messages,

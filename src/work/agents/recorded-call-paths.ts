@@ -6,8 +6,9 @@ import type { KeptOutcome } from "../../contracts/session.ts";
 import type { AgentConversation } from "./trajectory-session.ts";
 
 /**
- * Where an agent says what its functions are called with and what came of it, beside the paths of OpenAI's protocols: `/recorded_calls` before,
- * `/recorded_results` after. docs/agents.md has their bodies.
+ * The paths at which an agent reports its function calls and their results, in addition to those of OpenAI's
+ * protocols: `/recorded_calls` before a call, `/recorded_results` after it. docs/agents.md describes their
+ * bodies.
  */
 export function recordedCallPaths(
   sessionOf: (key: string) => Pick<AgentConversation, "begin" | "end">,

@@ -13,29 +13,32 @@ import type { RecordedTurn } from "../../contracts/recorded-turn.ts";
 import type { RecordedRequest, SessionAnswer } from "../../contracts/session.ts";
 import type { SegmentRef } from "../../contracts/trajectory.ts";
 
-/** A turn of an agent's session: what it was asked, and what the agent was told. */
+/** A turn of an agent's session: its request and its answer. */
 export interface SessionTurn extends GivenTurn {
   key: string;
   head: SegmentRef;
   answer: ModelAnswer;
-  /** The ids that the action itself gave its calls, by those that the agent was told. */
+  /** The ids of the calls in the action, by the ids in the agent's answer. */
   callIds: Record<string, string>;
-  /** Calls of its conversation, its own included. */
+  /** Calls of its conversation, including its own. */
   calls: number;
-  /** Tokens of its conversation, its own included. */
+  /** Tokens of its conversation, including its own. */
   tokens: number;
-  /** Those that its row began with. */
+  /** The tools of the first turn of its conversation. */
   tools: readonly ToolDefinition[];
 }
 
-/** What is known of a turn beside what it follows; of one that follows none, with its tools. */
+/** The data of a turn except which turn it follows. The first turn of a conversation has the tools. */
 type Known = Pick<RecordedRequest, "key" | "messages" | "tools" | "takesCalls"> &
   Omit<SessionAnswer, "tokens"> & {
-    /** That it added, and that the policy wrote. */
+    /** Tokens that the turn added, and tokens that the policy wrote. */
     tokens: { prompt: number; action: number };
   };
 
-/** Makes the turns of the session of the trajectory `id`, whose actions are written as the run's plan says. */
+/**
+ * Returns a function that makes the turns of the session of the trajectory `id`. The run's plan sets the
+ * format of their actions.
+ */
 export function sessionTurns(id: string, { format, expression }: Plan["rollout"]) {
   const session = hash("sha256", id).slice(0, 10);
 
@@ -88,7 +91,7 @@ export function sessionTurns(id: string, { format, expression }: Plan["rollout"]
   };
 }
 
-/** What a recorded turn says of itself; undefined if it answered no agent's request. */
+/** Returns a recorded turn's data. Undefined if it did not answer an agent's request. */
 export function knownTurn(
   turn: number,
   recorded: RecordedTurn,

@@ -19,19 +19,22 @@ import { recordedTurns } from "../../run/trajectory/segments.ts";
 import { type KeptResults, openAgentCalls } from "./agent-calls.ts";
 import { knownTurn, type SessionTurn, sessionTurns } from "./session-turns.ts";
 
-/** An agent's conversation with the policy, whose turns are those of a trajectory. */
+/** An agent's conversation with the policy. Its turns are those of a trajectory. */
 export interface AgentConversation {
-  /** What a request is answered with: the record of the same request in an earlier process of the agent, or a new turn. */
+  /**
+   * Answers a request: from the record if an earlier process of the agent made the same request, otherwise
+   * with a new turn.
+   */
   answer(request: ModelRequest, key: string): Promise<ModelAnswer>;
-  /** Begins a call of a function of the agent: what is recorded of it, or its id. */
+  /** Begins a call of the agent's function. Returns its recorded result or its id. */
   begin: KeptResults["begin"];
-  /** What came of one. */
+  /** Records a call's result. */
   end(id: string, outcome: KeptOutcome): Promise<KeptOutcome>;
 }
 
 /**
- * Opens the session of a trajectory on what is recorded of it; `generate` asks its workflow for an action, `keep` keeps images: without it they are
- * refused.
+ * Opens the session of a trajectory with its recorded turns. `generate` asks its workflow for an action.
+ * `keep` stores images, and without it they are rejected.
  */
 export async function openTrajectorySession(
   place: TrajectoryPlace,
@@ -52,7 +55,7 @@ export async function openTrajectorySession(
   }
   const calls = await openAgentCalls(place, journal, turns);
   const byKey = new Map([...recorded.values()].map((turn) => [turn.key, turn]));
-  /** Those that this process of the agent has been told. */
+  /** The turns that this process of the agent has received. */
   const given: SessionTurn[] = [];
   const answered = new Set<string>();
 
@@ -88,7 +91,9 @@ export async function openTrajectorySession(
   };
 }
 
-/** Templates go through the properties of a tool's parameters: one without says that it has none. */
+/**
+ * Templates iterate over the properties of a tool's parameters, so a tool without any gets an empty object.
+ */
 function withProperties({ parameters, ...tool }: ToolDefinition): ToolDefinition {
   return { ...tool, parameters: { type: "object", properties: {}, ...parameters } };
 }
@@ -103,7 +108,7 @@ function callIdsOf(given: readonly SessionTurn[], parent: SessionTurn | undefine
   return ids;
 }
 
-/** The calls of earlier actions whose results come with these messages for the first time. */
+/** The calls of earlier actions whose results are new in these messages. */
 function answeredBy(
   messages: ModelRequest["messages"],
   given: readonly SessionTurn[],
@@ -133,12 +138,12 @@ function answeredBy(
   });
 }
 
-/** Keeps bytes by their SHA-256, which it returns. */
+/** Stores bytes and returns their SHA-256. */
 type Keep = (data: Uint8Array) => Promise<string>;
 
 /**
- * An agent's messages with their images kept by their content; without `keep`, the policy reads text alone. Throws EndpointProblem for an image that
- * can't be had, and where the policy reads none.
+ * Stores the images of an agent's messages. Without `keep`, the policy reads only text. Throws
+ * EndpointProblem for an unusable image, or for any image if the policy reads none.
  */
 async function withKeptImages(
   messages: readonly EndpointMessage[],

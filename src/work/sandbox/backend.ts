@@ -1,19 +1,25 @@
 import type { Wheel } from "../../base/files/wheel.ts";
 import type { Sandbox, SandboxLimits } from "./sandbox.ts";
 
-/** What a sandbox is opened with. */
+/** Options for opening a sandbox. */
 export interface SandboxOptions {
-  /** `import.meta.url` of who asks: the packages that a sandbox is made of (deno, pyodide) are looked up from there. */
+  /** The caller's `import.meta.url`. The sandbox's packages (deno, pyodide) are resolved from there. */
   modules: URL | string;
-  /** For sessions that say nothing else. */
+  /** The default limits of its sessions. */
   limits?: Partial<SandboxLimits>;
-  /** Python packages beside the standard library, and code that has run in each interpreter before its first program. Only of `wasm`. */
+  /**
+   * Only for `wasm`: Python packages in addition to the standard library, and code that each interpreter runs
+   * before its first program.
+   */
   python?: { packages: readonly Wheel[]; warm: string };
 }
 
 /** A kind of sandbox. */
 export interface Backend {
   readonly kind: string;
-  /** Really tries it: a sandbox in which a program has run, or why this machine has none, with what to do, as a part of a sentence. */
+  /**
+   * Opens a sandbox and runs a program in it as a test. If this machine can't, returns the reason with a
+   * remedy as part of a sentence.
+   */
   open(options: SandboxOptions): Promise<Sandbox | { missing: string }>;
 }

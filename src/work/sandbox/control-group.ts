@@ -6,27 +6,27 @@ import { isSystemError } from "../../base/errors/system-error.ts";
 import { defaultLimits } from "./limits.ts";
 import type { SandboxLimits } from "./sandbox.ts";
 
-/** What bounds all processes of a sandbox together. */
+/** Limits all processes of a sandbox together. */
 export interface ControlGroup {
-  /** Files that a process writes its id into, to be in it. */
+  /** The files to which a process writes its id to join the group. */
   processFiles: string[];
-  /** How many of its processes the kernel has killed for want of memory. */
+  /** The number of its processes that the kernel killed because memory ran out. */
   kills(): number;
-  /** Removes it when its processes have ended, which takes them a moment. */
+  /** Removes it when its processes have ended, which takes a moment. */
   remove(): Promise<void>;
 }
 
-/** Makes control groups where this process may: of version 2, or the controllers memory and pids of version 1. */
+/** Makes control groups: in version 2, or with the controllers memory and pids of version 1. */
 export interface ControlGroups {
   make(limits: SandboxLimits): ControlGroup;
 }
 
 const root = "/sys/fs/cgroup";
 const prefix = "everturn-sandbox-";
-/** What the driver and bubblewrap themselves take, in MiB. */
+/** The MiB of the driver and bubblewrap themselves. */
 const own = 64;
 
-/** How control groups are made here; undefined where this process may make none. */
+/** Returns how to make control groups here. Undefined if this process may not make any. */
 export async function controlGroups(): Promise<ControlGroups | undefined> {
   const make = isVersion2() ? inVersion2 : inVersion1;
   const ways = {
@@ -38,7 +38,7 @@ export async function controlGroups(): Promise<ControlGroups | undefined> {
     await ways.make(defaultLimits).remove();
     return ways;
   } catch {
-    return undefined; // not root's, or read-only: the driver looks after the limits alone
+    return undefined; // not root, or read-only: only the driver enforces the limits
   }
 }
 
@@ -99,7 +99,7 @@ function bytes(mebibytes: number): string {
   return String(mebibytes * 1024 * 1024);
 }
 
-/** Removes what sandboxes of processes that are gone have left: empty groups. */
+/** Removes empty groups that the sandboxes of ended processes left behind. */
 function sweep(): void {
   for (const parent of isVersion2() ? [root] : [join(root, "memory"), join(root, "pids")]) {
     for (const name of readdirSync(parent).filter((one) => one.startsWith(prefix))) {
@@ -109,7 +109,7 @@ function sweep(): void {
   }
 }
 
-/** Whether it is removed: not while a process in it ends. */
+/** Tries to remove a group. False while a process in it ends. */
 function removed(folder: string): boolean {
   try {
     rmdirSync(folder);

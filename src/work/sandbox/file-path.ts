@@ -1,12 +1,12 @@
 import { posix } from "node:path";
 import { EverturnError } from "../../base/errors/everturn-error.ts";
 
-/** What a byte stands as that is no UTF-8: Python's `surrogateescape`. */
+/** Characters that stand for bytes that are not UTF-8, as in Python's `surrogateescape`. */
 const escaped = /[\udc80-\udcff]/gu;
 
 /**
- * The path of a session's file, in its plain form. Of a name that is not UTF-8, the bytes that are none stand as U+DC80 to U+DCFF. Throws
- * SANDBOX_PATH_INVALID for one that is not below the working folder, and for one that no file can have.
+ * Normalizes the path of a session's file. Bytes that are not UTF-8 appear as U+DC80 to U+DCFF. Throws
+ * SANDBOX_PATH_INVALID for a path outside the working folder, and for one that no file can have.
  */
 export function filePath(path: string): string {
   const plain = posix.normalize(path);
@@ -16,7 +16,7 @@ export function filePath(path: string): string {
   return plain;
 }
 
-/** Whether it is the path of a session's file, in its plain form. */
+/** Whether a path is the normalized path of a session's file. */
 export function isFilePath(path: string): boolean {
   try {
     return filePath(path) === path;

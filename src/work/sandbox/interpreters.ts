@@ -2,18 +2,18 @@ import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
 import { defined } from "../../base/records/defined.ts";
 
-/** What of this machine runs programs in a sandbox of its kernel's or of gVisor's. */
+/** The programs of this machine that run code in a bubblewrap or gVisor sandbox. */
 export interface Interpreters {
   python: string;
-  /** A Node.js that the sandbox's user can reach. */
+  /** A Node.js that the sandbox's user can access. */
   node?: string;
-  /** Of a process of root's: who starts the sandbox's processes as another user. */
+  /** Set for a process of root's, which starts the sandbox's processes as another user. */
   setpriv?: string;
 }
 
 const pythons = ["/usr/bin/python3", "/usr/local/bin/python3", "/bin/python3"];
 
-/** Finds the interpreters; or says what is missing, and what to do. */
+/** Finds the interpreters, or returns what is missing with a remedy. */
 export function findInterpreters(): Interpreters | { missing: string } {
   if (process.platform !== "linux") return { missing: `it needs Linux, and this is ${process.platform}` };
   const python = pythons.find(isProgram);
@@ -48,7 +48,7 @@ function isProgram(path: string): boolean {
   }
 }
 
-/** Whether every user can reach a file: all folders above it may be entered. */
+/** Whether every user can access a file, because all folders above it may be entered. */
 export function isForAll(path: string): boolean {
   for (let at = path; ; at = dirname(at)) {
     if ((statSync(at).mode & 0o001) === 0) return false;

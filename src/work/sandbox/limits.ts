@@ -1,6 +1,6 @@
 import type { SandboxLimits } from "./sandbox.ts";
 
-/** What a program may use where nothing else is said. */
+/** The default limits of a program. */
 export const defaultLimits: SandboxLimits = {
   time: 10,
   memory: 512,
@@ -9,7 +9,7 @@ export const defaultLimits: SandboxLimits = {
   disk: 64,
 };
 
-/** The limits that hold, the last to say one goes first. */
+/** Combines limits. Later ones override earlier ones. */
 export function limitsOf(...said: (Partial<SandboxLimits> | undefined)[]): SandboxLimits {
   return Object.assign({}, defaultLimits, ...said);
 }

@@ -9,20 +9,20 @@ import { sandboxFusion } from "./remote/sandbox-fusion.ts";
 import type { Sandbox } from "./sandbox.ts";
 import { wasm } from "./wasm/wasm.ts";
 
-/** In the order in which `auto` tries them. */
+/** The order in which `auto` tries them. */
 const backends: readonly Backend[] = [bubblewrap, wasm];
-/** Those that are taken only by their names. */
+/** Used only if named. */
 const others: readonly Backend[] = [gvisor];
-/** Those that a server runs. */
+/** Sandboxes that run on a server. */
 const remotes: Record<
   string,
   (wish: RemoteWish, options: SandboxOptions) => Promise<Sandbox | { missing: string }>
 > = { "sandbox-fusion": sandboxFusion };
 
 /**
- * A sandbox in which a program has run already: of the kind that is wished, or with `auto` the first that works here, or one that a server runs, as
- * `{kind: "sandbox-fusion", url}`; its `kind` and `boundary` say which it is. Throws SANDBOX_MISSING with what to install,
- * SANDBOX_UNKNOWN for an unknown kind.
+ * Opens a sandbox and runs a program in it as a test. The kind is the requested one, or with `auto` the first
+ * that works here, or one on a server, as `{kind: "sandbox-fusion", url}`. Its `kind` and `boundary` describe
+ * the result. Throws SANDBOX_MISSING with what to install, and SANDBOX_UNKNOWN for an unknown kind.
  */
 export async function openSandbox(wish: string | RemoteWish, options: SandboxOptions): Promise<Sandbox> {
   const missing: string[] = [];
@@ -54,12 +54,12 @@ function ways(wish: string | RemoteWish): Way[] {
   return [[wish.kind, (options) => openRemote(wish, options)]];
 }
 
-/** Those that plugins have opened in this thread, by what pipelines wish of them. */
+/** The sandboxes that plugins of this thread have opened, by the pipeline's setting. */
 const opened = new Map<string, Promise<Sandbox>>();
 
 /**
- * The sandbox that a plugin's configuration wishes, its `sandbox`, opened once in a thread; one that can't be opened is tried again by the next to ask.
- * Throws as `openSandbox`.
+ * Opens the sandbox that a plugin's configuration requests in `sandbox`, once per thread. After a failure,
+ * the next caller tries again. Throws the errors of `openSandbox`.
  */
 export function sharedSandbox(wish: JsonValue | undefined, options: SandboxOptions): Promise<Sandbox> {
   const name = JSON.stringify([wish, String(options.modules)]);

@@ -11,7 +11,7 @@ export interface SandboxLimits {
   memory: number;
   /** Concurrent processes and threads. Default: 32. */
   processes: number;
-  /** Bytes of standard output, and as many of standard error. Default: 65,536. */
+  /** Bytes of standard output, and the same number for standard error. Default: 65,536. */
   output: number;
   /** MiB of files. Default: 64. */
   disk: number;
@@ -32,7 +32,7 @@ export interface Program {
 
 /** Options of a run in addition to its program. */
 export interface RunOptions {
-  /** Ends the program, and with it the session's state; `run` throws the signal's reason. */
+  /** Ends the program, and with it the session's state. `run` then throws the signal's reason. */
   signal?: AbortSignal;
   /** Overrides the session's limits of time and output. */
   limits?: Partial<Pick<SandboxLimits, "time" | "output">>;

@@ -1,18 +1,18 @@
 const mebibyte = 2 ** 20;
 const most = 10_000;
 
-/** The files of a session, with the number of the change by which each came or went. */
+/** The files of a session. Each has the number of the change that added or removed it. */
 export class SessionFiles {
   readonly #files = new Map<string, { content: Uint8Array | undefined; change: number }>();
   readonly #most: number;
-  /** How many changes there have been. */
+  /** The number of changes so far. */
   changes = 0;
 
   constructor(disk: number) {
     this.#most = disk * mebibyte;
   }
 
-  /** False, and nothing is written, if they don't fit. */
+  /** Writes files. Returns false, and writes nothing, if they don't fit. */
   put(files: readonly (readonly [string, Uint8Array])[]): boolean {
     const after = new Map(this.#present().map(([path, content]) => [path, content.length]));
     for (const [path, content] of files) after.set(path, content.length);
@@ -24,7 +24,10 @@ export class SessionFiles {
     return true;
   }
 
-  /** Removes what is in the way of files: those where their folders are to be, and those in folders where they are to be. */
+  /**
+   * Removes files and folders that are in the way: files at the places of new folders, and folders at the
+   * places of new files.
+   */
   #clear(paths: ReadonlySet<string>): void {
     const folders = new Set([...paths].flatMap(foldersOf));
     for (const [path] of this.#present())
@@ -32,14 +35,14 @@ export class SessionFiles {
         this.#files.set(path, { content: undefined, change: this.changes });
   }
 
-  /** What a program changed; false if it is more than may be. */
+  /** Applies a program's changes. Returns false if they exceed the limit. */
   change(put: Record<string, string>, removed: readonly string[]): boolean {
     this.changes++;
     for (const path of removed) this.#files.set(path, { content: undefined, change: this.changes });
     return this.put(Object.entries(put).map(([path, content]) => [path, Buffer.from(content, "base64")]));
   }
 
-  /** What changed after a change: what an interpreter that has seen that one hasn't. */
+  /** Returns the changes after a given one, for an interpreter that has seen the files up to it. */
   since(change: number): { put: Record<string, string>; removed: string[] } {
     const put: [string, string][] = [];
     const removed: string[] = [];

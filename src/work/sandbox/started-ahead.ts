@@ -1,26 +1,27 @@
 import { availableParallelism, freemem } from "node:os";
 
-/** What has been started before anybody needs it, and has run nothing yet. Each is handed out once. */
+/** Things started before anything needs them, and not used yet. Each is handed out once. */
 export interface StartedAhead<T> {
-  /** One of the kind `kind`, if one is ready; `start` starts another in its place, for who comes next. */
+  /** Returns one of the kind `kind` if one is ready. `start` starts a replacement for the next caller. */
   take(kind: string, start: () => Promise<T>): Promise<T | undefined>;
-  /** Ends what nobody took; from then on nothing is started ahead. */
+  /** Ends those that were not taken. After that, nothing is prestarted. */
   close(): Promise<void>;
 }
 
 interface Options<T> {
-  /** MiB that one takes while it waits. */
+  /** The MiB of one while it waits. */
   memory: number;
   isOver(one: T): boolean;
   end(one: T): Promise<void> | void;
 }
 
 /**
- * Keeps what takes its time to start ready, of the kinds that are asked for: one a core in all, as long as they take a tenth of the
- * memory that is free. The first one of a kind takes its place beside the others, or that of another kind once it is asked for twice in a row.
+ * Keeps slow starters ready, of the kinds that callers request: at most one per core, and within a tenth of
+ * the free memory. The first one of a kind is added if there is room. Otherwise it replaces one of another
+ * kind, once its kind is requested twice in a row.
  */
 export function startedAhead<T>({ memory, isOver, end }: Options<T>): StartedAhead<T> {
-  /** In the order in which they were started. */
+  /** In the order of their start. */
   const ready: { kind: string; one: Promise<T> }[] = [];
   let newest: string | undefined;
   let isClosed = false;
@@ -34,7 +35,7 @@ export function startedAhead<T>({ memory, isOver, end }: Options<T>): StartedAhe
   }
 
   async function drop(one: Promise<T> | undefined): Promise<void> {
-    const started = await one?.catch(() => undefined); // it is told to nobody: who comes next starts one, too
+    const started = await one?.catch(() => undefined); // nothing sees the error: the next caller starts one itself
     if (started !== undefined) await end(started);
   }
 

@@ -2,19 +2,19 @@ import { messageOf } from "../../base/errors/message-of.ts";
 import { limitsOf } from "./limits.ts";
 import type { Language, Sandbox, SandboxLimits, SandboxSession, SessionOptions } from "./sandbox.ts";
 
-/** What sessions are opened by. */
+/** How to open sessions. */
 interface Opening {
   kind: string;
   languages: readonly Language[];
   boundary: string;
-  /** For sessions that say nothing else. */
+  /** The default limits of sessions. */
   limits: Partial<SandboxLimits> | undefined;
   open(limits: SandboxLimits, options: SessionOptions): Promise<SandboxSession> | SandboxSession;
-  /** What is left to do once all sessions are closed. */
+  /** Cleans up after all sessions are closed. */
   close?(): Promise<void> | void;
 }
 
-/** A sandbox in which a program has run; or why none does. */
+/** Returns a sandbox after a program has run in it, or the reason why none runs. */
 export async function triedSandbox({
   limits,
   open,
@@ -38,13 +38,13 @@ export async function triedSandbox({
       await close?.();
     },
   };
-  const reason = (await refusal(sandbox)) && (await refusal(sandbox)); // the first may have been killed by somebody
+  const reason = (await refusal(sandbox)) && (await refusal(sandbox)); // another process may have killed the first
   if (reason === undefined) return sandbox;
   await sandbox.close();
   return { missing: `it does not start here (${reason})` };
 }
 
-/** Why no program runs in it; undefined if one does. */
+/** Returns the reason why no program runs in it. Undefined if one does. */
 async function refusal(sandbox: Sandbox): Promise<string | undefined> {
   try {
     const session = await sandbox.open();

@@ -2,15 +2,17 @@ import { defined } from "../../base/records/defined.ts";
 import type { ResolvedReward } from "../../contracts/plan.ts";
 import type { Score, Unscored } from "../../contracts/reward.ts";
 
-/** What one of a pipeline's rewards said of a trajectory. */
+/** The score that one of a pipeline's rewards gave a trajectory. */
 export interface PartScore {
   part: Pick<ResolvedReward, "part" | "weight">;
   score: Score | Unscored;
 }
 
 /**
- * The score of a trajectory: those of its parts by their weights; solved if the first part with a weight says so, or the first one where none has a weight. Each
- * part that has a name is a metric by it, what it measured by name.metric. What is missing is in no sum.
+ * Combines a trajectory's scores. The reward is the sum of the parts by their weights. The trajectory is
+ * solved if the first part with a weight reports success, or the first part if none has a weight. A part with
+ * a name becomes a metric of this name, and its own metrics become name.metric. Missing scores count in no
+ * sum.
  */
 export function addedScores(parts: readonly PartScore[]): Score {
   const had = parts.flatMap(({ part, score }) => ("missing" in score ? [] : [{ ...part, score }]));
@@ -25,7 +27,7 @@ export function addedScores(parts: readonly PartScore[]): Score {
   });
 }
 
-/** Rewards of turns, added up turn by turn. */
+/** Adds up turn rewards, turn by turn. */
 export function addedTurns(all: readonly (readonly number[])[]): number[] {
   const [first = []] = all;
   return first.map((_, turn) => all.reduce((total, turns) => total + (turns[turn] ?? 0), 0));

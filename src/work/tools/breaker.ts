@@ -2,23 +2,24 @@ import { EverturnError } from "../../base/errors/everturn-error.ts";
 import { messageOf } from "../../base/errors/message-of.ts";
 import type { HostSettings } from "../../contracts/plan.ts";
 
-/** What changed about a host. `down`: paused for longer than anybody waits. */
+/** A change in a host's state. `down` means that it has been paused for longer than any caller waits. */
 export interface HostChange {
   host: string;
   state: "paused" | "resumed" | "down";
-  /** What failed last; "" when it resumed. */
+  /** The last failure, or "" when it resumed. */
   reason: string;
-  /** How long it had been paused. */
+  /** How long it had been paused, in seconds. */
   seconds: number;
 }
 
-/** How a caller passed: as one of many, or as the one whose success ends a pause. */
+/** Whether a caller passed as one of many, or as the probe whose success ends a pause. */
 export type Pass = "call" | "probe";
 
 /**
- * A circuit breaker. After `failures` in a row the host is paused and callers wait. After the pause a probe goes
- * through: the plugin's own, or one waiting call. If it succeeds all go on; if it fails the next pause is twice as
- * long. Those that wait for longer than `patience` fail (Nygard, Release It!, 2nd ed., 2018, ch. 5).
+ * A circuit breaker. After `failures` in a row, the host is paused and callers wait. After the pause one
+ * probe passes: the plugin's own, or one waiting call. If the probe succeeds, all callers continue. If it
+ * fails, the next pause is twice as long. Callers that wait for longer than `patience` fail (Nygard, Release
+ * It!, 2nd ed., 2018, ch. 5).
  */
 export interface Breaker {
   /** Waits while the host is paused. Throws TOOL_HOST_DOWN, or the signal's reason. */
@@ -26,18 +27,18 @@ export interface Breaker {
   isPaused(): boolean;
   succeeded(): void;
   failed(reason: string, pass: Pass): void;
-  /** A caller left without having learned anything of the host. */
+  /** Reports that a caller left without learning anything about the host. */
   left(pass: Pass): void;
-  /** The plugin's probe, if it has one; the first one told is used. */
+  /** Sets the plugin's probe, if it has one. Only the first one set is used. */
   probeWith(probe: () => Promise<void>): void;
-  /** No timer is left; those that wait stay where they are. */
+  /** Clears all timers. Waiting callers stay where they are. */
   close(): void;
 }
 
 interface Pause {
   since: number;
   length: number;
-  /** The pause is over, and nobody probes yet. */
+  /** The pause is over, and no caller probes yet. */
   isRipe: boolean;
   isDown: boolean;
   reason: string;
@@ -48,7 +49,7 @@ interface Waiter {
   fail(error: EverturnError): void;
 }
 
-/** A breaker for `host`; `onChange` is told once for each change. */
+/** Creates a breaker for `host`. Calls `onChange` once for each change. */
 export function createBreaker(
   host: string,
   settings: HostSettings,

@@ -1,13 +1,13 @@
 import { isEverturnError } from "../../base/errors/everturn-error.ts";
 import type { ErrorCode } from "../../base/errors/table.ts";
 
-/** A failure of the infrastructure of a tool or of the reward manager: what it was, and why. */
+/** A failure of the infrastructure of a tool or a reward manager, with its kind and its reason. */
 export interface ServiceFailure {
   code: ErrorCode;
   reason: string;
 }
 
-/** Whether what was called itself failed or did not answer; undefined for all else that ends a call. */
+/** Returns the failure of a service that failed or did not answer. Undefined for any other error. */
 export function callFailure(error: unknown): ServiceFailure | undefined {
   if (!isEverturnError(error)) return undefined;
   const { code, params } = error;

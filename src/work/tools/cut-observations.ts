@@ -3,13 +3,13 @@ import type { Plan } from "../../contracts/plan.ts";
 import type { Policy } from "../../contracts/policy.ts";
 import { toolFunctions } from "../../plugin/registry/tool-functions.ts";
 
-/** Messages as the policy reads them, and in how many of them something was cut. */
+/** Messages as the policy reads them, and how many of them were cut. */
 export interface CutObservations {
   messages: Message[];
   cut: number;
 }
 
-/** What one tool answered, as `cutObservations` has it. */
+/** Cuts the answer of one tool. */
 export function cutObservation(
   plan: Pick<Plan, "rollout" | "tools">,
   policy: Pick<Policy, "cutText">,
@@ -19,7 +19,10 @@ export function cutObservation(
   return cutObservations(plan, policy, [{ role: "tool", name, content }]).messages[0]?.content ?? content;
 }
 
-/** What tools answered within the tokens that a plan gives an observation of theirs (`rollout.observations`, `observations` of a tool). */
+/**
+ * Cuts tools' answers to the tokens that a plan gives their observations (`rollout.observations`,
+ * `observations` of a tool).
+ */
 export function cutObservations(
   { rollout, tools }: Pick<Plan, "rollout" | "tools">,
   { cutText }: Pick<Policy, "cutText">,

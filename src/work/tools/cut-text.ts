@@ -1,17 +1,20 @@
 import type { ObservationLimit } from "../../contracts/plan.ts";
 
-/** Characters that stay where nothing else is said, and at most. */
+/** Limits in characters: by default, per token, and at most. */
 const characterLimits = { plain: 8000, ofToken: 16, most: 300_000 };
 
-/** What a tool's worker, who knows no tokens, cuts at: where there is a limit of tokens, far enough above it. */
+/**
+ * The characters at which a tool's worker cuts, since it can't count tokens. With a limit on tokens, this is
+ * well above it.
+ */
 function charactersOf({ characters, tokens = 0 }: ObservationLimit): number {
   const { plain, ofToken, most } = characterLimits;
   return characters ?? Math.min(most, Math.max(plain, ofToken * tokens));
 }
 
 /**
- * A text within a limit of characters: at its end, its start or in its middle some are cut, never half of one, and a line says how
- * many where they were.
+ * Cuts a text at its end, its start or in its middle to a limit of characters, never within a character. A
+ * line reports how many characters were cut.
  */
 export function cutText(text: string, limit: ObservationLimit): string {
   const characters = charactersOf(limit);
@@ -25,7 +28,7 @@ export function cutText(text: string, limit: ObservationLimit): string {
   return lines.filter((line) => line !== "").join("\n");
 }
 
-/** Whether a place in a text is between the two halves of a character. */
+/** Whether a position is between the two halves of a character. */
 function isInside(text: string, place: number): boolean {
   return (
     place > 0 &&

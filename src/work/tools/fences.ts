@@ -4,27 +4,28 @@ import { holdersRow } from "../../run/store/keys.ts";
 import { lengthOfRow } from "../../run/store/row.ts";
 import type { Store } from "../../run/store/store.ts";
 
-/** Which instance. */
+/** The name of an instance. */
 export interface InstanceName {
   place: TrajectoryPlace;
   tool: string;
 }
 
 /**
- * The fencing numbers of a run's instances: each worker that takes one gets the next number, and the one with the highest
- * holds it. Numbers are put if absent and never removed, so that none is given twice.
+ * The fencing numbers of a run's instances. Each worker that takes an instance gets the next number, and the
+ * worker with the highest number holds it. Numbers are written only if absent and never removed, so that none
+ * is used twice.
  */
 export function openFences(store: Store) {
   const rowOf = ({ place, tool }: InstanceName) => holdersRow(place, tool);
 
   return {
-    /** The highest number, 0 if there is none, and who has it, as far as that can be read. */
+    /** Returns the highest number, 0 if there is none, and its holder, if readable. */
     newest: async (name: InstanceName): Promise<{ fence: number; holder: InstanceHolder | undefined }> => {
       const row = rowOf(name);
       const fence = await lengthOfRow(store, row);
       return { fence, holder: fence === 0 ? undefined : await store.read(row(fence)) };
     },
-    /** Takes the number after `fence`, and with it the instance; undefined if another was first. */
+    /** Takes the number after `fence`, and with it the instance. Undefined if another worker was first. */
     takeAfter: async (
       name: InstanceName,
       fence: number,
@@ -33,7 +34,7 @@ export function openFences(store: Store) {
       const stands = await store.record(rowOf(name)(fence + 1), holder);
       return stands.mark === holder.mark ? fence + 1 : undefined;
     },
-    /** Whether nobody has taken it since `fence` was given. */
+    /** Whether no worker has taken the instance since `fence`. */
     isNewest: async (name: InstanceName, fence: number): Promise<boolean> =>
       !(await store.has(rowOf(name)(fence + 1))),
   };

@@ -9,19 +9,22 @@ import { isOfGroups, taskRewards } from "../../plugin/registry/task-rewards.ts";
 import { addedScores } from "./added-scores.ts";
 import { lostScore, type NumberedReward } from "./score-parts.ts";
 
-/** What a reward of groups said of the members that it compared, by their samples; or why nothing. */
+/** A group reward's scores of the members that it compared, by sample, or the reason why it has none. */
 export interface GroupPart {
   reward: Pick<ResolvedReward, "name" | "part" | "weight">;
   scores: Record<number, GroupScore | Unscored>;
   missing?: string;
 }
 
-/** Whether there is one that compares the trajectories of a group. */
+/** Whether any reward compares the trajectories of a group. */
 export function compareGroups(rewards: readonly ResolvedReward[]): boolean {
   return rewards.some(isOfGroups);
 }
 
-/** What the rewards of groups say that score the task, asked at once. Throws what asking throws, unless it says that there is no score. */
+/**
+ * Asks the group rewards that score the task, all at once. Throws the errors of `ask`, unless an error means
+ * that no score is available.
+ */
 export async function scoreGroupParts(
   rewards: readonly ResolvedReward[],
   task: Task,
@@ -40,7 +43,10 @@ export async function scoreGroupParts(
   );
 }
 
-/** The record of a trajectory with what the rewards of groups said of it: left out where one with a weight has no score. */
+/**
+ * Adds the scores of group rewards to a trajectory's record. The trajectory is left out if a weighted reward
+ * has no score.
+ */
 export function withGroupParts(own: Trajectory, parts: readonly GroupPart[]): Trajectory {
   const said = parts.map(({ reward, scores, missing = "its group was compared without it" }) => ({
     part: reward,

@@ -18,8 +18,8 @@ interface HostRecord {
 }
 
 /**
- * The plugin hosts of this machine's workers, in the machine's `folder` of a run. A host ends with its worker, but one that is stopped
- * does not hear of that: another worker kills it.
+ * The plugin hosts of this machine's workers, recorded in the machine's `folder` of a run. A host ends with
+ * its worker. A stopped host does not notice the worker's end, so another worker kills it.
  */
 export function hostRecords(
   folder: string,

@@ -4,12 +4,16 @@ import { callFailure } from "./call-failure.ts";
 import { createRate, type Rate } from "./rate.ts";
 import { createSlots, type Slots } from "./slots.ts";
 
-/** What tools' calls depend on: it takes so many at once, and is spared while it fails. */
+/**
+ * A service that tools' calls depend on. It limits the concurrency of calls and pauses them while the service
+ * fails.
+ */
 export interface ToolHost {
   breaker: Breaker;
   /**
-   * Does `work` once the host is up and there is room, on it and in the tool's own `slots`, as soon as both their rates allow it. A probe that fails costs
-   * the call nothing: it waits on. Throws what the work throws, TOOL_HOST_DOWN, the signal's reason.
+   * Does `work` once the host is up, the host and the tool's own `slots` have room, and both their rates
+   * allow it. If the call serves as a probe and fails, it counts no attempt and keeps waiting. Throws the
+   * errors of the work, TOOL_HOST_DOWN, or the signal's reason.
    */
   call<T>(work: () => Promise<T>, options: HostOptions): Promise<T>;
 }
@@ -18,11 +22,11 @@ interface HostOptions {
   slots: Slots | undefined;
   rate?: Rate | undefined;
   signal: AbortSignal;
-  /** Told what the call waits for; undefined when it waits no longer. */
+  /** Called with what the call waits for. Undefined when it no longer waits. */
   onWait: (reason: string | undefined) => void;
 }
 
-/** The host `name`. */
+/** Creates the host `name`. */
 export function createHost(
   name: string,
   settings: HostSettings,
@@ -43,7 +47,7 @@ export function createHost(
       });
       try {
         await inTime([rate, ownRate], signal, onWait);
-        if (pass === "call" && breaker.isPaused()) continue; // it was paused while this call stood in line
+        if (pass === "call" && breaker.isPaused()) continue; // the host was paused while this call waited
         onWait(undefined);
         const result = await work();
         breaker.succeeded();
@@ -65,7 +69,7 @@ export function createHost(
   return { breaker, call };
 }
 
-/** A slot of each, in this order for every call, so that no two wait for each other. */
+/** Takes a slot of each, in the same order for every call, so that no two calls wait for each other. */
 async function takeAll(
   limits: (Slots | undefined)[],
   signal: AbortSignal,
@@ -84,7 +88,7 @@ async function takeAll(
   }
 }
 
-/** Waits last of all, so that what begins has just been let in. */
+/** Waits for the rates last, so that the call begins as soon as they allow it. */
 async function inTime(
   rates: (Rate | undefined)[],
   signal: AbortSignal,

@@ -20,12 +20,12 @@ import { type Position, recordedCalls } from "./recorded-calls.ts";
 import { recoverInstance } from "./recover-instance.ts";
 import { mayTakeOver } from "./take-over.ts";
 
-/** The worker that holds instances, as others see it. */
+/** A worker that holds instances, as other workers see it. */
 export interface HoldingWorker {
-  /** Tells workers apart, also those of one process. */
+  /** Distinguishes workers, even within one process. */
   id: string;
   owner: ProcessIdentity;
-  /** The queue on which it serves what it holds. */
+  /** The queue on which it serves the instances that it holds. */
   queue(): Promise<string>;
 }
 
@@ -34,42 +34,46 @@ export interface InstanceRequest extends Position {
   place: TrajectoryPlace;
   task: Task;
   tool: OpenTool;
-  /** The trajectory says that it has called the tool before. */
+  /** The trajectory has called the tool before, according to its workflow. */
   continues: boolean;
   /** The worker that did not take the call. */
   silent?: SilentWorker | undefined;
   signal: AbortSignal;
 }
 
-/** What an instance answered, and its state after that. */
+/** An instance's answer, and its state after that. */
 export interface InstanceAnswer<T> {
   answer: T;
   snapshot?: string;
 }
 
-/** The instances of tools that this worker holds: one for each trajectory and tool, each under a fencing number. */
+/** The instances of tools that this worker holds: one per trajectory and tool, each with a fencing number. */
 export interface Instances {
   /**
-   * The queue of another worker that holds the instance and is not known to be gone; undefined if it is for this
-   * worker to serve a call. `silent`: which worker did not take one.
+   * Returns the queue of another worker that holds the instance and is not known to be gone. Undefined if
+   * this worker may serve the call. `silent` is the worker that did not take one.
    */
   heldBy(place: TrajectoryPlace, tool: OpenTool, silent?: SilentWorker): Promise<string | undefined>;
   /**
-   * Does `work` with the trajectory's instance of the tool, one call after the other. An instance that this worker
-   * does not hold, or whose thread has ended, is made, or recovered as the tool's manifest says, and taken over from
-   * whoever held it. Throws TOOL_STATE_LOST, TOOL_LEASE_TAKEN, and what the plugin fails with.
+   * Does `work` with the trajectory's instance of the tool, one call at a time. If this worker does not hold
+   * the instance, or its thread has ended, the instance is created, or recovered as the tool's manifest
+   * specifies, and taken over from its previous holder. Throws TOOL_STATE_LOST, TOOL_LEASE_TAKEN and the
+   * plugin's errors.
    */
   use<T>(
     call: InstanceRequest,
     work: (state: InstanceState | undefined) => Promise<T>,
   ): Promise<InstanceAnswer<T>>;
-  /** Lets an instance go whose state is not what the journal says: the next call recovers it. */
+  /** Releases an instance whose state differs from the journal. The next call recovers it. */
   forget(place: TrajectoryPlace, tool: OpenTool): Promise<void>;
-  /** Frees the trajectory's instance if it is held here, or if a worker of this machine died that held it. */
+  /** Frees the trajectory's instance if this worker holds it, or if a dead worker of this machine held it. */
   release(place: TrajectoryPlace, tool: OpenTool): Promise<void>;
-  /** Renews the leases held here; lets go of what was taken over, and of what finished trajectories left. */
+  /**
+   * Renews the leases held here. Releases instances that other workers took over or that belong to finished
+   * trajectories.
+   */
   renew(): Promise<void>;
-  /** Frees what nobody holds. */
+  /** Frees instances whose workers are gone. */
   reap(): Promise<void>;
   /** Releases every instance held here. */
   close(): Promise<void>;
@@ -78,13 +82,13 @@ export interface Instances {
 interface Held {
   tool: OpenTool;
   place: TrajectoryPlace;
-  /** How often the trajectory had been left out when the instance was made. */
+  /** How often the trajectory had been left out when the instance was created. */
   leftOut: number;
   lease: Lease;
   state: InstanceState | undefined;
 }
 
-/** The instances of a worker for a run; `open` opens a tool whose lease was found. */
+/** The instances of a worker for a run. `open` opens the tool of a lease that was found. */
 export function holdInstances(
   store: Store,
   leases: Leases,
@@ -95,7 +99,7 @@ export function holdInstances(
   const fences = openFences(store);
   const reaper = createReaper(leases, open, log);
   const held = new Map<string, Held>();
-  /** All leases of this worker, those of instances under way included. */
+  /** All leases of this worker, including those of instances that are being created. */
   const leased = new Map<string, Lease>();
   const busy = new Set<string>();
   const inTurn = oneAtATime();
@@ -116,7 +120,7 @@ export function holdInstances(
       hold: (handle) => {
         lease.handle = handle;
         if (leased.get(key) === lease) leases.write(key, lease);
-        else void reaper.free(tool, lease); // it took so long that it was given up
+        else void reaper.free(tool, lease); // creating it took so long that it was abandoned
       },
     } satisfies ToolCreation;
     try {
@@ -132,7 +136,7 @@ export function holdInstances(
     }
   }
 
-  /** Takes the instance with the next fencing number, and files the lease of what it will hold. */
+  /** Takes the instance with the next fencing number, and writes a lease for its resources. */
   async function take(key: string, { place, tool, silent }: InstanceRequest): Promise<Lease> {
     const name = { place, tool: tool.name };
     const { fence: before, holder } = await fences.newest(name);
@@ -153,8 +157,9 @@ export function holdInstances(
   }
 
   /**
-   * Whether the trajectory ended since the instance was made. One that was left out may have been begun again. One whose
-   * first turn, which made the first call, is recorded no more is in the file of a step.
+   * Whether the trajectory has ended since the instance was created. A trajectory that was left out may have
+   * restarted. If the record of its first turn, which made the first call, is gone, the trajectory has moved
+   * to a step's file.
    */
   async function isFinished({ place, leftOut }: Held): Promise<boolean> {
     return (
@@ -164,7 +169,9 @@ export function holdInstances(
     );
   }
 
-  /** Ends what the plugin holds here, by its release or, if that fails, by its handle; then gives up the lease. */
+  /**
+   * Ends the plugin's resources with its release or, if that fails, with its handle. Then gives up the lease.
+   */
   async function free(
     key: string,
     { tool, lease, state }: Pick<Held, "tool" | "lease" | "state">,
@@ -178,7 +185,7 @@ export function holdInstances(
       isWhole = false;
     }
     const isFree = isWhole || (await reaper.free(tool, lease));
-    if (!isFree) return; // the next look at the leases tries again
+    if (!isFree) return; // the next check of the leases retries
     if (leased.get(key) === lease) leased.delete(key);
     leases.removeOwn(key, lease);
   }
@@ -202,14 +209,14 @@ export function holdInstances(
     const instance = held.get(key) ?? (await make(key, call));
     held.set(key, instance);
     try {
-      if (known !== instance && !(await isMine(instance))) throw taken(name); // making it takes its time
+      if (known !== instance && !(await isMine(instance))) throw taken(name); // another worker may have taken it during its creation
       const answer = await work(instance.state);
       const bytes = tool.recovery === "snapshot" ? await tool.plugin.snapshot?.(instance.state) : undefined;
       if (!(await isMine(instance))) throw taken(name);
       return bytes === undefined ? { answer } : { answer, snapshot: await store.bytes(bytes) };
     } catch (error) {
       const stillMine = await isMine(instance);
-      // Half of the call may have happened: a state that can be recovered is.
+      // The call may be half done, so a recoverable state is recovered.
       if (!stillMine || tool.recovery !== "fail") await letGo(key);
       throw stillMine ? error : taken(name);
     }
@@ -217,7 +224,7 @@ export function holdInstances(
 
   return {
     heldBy: async (place, tool, silent) => {
-      if (held.has(instanceKey(place, tool.name))) return undefined; // looked at when it is used
+      if (held.has(instanceKey(place, tool.name))) return undefined; // `use` checks it
       const { holder } = await fences.newest({ place, tool: tool.name });
       if (holder === undefined) return undefined;
       const own = { worker: worker.id, queue: await worker.queue() };
@@ -254,7 +261,7 @@ export function holdInstances(
       for (const [key, instance] of [...held]) {
         const isLost = instance.tool.isLost(instance.state);
         if (!isLost && (await isMine(instance)) && !(await isFinished(instance))) continue;
-        if (busy.has(key)) continue; // the call itself looks when it is done
+        if (busy.has(key)) continue; // the call checks it at its end
         await inTurn(key, async () => {
           if (held.get(key) === instance) await letGo(key);
         });

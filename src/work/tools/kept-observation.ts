@@ -7,10 +7,13 @@ import type { CheckedResponse } from "../../plugin/host/checked-response.ts";
 import type { Store } from "../../run/store/store.ts";
 import { cutText } from "./cut-text.ts";
 
-/** What is recorded of a tool's answer for the model. */
+/** The recorded part of a tool's answer to the model. */
 export type KeptObservation = Pick<RecordedCall, "observation" | "media" | "whole">;
 
-/** Keeps what a tool answered: images by their content, and the whole text where the model gets a part. Throws as `Store.bytes` does. */
+/**
+ * Stores a tool's answer: images by their content, and the whole text if the model gets only a part. Throws
+ * the errors of `Store.bytes`.
+ */
 export async function keepObservation(
   store: Pick<Store, "bytes">,
   { text, media }: Pick<CheckedResponse, "text" | "media">,

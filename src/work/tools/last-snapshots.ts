@@ -5,8 +5,8 @@ import { toolFunctions, toolName } from "../../plugin/registry/tool-functions.ts
 import type { Store } from "../../run/store/store.ts";
 
 /**
- * The states that a trajectory's tools ended with: of each tool, by its name, what its last call with a snapshot left. Throws
- * RECORD_CORRUPT if the store has it no more.
+ * The final states of a trajectory's tools: by tool name, the snapshot of its last call that has one. Throws
+ * RECORD_CORRUPT if the store no longer has it.
  */
 export async function lastSnapshots(
   tools: readonly ResolvedTool[],

@@ -11,18 +11,21 @@ import type { JsonValue } from "../../contracts/json.ts";
 import type { TrajectoryPlace } from "../../contracts/trajectory.ts";
 import { readMachineRecord } from "./machine-record.ts";
 
-/** What a worker of this machine holds of a tool's instance: a file of the machine's folder of the run. */
+/**
+ * The resources that a worker of this machine holds for a tool's instance, as a file in the machine's folder
+ * of the run.
+ */
 export interface Lease {
   trajectory: string;
   tool: string;
-  /** The number under which the worker took the instance. */
+  /** The fencing number with which the worker took the instance. */
   fence: number;
-  /** Tells workers apart, also those of one process. */
+  /** Distinguishes workers, even within one process. */
   worker: string;
   owner: ProcessIdentity;
-  /** What the processes of the instance carry. */
+  /** The mark that the processes of the instance carry. */
   mark: string;
-  /** What the plugin needs to free the instance without the worker. */
+  /** The plugin's handle for freeing the instance without the worker. */
   handle?: JsonValue;
 }
 
@@ -32,22 +35,22 @@ export interface FiledLease {
   lease: Lease;
 }
 
-/** Names the instance of `tool` for a trajectory, as the names of its leases begin. */
+/** The name of `tool`'s instance for a trajectory. The file names of its leases begin with it. */
 export function instanceKey({ stage, task, sample }: TrajectoryPlace, tool: string): string {
   return `${stage}~${task}~${sample}~${tool}`;
 }
 
-/** What another machine that shares the folder has not renewed for so long is nobody's, ms. */
+/** Milliseconds after which a lease that another machine has not renewed counts as abandoned. */
 const otherMachinesTime = 5 * 60_000;
 
 /** The leases in `folder`, for a worker. Throws DISK_FULL, STORE_NOT_WRITABLE. */
 export function openLeases(folder: string) {
   const pathOf = (file: string) => join(folder, file);
   const fileOf = (key: string, { fence }: Lease) => `${key}~${fence}.json`;
-  /** When the leases of other machines were renewed, and since when that is known, by this process's own clock. */
+  /** When other machines renewed their leases, and since when this process has known it, by its own clock. */
   const watched = new Map<string, { renewedAt: number; since: number }>();
 
-  /** All leases, or those of one instance. */
+  /** Lists all leases, or those of one instance. */
   async function list(key?: string): Promise<FiledLease[]> {
     const found: FiledLease[] = [];
     for (const file of namesInSync(folder)) {
@@ -76,7 +79,7 @@ export function openLeases(folder: string) {
     try {
       utimesSync(pathOf(fileOf(key, lease)), now, now);
     } catch (error) {
-      if (!isAbsence(error)) throw error; // it was given back a moment ago
+      if (!isAbsence(error)) throw error; // it was just given back
     }
   }
 
@@ -85,7 +88,10 @@ export function openLeases(folder: string) {
     watched.delete(file);
   }
 
-  /** Whether the worker is gone. Another machine's is watched, by no clock but this process's: both may have slept. */
+  /**
+   * Whether the worker is gone. For another machine's lease only this process's clock counts, because both
+   * machines may have slept.
+   */
   function isAbandoned({ file, lease }: FiledLease): boolean {
     if (lease.owner.machine === machine) return isRunning(lease.owner) === false;
     const path = pathOf(file);
@@ -102,7 +108,9 @@ export function openLeases(folder: string) {
     renew,
     remove,
     isAbandoned,
-    /** Files a lease at once, or files again what frees its instance: a worker killed right after it has said so. */
+    /**
+     * Writes a lease at once, or updates its handle. It survives if the worker is killed right after that.
+     */
     write,
     removeOwn: (key: string, lease: Lease) => remove(fileOf(key, lease)),
   };

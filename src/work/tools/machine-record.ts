@@ -2,8 +2,8 @@ import { isEverturnError } from "../../base/errors/everturn-error.ts";
 import { readRecord } from "../../base/files/whole-files.ts";
 
 /**
- * Reads a JSON file of the machine's folder of a run; undefined if there is none, or if a power failure cut it: what it
- * was about has ended with the machine then.
+ * Reads a JSON file in the machine's folder of a run. Undefined if it is absent, or if a power failure cut
+ * it. What it described then ended with the machine.
  */
 export async function readMachineRecord<T>(path: string): Promise<T | undefined> {
   try {

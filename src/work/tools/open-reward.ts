@@ -6,14 +6,20 @@ import type { StartThread } from "../../plugin/host/running-thread.ts";
 import type { ToolHost } from "./host.ts";
 import { openService, type Service } from "./service.ts";
 
-/** The reward manager of a run, ready to be asked: its code is in a thread of its own. */
+/** The open reward manager of a run. Its code runs in a separate thread. */
 export interface OpenReward extends Service {
-  /** Bounded by the time-out. Throws REWARD_TIMED_OUT, REWARD_FAILED, PLUGIN_THREAD_ENDED, the signal's reason. */
+  /**
+   * Calls are limited by the time-out. Throws REWARD_TIMED_OUT, REWARD_FAILED, PLUGIN_THREAD_ENDED, or the
+   * signal's reason.
+   */
   plugin: Pick<RewardPlugin, "score"> & Pick<GroupRewardPlugin, "scoreGroup">;
   close: PluginThread["close"];
 }
 
-/** Starts the thread of a reward manager, by `start` or in this process. Throws PLUGIN_ENTRY_FAILED, PLUGIN_EXPORT_INVALID. */
+/**
+ * Starts the thread of a reward manager, with `start` or in this process. Throws PLUGIN_ENTRY_FAILED,
+ * PLUGIN_EXPORT_INVALID.
+ */
 export async function openReward(
   resolved: ResolvedReward,
   settings: ExecutionSettings,

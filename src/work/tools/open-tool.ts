@@ -11,20 +11,20 @@ import type { ToolThread } from "./tool-thread.ts";
 export interface OpenTool extends ToolThread, Service {
   name: string;
   config: JsonObject;
-  /** Each trajectory has an instance of it. */
+  /** Each trajectory has its own instance. */
   isStateful: boolean;
   recovery: "snapshot" | "replay" | "fail";
-  /** What is otherwise for this tool than for others. */
+  /** Limits of this tool that differ from those of other tools. */
   observations: Partial<ObservationLimit>;
-  /** What the policy may call of it, by the name that it has for it. */
+  /** The functions that the policy may call, by the policy's names. */
   functions: ReadonlyMap<string, OpenFunction>;
 }
 
 /** A function of a tool. */
 export interface OpenFunction {
-  /** The name that the tool has for it. */
+  /** The tool's own name for it. */
   own: string;
-  /** What is wrong with the model's arguments, said to the model; undefined if nothing is. */
+  /** Describes the problem in the model's arguments to the model. Undefined if there is none. */
   validate(parameters: JsonObject): string | undefined;
 }
 
@@ -48,14 +48,14 @@ export function openTool(resolved: ResolvedTool, thread: ToolThread, host: ToolH
   };
 }
 
-/** The function of a tool that the policy has this name for. Throws TOOL_FAILED if there is none. */
+/** The function of a tool with the policy's name `called`. Throws TOOL_FAILED if it does not exist. */
 export function functionOf({ name, functions }: OpenTool, called: string): OpenFunction {
   const found = functions.get(called);
   if (found !== undefined) return found;
   throw new EverturnError("TOOL_FAILED", { tool: name, reason: `it has no function ${called}` });
 }
 
-/** What the policy was told goes first; what the tool takes holds all the same. */
+/** Arguments must match the schema that the policy saw first, and then the tool's own. */
 function openFunction({ name, parameters, own }: OfferedFunction): OpenFunction {
   const told = argumentsValidator(parameters);
   if (own === undefined || own.parameters === parameters) return { own: own?.name ?? name, validate: told };

@@ -1,16 +1,19 @@
 import { waitingLine } from "./waiting-line.ts";
 
-/** How often something may begin; the others wait in line. */
+/** A limit on how often work may begin. Other callers wait in line. */
 export interface Rate {
-  /** Waits for its turn; first come, first served. Throws the signal's reason. */
+  /** Waits for its turn, first come, first served. Throws the signal's reason. */
   take(signal: AbortSignal): Promise<void>;
-  /** Whether the next one has to wait. */
+  /** Whether the next caller has to wait. */
   isReached(): boolean;
 }
 
 const units: Record<string, number> = { s: 1000, m: 60_000, h: 3_600_000 };
 
-/** As often as `text` says, 10/s or 60/m: evenly, so that no span of time has more. */
+/**
+ * Creates the rate in `text`, such as 10/s or 60/m. Work begins at even intervals, so no span of time exceeds
+ * the rate.
+ */
 export function createRate(text: string): Rate {
   const [, count = "", unit = ""] = /^([0-9.]+)\/([smh])$/.exec(text) ?? [];
   const interval = (units[unit] ?? Number.NaN) / Number(count);
@@ -26,7 +29,7 @@ export function createRate(text: string): Rate {
       next = now + interval;
       line.letIn();
     }
-    if (line.length > 0) timer = setTimeout(letIn, Math.max(1, next - now)).unref(); // who waits keeps the worker alive
+    if (line.length > 0) timer = setTimeout(letIn, Math.max(1, next - now)).unref(); // waiting callers keep the worker alive
   }
 
   return {

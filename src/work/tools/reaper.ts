@@ -3,15 +3,15 @@ import { killMarked, markVariable } from "../../base/processes/marked-processes.
 import type { Lease, Leases } from "./leases.ts";
 import type { OpenTool } from "./open-tool.ts";
 
-/** Frees what instances hold without their workers. */
+/** Frees resources of instances whose workers are gone. */
 export interface Reaper {
-  /** Frees what a lease stands for; whether that worked. */
+  /** Frees the resources of a lease. Returns whether that worked. */
   free(tool: OpenTool, lease: Lease): Promise<boolean>;
-  /** Frees what dead workers left of one instance, or of all. */
+  /** Frees the resources that dead workers held for one instance, or for all. */
   reap(key?: string): Promise<void>;
 }
 
-/** A reaper of the leases of this machine; `open` opens a tool whose lease was found. */
+/** A reaper of this machine's leases. `open` opens the tool of a lease that was found. */
 export function createReaper(
   leases: Leases,
   open: (tool: string) => Promise<OpenTool>,

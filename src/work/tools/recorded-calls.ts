@@ -4,18 +4,21 @@ import { type TrajectoryName, turnKey } from "../../run/store/keys.ts";
 import type { Store } from "../../run/store/store.ts";
 import { readCalls } from "../../run/trajectory/turn-journal.ts";
 
-/** A call that a tool answered: its arguments fit the tool's schema, though it may have found it invalid. */
+/**
+ * A call that a tool answered. Its arguments match the tool's schema, although the tool may have found it
+ * invalid.
+ */
 export interface Answered extends RecordedCall {
   arguments: JsonObject;
 }
 
-/** Where a call stands in its trajectory. */
+/** The position of a call in its trajectory. */
 export interface Position {
   turn: number;
   call: number;
 }
 
-/** The calls of a trajectory before the one at `end` that a tool answered, in order. */
+/** Returns the calls of a trajectory before the one at `end` that a tool answered, in order. */
 export async function recordedCalls(
   store: Pick<Store, "read">,
   place: TrajectoryName,
@@ -31,7 +34,7 @@ export async function recordedCalls(
   return calls;
 }
 
-/** Whether a tool answered the call: it was not refused, and its arguments were not. */
+/** Whether a tool answered the call, so that neither the call nor its arguments were refused. */
 export function isAnswered(call: RecordedCall): call is Answered {
   const isAsked = call.valid || call.invalid !== undefined;
   return isAsked && call.attempts > 0 && typeof call.arguments === "object";

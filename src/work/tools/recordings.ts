@@ -12,13 +12,13 @@ import { readTrajectoryRecord } from "../../run/trajectory/trajectory-files.ts";
 import { readTurns } from "../../run/trajectory/turn-journal.ts";
 import { type Answered, isAnswered, type Position, recordedCalls } from "./recorded-calls.ts";
 
-/** A call to be answered from an earlier run. */
+/** A call to answer from an earlier run. */
 export interface RecordingQuery extends Position {
   place: TrajectoryName;
   task: Task;
   tool: string;
   arguments: JsonObject;
-  /** The store of the run that calls. */
+  /** The store of the calling run. */
   store: Pick<Store, "read" | "bytes">;
 }
 
@@ -29,9 +29,10 @@ interface Recording {
 }
 
 /**
- * Answers tool calls from the journals of the earlier run in the folder `recordings`: the k-th call of a trajectory
- * with these arguments gets what the k-th such call of a finished trajectory of the same task (row and content) got.
- * The same stage and sample goes first, then the recorded order. Throws TOOL_NOT_RECORDED.
+ * Answers tool calls from the journals of the earlier run in the folder `recordings`. The k-th call of a
+ * trajectory with the same arguments gets the answer of the k-th such call in a finished trajectory of the
+ * same task (row and content). The same stage and sample take precedence, followed by the recorded order.
+ * Throws TOOL_NOT_RECORDED.
  */
 export function openRecordings(recordings: string): (asked: RecordingQuery) => Promise<Answered> {
   const recordedStore = openRunStore(recordings);
@@ -39,7 +40,7 @@ export function openRecordings(recordings: string): (asked: RecordingQuery) => P
   const tasks = sharedPromises<Recording[]>();
   const listed = sharedPromises<ReadonlyMap<string, TrajectoryName[]>>();
 
-  /** The names by their tasks: the run is listed once. */
+  /** The names by task. The run is listed once. */
   async function list(): Promise<ReadonlyMap<string, TrajectoryName[]>> {
     const byTask = new Map<string, TrajectoryName[]>();
     for await (const { items } of reader.stages()) {
@@ -62,7 +63,7 @@ export function openRecordings(recordings: string): (asked: RecordingQuery) => P
     return trajectories;
   }
 
-  /** Puts what a call refers to, and the state it left, into the store of the run that calls. */
+  /** Copies the bytes that a call refers to, and the state it left, into the calling run's store. */
   async function copyBytes(call: Answered, { store }: RecordingQuery): Promise<void> {
     const { snapshot } = call;
     for (const sha256 of [...observationBytes(call), ...(snapshot === undefined ? [] : [snapshot])]) {

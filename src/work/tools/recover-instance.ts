@@ -6,8 +6,9 @@ import { functionOf, type OpenTool } from "./open-tool.ts";
 import type { Answered, Position } from "./recorded-calls.ts";
 
 /**
- * The state of a tool's instance after the calls `before` that were recorded, as its manifest says: its newest snapshot,
- * or those calls again in a new instance. Throws TOOL_STATE_LOST, and what the plugin fails with.
+ * Recovers the state of a tool's instance after the recorded calls `before`, as the tool's manifest
+ * specifies: from its newest snapshot, or by repeating these calls in a new instance. Throws TOOL_STATE_LOST
+ * and the plugin's errors.
  */
 export async function recoverInstance(
   tool: OpenTool,

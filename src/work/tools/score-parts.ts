@@ -7,7 +7,7 @@ import type { Score, Unscored } from "../../contracts/reward.ts";
 import { isOfGroups, taskRewards } from "../../plugin/registry/task-rewards.ts";
 import type { PartScore } from "./added-scores.ts";
 
-/** A reward of a plan, with its place there. */
+/** A reward of a plan, with its index in the plan. */
 export interface NumberedReward extends ResolvedReward {
   index: number;
 }
@@ -15,16 +15,17 @@ export interface NumberedReward extends ResolvedReward {
 type LookAgain = () => Promise<void>;
 
 interface Asking {
-  /** Has a reward score the trajectory, unless `lookAgain`, if it is given, finds that another attempt did. */
+  /** Lets a reward score the trajectory, unless `lookAgain` is given and finds another attempt's score. */
   ask(reward: NumberedReward, lookAgain?: LookAgain): Promise<Score | Unscored>;
-  /** What is recorded of a part; else what `ask` says, recorded. */
+  /** Returns a part's recorded score, or records the result of `ask`. */
   recorded(part: string, ask: (lookAgain: LookAgain) => Promise<Score | Unscored>): Promise<Score | Unscored>;
 }
 
 /**
- * What the rewards of a plan that score the task, those of groups apart, say of a trajectory, asked at once. Of several, each is recorded as it is
- * had, so that who asks again asks for those that are missing alone. One of weight 0 that can't be had is missing, and
- * nothing else. Throws what asking throws, what no retry mends first; REWARD_MISSING.
+ * Scores a trajectory by the rewards of a plan that score the task, all at once, without group rewards. With
+ * several rewards, each score is recorded as it arrives, so that a later attempt asks only for the missing
+ * ones. A reward of weight 0 that fails is only marked as missing. Throws REWARD_MISSING and the errors of
+ * `ask`, those that no retry fixes first.
  */
 export async function scoreParts(
   rewards: readonly ResolvedReward[],
@@ -47,7 +48,7 @@ export async function scoreParts(
   return settled.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
 }
 
-/** What says that a score can't be had, once all attempts are spent. */
+/** The errors that mean that no score is available after all attempts. */
 export const lostScore: readonly ErrorCode[] = ["REWARD_GAVE_UP", "REWARD_MISSING", "TOOL_HOST_DOWN"];
 
 async function scoreOf(

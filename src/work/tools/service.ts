@@ -9,17 +9,17 @@ import type { ToolHost } from "./host.ts";
 import { createRate, type Rate } from "./rate.ts";
 import { createSlots, type Slots } from "./slots.ts";
 
-/** What is called on a host within a budget of attempts: a tool, or the reward manager. */
+/** A tool or a reward manager that is called on a host with a limited number of attempts. */
 export interface Service {
   host: ToolHost;
   slots: Slots | undefined;
   rate: Rate | undefined;
   maximumAttempts: number;
-  /** What is said when its attempts are spent. */
+  /** The error when its attempts are spent. */
   gaveUp(times: string, reason: string, cause: unknown): EverturnError;
 }
 
-/** A service that is called as `settings` say. */
+/** Opens a service with `settings`. */
 export function openService(settings: ExecutionSettings, host: ToolHost, gaveUp: Service["gaveUp"]): Service {
   const { concurrency, rate, retry } = settings;
   return {
@@ -36,14 +36,14 @@ interface Options {
   failures: FailureJournal;
   attempt: number;
   signal: AbortSignal;
-  /** Told what the call waits for; undefined when it waits no longer. */
+  /** Called with what the call waits for. Undefined when it no longer waits. */
   onWait: (reason: string | undefined) => void;
 }
 
 /**
- * Does `work` once the service's host is up and there is room, and counts its failures; says how many executions it
- * took. Throws what the work throws, what `gaveUp` says when the attempts are spent, TOOL_HOST_DOWN, the signal's
- * reason.
+ * Does `work` once the service's host is up and has room, and records its failures. Returns the number of
+ * executions. Throws the errors of the work, the error of `gaveUp` when the attempts are spent,
+ * TOOL_HOST_DOWN, or the signal's reason.
  */
 export async function callService<Answer>(
   { host, slots, rate, maximumAttempts, gaveUp }: Service,
@@ -71,17 +71,17 @@ export async function callService<Answer>(
   }
 }
 
-/** Where the failed executions of a call are kept, the first one as 1. */
+/** The record of a call's failed executions, numbered from 1. */
 interface FailureJournal {
   store: Pick<Store, "read" | "record">;
   keyOf: (failure: number) => Key<Failure>;
-  /** Of a score by several rewards: which of them it is; each has a budget of its own. */
+  /** The reward that failed, if several score a trajectory. Each has its own budget. */
   part?: string | undefined;
 }
 
 /**
- * The failed executions of a call, of all its budgets. They are counted here and not by Temporal's attempts: a worker
- * that died costs the tool nothing.
+ * Returns the failed executions of a call, of all its budgets. Temporal's attempts are not used for this
+ * count, because a dead worker must not cost the tool an attempt.
  */
 async function callFailures({ store, keyOf }: FailureJournal): Promise<Failure[]> {
   const failures: Failure[] = [];
@@ -92,12 +92,12 @@ async function callFailures({ store, keyOf }: FailureJournal): Promise<Failure[]
   }
 }
 
-/** How many of them are of the budget that the next execution has. */
+/** How many of the failures count against the budget of the next execution. */
 function failuresOfBudget(failures: readonly Failure[]): number {
   return failures.length - (failures.findLastIndex(({ isLast }) => isLast === true) + 1);
 }
 
-/** Adds one after the `known` ones, and after those that other attempts have added since. */
+/** Adds a failure after the `known` ones, and after those that other attempts have added since. */
 async function addCallFailure(
   { store, keyOf }: FailureJournal,
   known: number,

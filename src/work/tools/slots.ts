@@ -1,13 +1,16 @@
 import { waitingLine } from "./waiting-line.ts";
 
-/** A limit on how many work at once; the others wait in line. */
+/** A limit on concurrent work. Other callers wait in line. */
 export interface Slots {
-  /** Waits for a slot; first come, first served. Returns how to give it back. Throws the signal's reason. */
+  /**
+   * Waits for a slot, first come, first served. Returns a function that gives it back. Throws the signal's
+   * reason.
+   */
   take(signal: AbortSignal): Promise<() => void>;
   isFull(): boolean;
 }
 
-/** `limit` slots. */
+/** Creates `limit` slots. */
 export function createSlots(limit: number): Slots {
   let free = limit;
   const line = waitingLine();

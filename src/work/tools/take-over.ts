@@ -3,20 +3,21 @@ import type { SilentWorker } from "../../contracts/activities.ts";
 import type { InstanceHolder } from "../../contracts/instance-holder.ts";
 import type { OpenTool } from "./open-tool.ts";
 
-/** A worker that would serve a call. */
+/** A worker that could serve a call. */
 interface Candidate {
   worker: string;
   queue: string;
 }
 
-/** Where no other worker can recover the state, a holder that does not answer is waited for, ms. */
+/** Milliseconds to wait for a holder that does not answer, if no other worker can recover the state. */
 const patience = 5 * 60_000;
 
 /**
- * Whether a worker may make or recover an instance that `holder` took last: its own, and one whose worker is gone. A
- * queue of this machine has one worker at a time, so one that had the candidate's queue before it is gone.
- * One that did not take what it was asked is silent only if it can't take anything: stopped, or, as far as is known here,
- * on another machine. One that works on this machine is busy, and comes to it.
+ * Whether a worker may create or recover an instance that `holder` took last: its own instance, or one whose
+ * worker is gone. A queue of this machine has one worker at a time, so an earlier worker of the candidate's
+ * queue is gone. A holder that did not take a call is silent only if it can't take any, because it is stopped
+ * or, as far as this machine knows, because it is on another machine. A holder that works on this machine is
+ * busy and will take it later.
  */
 export function mayTakeOver(
   holder: InstanceHolder,

@@ -5,16 +5,24 @@ import type { CheckedResponse } from "../../plugin/host/checked-response.ts";
 import { type InstanceState, pluginThread } from "../../plugin/host/plugin-thread.ts";
 import type { StartThread } from "../../plugin/host/running-thread.ts";
 
-/** A tool's plugin as its worker sees it: its code and the states of its instances are in a thread of its own. */
+/**
+ * A tool's plugin as its worker sees it. Its code and the states of its instances are in a separate thread.
+ */
 export interface ToolThread {
-  /** Each function is bounded by the tool's time-out. They throw TOOL_TIMED_OUT, TOOL_FAILED, PLUGIN_THREAD_ENDED. */
+  /**
+   * The tool's time-out limits each function. The functions throw TOOL_TIMED_OUT, TOOL_FAILED,
+   * PLUGIN_THREAD_ENDED.
+   */
   plugin: ToolPlugin<InstanceState | undefined, CheckedResponse>;
   /** Whether the thread that holds the state has ended. */
   isLost(state: InstanceState | undefined): boolean;
   close(): Promise<void>;
 }
 
-/** Starts the thread of a tool, by `start` or in this process. Throws PLUGIN_ENTRY_FAILED, PLUGIN_EXPORT_INVALID. */
+/**
+ * Starts the thread of a tool, with `start` or in this process. Throws PLUGIN_ENTRY_FAILED,
+ * PLUGIN_EXPORT_INVALID.
+ */
 export async function toolThread(
   resolved: ResolvedTool,
   tool: string,

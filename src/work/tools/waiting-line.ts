@@ -1,13 +1,13 @@
-/** Who waits for something: first come, first served. */
+/** Callers that wait for something, first come, first served. */
 export interface WaitingLine {
   readonly length: number;
-  /** Waits to be let in. Throws the signal's reason, and leaves the line. */
+  /** Waits for its turn. If the signal aborts, leaves the line and throws the signal's reason. */
   wait(signal: AbortSignal): Promise<void>;
-  /** Lets the first one in; whether there was one. */
+  /** Lets the first caller in. Returns whether there was one. */
   letIn(): boolean;
 }
 
-/** An empty line. */
+/** Creates an empty line. */
 export function waitingLine(): WaitingLine {
   const line = new Set<() => void>();
   return {

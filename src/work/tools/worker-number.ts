@@ -14,8 +14,8 @@ interface Taken {
 }
 
 /**
- * Takes the lowest number that no living process of this machine has, in the machine's `folder` of a run. A worker that
- * is started again in place of a dead one thus has its number, and with it its queue.
+ * Takes the lowest number that no living process of this machine has, in the machine's `folder` of a run. A
+ * worker that replaces a dead one thus gets the same number, and with it the same queue.
  */
 export async function takeWorkerNumber(folder: string, owner: ProcessIdentity): Promise<number> {
   for (let number = 1; ; number++) {
@@ -24,13 +24,13 @@ export async function takeWorkerNumber(folder: string, owner: ProcessIdentity): 
     const holder = newest && (await readMachineRecord<ProcessIdentity>(join(folder, newest.file)));
     if (holder !== undefined && isRunning(holder) !== false) continue;
     const file = `worker-${machineName}-${number}~${(newest?.round ?? 0) + 1}.json`;
-    if (!(await writeOnce(join(folder, file), JSON.stringify(owner)))) continue; // another was first
+    if (!(await writeOnce(join(folder, file), JSON.stringify(owner)))) continue; // another worker was first
     for (const old of before) removeFile(join(folder, old.file));
     return number;
   }
 }
 
-/** The numbers that workers of this machine took, the newest round first. */
+/** The numbers taken by workers of this machine, the newest round first. */
 function takenIn(folder: string): Taken[] {
   const taken: Taken[] = [];
   for (const file of namesInSync(folder)) {
@@ -40,7 +40,7 @@ function takenIn(folder: string): Taken[] {
   return taken.sort((a, b) => b.round - a.round);
 }
 
-/** Gives back the numbers of processes that have ended. */
+/** Frees the numbers of processes that have ended. */
 export async function freeWorkerNumbers(folder: string): Promise<void> {
   for (const { file } of takenIn(folder)) {
     const holder = await readMachineRecord<ProcessIdentity>(join(folder, file));

@@ -21,8 +21,8 @@ export function stopTexts(
 }
 
 /**
- * An action as its policy returned it in parts. A server that finds no calls may have left them in the answer, where
- * the run's format reads them.
+ * Completes the reading of an action that its policy returned in parts. A server that finds no calls may have
+ * left them in the answer. There, the run's format reads them.
  */
 export function completeReading(
   read: ReadAction,
@@ -38,7 +38,7 @@ export function completeReading(
   return { reasoning: thoughts.join("\n"), answer, calls: calls.map(withoutId) };
 }
 
-/** Calls are numbered later, by the calls of the trajectory. */
+/** Calls are numbered later, by their position in the trajectory. */
 function withoutId(call: ReadCall): ReadCall {
   return "name" in call
     ? { name: call.name, arguments: call.arguments }

@@ -12,14 +12,14 @@ import { readCalls } from "../../run/trajectory/turn-journal.ts";
 import { framedMessages } from "../agents/framed-messages.ts";
 import { type CutObservations, cutObservations } from "../tools/cut-observations.ts";
 
-/** Where the messages of a turn, and their images, are read from. */
+/** The sources of a turn's messages and images. */
 interface MessageSources {
   run: OpenRun;
   tasks: RunTasks;
   journal: Journal;
 }
 
-/** The task's prompt, where the turn only says where the task is. Throws TASK_NOT_FOUND. */
+/** Returns the task's prompt if the turn contains only the task's source. Throws TASK_NOT_FOUND. */
 export async function readPrompt(
   input: GenerateTurnInput,
   { run, tasks }: Pick<MessageSources, "run" | "tasks">,
@@ -29,8 +29,8 @@ export async function readPrompt(
 }
 
 /**
- * The messages that a turn appends, as its policy reads them: with images if it reads those, and observations cut at
- * their limit of tokens. `prompt` is what `readPrompt` returned. Throws IMAGE_UNUSABLE.
+ * Returns the messages that a turn appends, as its policy reads them: with images if it reads those, and with
+ * observations cut at their limit of tokens. `prompt` comes from `readPrompt`. Throws IMAGE_UNUSABLE.
  */
 export async function turnMessages(
   input: GenerateTurnInput,
@@ -44,7 +44,7 @@ export async function turnMessages(
   return cutObservations(sources.run.plan, policy, shown);
 }
 
-/** An agent's messages have images of their own. */
+/** An agent's messages contain their own images. */
 async function withImages(
   input: GenerateTurnInput,
   messages: Message[],
@@ -57,7 +57,7 @@ async function withImages(
   return withImagesOfTask(input, source, messages, sources);
 }
 
-/** Shows the images of the task's prompt, which the messages begin with. */
+/** Adds the images of the task's prompt, which is at the start of the messages. */
 async function withImagesOfTask(
   { place }: GenerateTurnInput,
   source: TaskSource,
@@ -72,7 +72,7 @@ async function withImagesOfTask(
   return [...prompt, ...messages.slice(task.prompt.length)];
 }
 
-/** Shows the images that tools answered with. Default for `answers`: the calls of the turn before. */
+/** Adds the images in tools' answers. Default for `answers`: the calls of the previous turn. */
 async function withImagesOfCalls(
   { place, turn, callsBefore }: GenerateTurnInput,
   answers: Begun | undefined,

@@ -9,8 +9,8 @@ import { freeWorkerNumbers } from "../tools/worker-number.ts";
 import { toolWorker } from "./tool-worker.ts";
 
 /**
- * Frees what workers of a run still held of its tools on this machine when they were killed, once all of them have
- * ended, and removes the machine's folder of the run once nothing is in it.
+ * Frees the tool resources that killed workers of a run still held on this machine, once all workers have
+ * ended. Then removes the machine's folder of the run if it is empty.
  */
 export async function freeLeftInstances(runs: string, run: string): Promise<void> {
   const here = machineFolder(runFolder(runs, run).root);
@@ -25,6 +25,6 @@ export async function freeLeftInstances(runs: string, run: string): Promise<void
   try {
     rmdirSync(here);
   } catch (error) {
-    if (!isSystemError(error, "ENOTEMPTY") && !isAbsence(error)) throw error; // a worker that was started by hand goes on
+    if (!isSystemError(error, "ENOTEMPTY") && !isAbsence(error)) throw error; // a worker that a user started by hand still runs
   }
 }

@@ -13,22 +13,22 @@ export interface PolicyWorker {
   openRun(run: string): Promise<OpenRun>;
   journal(run: string): Promise<Journal>;
   plugin(run: string): Promise<PolicyPlugin>;
-  /** The run's policy with `version` loaded; `folder` holds another policy's weights in its place. */
+  /** The run's policy with `version` loaded. `folder` replaces it with another policy's weights. */
   policy(run: string, version: number, folder?: string): Promise<Policy>;
-  /** How the run's policy frames text, whichever its version. */
+  /** How the run's policy frames text, which is the same for all versions. */
   framing(run: string): Promise<Pick<Policy, "frameObservation">>;
-  /** The tokens of trajectories under way. */
+  /** The tokens of trajectories in progress. */
   contexts: Contexts;
   close(): Promise<void>;
 }
 
-/** A policy at work, and what it may read. */
+/** A policy in use, and the parts it may read. */
 interface HeldPolicy {
   policy: Policy;
   kept?: KeptPart;
 }
 
-/** A policy worker of the runs that `openRun` opens. */
+/** Creates a policy worker for the runs that `openRun` opens. */
 export function policyWorker(openRun: (run: string) => Promise<OpenRun>): PolicyWorker {
   const policies = sharedPromises<HeldPolicy>();
   const journals = sharedPromises<Journal>();
@@ -37,7 +37,10 @@ export function policyWorker(openRun: (run: string) => Promise<OpenRun>): Policy
     return loadPolicy((await openRun(run)).plan.policy);
   }
 
-  /** Opened on version 0, which is never freed, or on another policy's folder. It may read there at any time. */
+  /**
+   * Opens the policy on version 0, which is never freed, or on another policy's folder. It may read there at
+   * any time.
+   */
   async function open(run: string, elsewhere: string | undefined): Promise<HeldPolicy> {
     const { folder, plan, store } = await openRun(run);
     const opener = await plugin(run);

@@ -30,34 +30,44 @@ import { openRecordings } from "../tools/recordings.ts";
 import { toolThread } from "../tools/tool-thread.ts";
 import { takeWorkerNumber } from "../tools/worker-number.ts";
 
-/** What the activities of the queue `tools` share in a worker: the run, its tools, their hosts and instances. */
+/**
+ * What the activities of the queue `tools` share in a worker: the run, its tools, their hosts and instances.
+ */
 export interface ToolWorker {
   openRun(run: string): Promise<OpenRun>;
   journal(run: string): Promise<Journal>;
   tool(name: string): Promise<OpenTool>;
   instances: Instances;
-  /** The queue on which this worker alone serves what it holds. It is named by machine, and by the worker's number there. */
+  /**
+   * The queue on which only this worker serves the instances that it holds. Its name contains the machine and
+   * the worker's number there.
+   */
   ownQueue(): Promise<string>;
   /** The results that an earlier run recorded. */
   recordings(folder: string): ReturnType<typeof openRecordings>;
-  /** Does `work` after what was asked for with the same key: attempts at one call never overlap in a worker. */
+  /**
+   * Does `work` after earlier work with the same key, so that attempts at one call never overlap in a worker.
+   */
   inTurn<T>(key: string, work: () => Promise<T>): Promise<T>;
-  /** The number of the reward in the plan, from 0. */
+  /** The reward with this index in the plan, from 0. */
   reward(index: number): Promise<OpenReward>;
   /** Runs the agents of trajectories whose loop waits for their requests. */
   agents: AgentHost;
-  /** Frees what dead workers left. */
+  /** Frees the resources of dead workers. */
   reap(): Promise<void>;
-  /** Frees what dead workers left and starts the plugins' threads; from then on renews its own leases and looks for others that nobody holds. */
+  /**
+   * Frees the resources of dead workers and starts the plugins' threads. From then on, regularly renews this
+   * worker's leases and frees abandoned ones.
+   */
   start(): Promise<void>;
   /** Releases every instance that is still held. */
   close(): Promise<void>;
 }
 
-/** Between two looks at the leases, ms. */
+/** Milliseconds between two checks of the leases. */
 const leaseInterval = 5000;
 
-/** A tool worker for `run` in the folder `runs`, on the queue `queue`. */
+/** Creates a tool worker for `run` in the folder `runs`, on the queue `queue`. */
 export function toolWorker(runs: string, run: string, queue = "tools"): ToolWorker {
   const folder = runFolder(runs, run);
   const openRun = openRuns(runs);
@@ -119,7 +129,7 @@ export function toolWorker(runs: string, run: string, queue = "tools"): ToolWork
     try {
       appendFileSync(folder.hosts, `${JSON.stringify(line)}\n`);
     } catch (error) {
-      log(`${folder.hosts} lacks a line: ${messageOf(error)}`); // it is for people: no call waits for it
+      log(`${folder.hosts} lacks a line: ${messageOf(error)}`); // the file is for people, so no call depends on it
     }
     log(`the host ${change.host} is ${change.state} after ${change.seconds.toFixed(1)} s ${change.reason}`);
   }
@@ -127,10 +137,10 @@ export function toolWorker(runs: string, run: string, queue = "tools"): ToolWork
   async function lookAtLeases(): Promise<void> {
     try {
       await instances.renew();
-      await records.reap(); // first: what is left of a worker may still do something
+      await records.reap(); // first, because a dead worker's host may still act
       await instances.reap();
     } catch (error) {
-      log(`leases: ${messageOf(error)}`); // the next look may fare better
+      log(`leases: ${messageOf(error)}`); // the next check may succeed
     }
   }
 
@@ -153,7 +163,7 @@ export function toolWorker(runs: string, run: string, queue = "tools"): ToolWork
       await lookAtLeases();
       const { plan } = await openRun(run);
       const names = plan.tools.map(toolName);
-      // Their threads start meanwhile; what fails is told to whoever calls them.
+      // Their threads start in the meantime. Callers of a tool or reward receive its errors.
       for (const opening of [...plan.rewards.map((_, index) => reward(index)), ...names.map(tool)]) {
         opening.catch(() => {});
       }

@@ -20,7 +20,10 @@ import { inPart, type KeptPart, keepPart, type TreePart } from "../../run/store/
 import { firstVersion } from "../../run/versions/first-version.ts";
 import { policyPart, trainerPart } from "../../run/versions/version-parts.ts";
 
-/** Where a trainer starts from, beside version 0. Without `state` the optimizer and the value head start anew. */
+/**
+ * The parts from which a trainer starts, in addition to version 0. Without `state`, the optimizer and the
+ * value head start from scratch.
+ */
 export interface TrainerStart {
   policy: TreePart;
   state?: TreePart;
@@ -28,19 +31,24 @@ export interface TrainerStart {
   reference?: TreePart;
 }
 
-/** Where a step from `version` starts. The first one starts the optimizer and the value head anew; the reference is the policy it starts from. */
+/**
+ * Returns the start of a step from `version`. The first step starts the optimizer and the value head from
+ * scratch. The reference is the policy that the first step starts from.
+ */
 export function trainerStart(plan: OpenRun["plan"], version: number): TrainerStart {
   const reference = firstVersion(plan);
   const start = { policy: policyPart(plan, version), reference: policyPart(plan, reference) };
   return version === reference ? start : { ...start, state: trainerPart(plan, version) };
 }
 
-/** What the activities of the queue `trainer` share in a worker: open runs, their trainers, demonstrations. */
+/**
+ * What the activities of the queue `trainer` share in a worker: open runs, their trainers, demonstrations.
+ */
 export interface TrainerWorker {
   openRun(run: string): Promise<OpenRun>;
   /**
-   * Does `work` with a trainer that stands at `from`: the one in memory if it stands there, else one opened from
-   * `start`. Afterwards the trainer stands at `to`; if `work` throws it is dropped.
+   * Does `work` with a trainer at the position `from`: the one in memory if it is there, otherwise one opened
+   * from `start`. Afterwards the trainer is at `to`. If `work` throws, the trainer is dropped.
    */
   train<T>(options: {
     run: string;
@@ -49,21 +57,21 @@ export interface TrainerWorker {
     start: TrainerStart;
     work: (trainer: Trainer) => Promise<T>;
   }): Promise<T>;
-  /** What the warm start of a run imitates. */
+  /** The demonstrations for a run's warm start. */
   demonstrations(run: string): Promise<FramedChats>;
-  /** What its steps train on, where that is not trajectories. */
+  /** The examples that a run's steps train on instead of trajectories. */
   examples(run: string): Promise<FramedExamples>;
   close(): Promise<void>;
 }
 
-/** A trainer in memory, where it stands, and what it may read. */
+/** A trainer in memory, its position, and the parts it may read. */
 interface HeldTrainer {
   position: string;
   trainer: Trainer;
   kept: KeptPart[];
 }
 
-/** Writes what a trainer has come to into the parts of a tree. */
+/** Writes a trainer's policy and state into the parts of a tree. */
 export function saved(trainer: Trainer): (folder: string) => Promise<void> {
   return async (folder) => {
     const policy = join(folder, "policy");
@@ -73,7 +81,7 @@ export function saved(trainer: Trainer): (folder: string) => Promise<void> {
   };
 }
 
-/** A trainer worker of the runs that `openRun` opens. */
+/** Creates a trainer worker for the runs that `openRun` opens. */
 export function trainerWorker(openRun: (run: string) => Promise<OpenRun>): TrainerWorker {
   const demonstrations = sharedPromises<FramedChats>();
   const examples = sharedPromises<FramedExamples>();
@@ -86,7 +94,10 @@ export function trainerWorker(openRun: (run: string) => Promise<OpenRun>): Train
     for (const { release } of held?.kept ?? []) release();
   }
 
-  /** Version 0 and the reference stay in their folders for as long as it works: it may read them at any time. */
+  /**
+   * Opens a trainer. Version 0 and the reference stay in their folders while it works, because it may read
+   * them at any time.
+   */
   async function open(run: string, start: TrainerStart): Promise<Omit<HeldTrainer, "position">> {
     const { plan, folder, store } = await openRun(run);
     const { config, loss } = plan.trainer;

@@ -10,10 +10,13 @@ import { sandboxCommand } from "./command.ts";
 import { findMachine } from "./machine.ts";
 import { seccompFilter } from "./seccomp.ts";
 
-/** MiB that a sandbox takes before its first program. */
+/** The MiB of a sandbox before its first program. */
 const idle = 16;
 
-/** Programs on this machine's kernel, in namespaces of their own: bubblewrap, which Flatpak stands on. Linux only. */
+/**
+ * Runs programs on this machine's kernel in separate namespaces, with bubblewrap, the basis of Flatpak. Linux
+ * only.
+ */
 export const bubblewrap: Backend = {
   kind: "bubblewrap",
   async open({ limits }) {

@@ -2,10 +2,16 @@ import type { ControlGroup } from "../control-group.ts";
 import type { SandboxLimits } from "../sandbox.ts";
 import type { Machine } from "./machine.ts";
 
-/** User and group of root's sandboxes: nobody's on this machine. Inside, it is 1000. */
+/**
+ * The user and group of sandboxes that root starts. No account of the machine has this id. Inside the sandbox
+ * it is 1000.
+ */
 export const sandboxUser = 65_533;
 
-/** The command that starts a sandbox whose first process is the driver; it reads its seccomp filter from file 3. */
+/**
+ * Returns the command that starts a sandbox with the driver as its first process. It reads its seccomp filter
+ * from file descriptor 3.
+ */
 export function sandboxCommand(
   machine: Machine,
   limits: SandboxLimits,
@@ -16,7 +22,7 @@ export function sandboxCommand(
   return [...inGroup(group), ...asUser(machine), ...sandbox(machine, limits, texts, filtered)];
 }
 
-/** Enters a control group first. */
+/** Enters a control group before the rest of the command. */
 export function inGroup(group: ControlGroup | undefined): string[] {
   if (group === undefined) return [];
   const enter =
@@ -103,7 +109,7 @@ function sandbox(
   ];
 }
 
-/** What programs have in their environment. */
+/** The environment variables of programs. */
 export function environment(javascript: string): Record<string, string> {
   return {
     PATH: "/usr/local/bin:/usr/bin:/bin",
@@ -111,7 +117,7 @@ export function environment(javascript: string): Record<string, string> {
     TMPDIR: "/tmp",
     LANG: "C.UTF-8",
     TZ: "UTC",
-    PYTHONHASHSEED: "0", // the same program does the same again
+    PYTHONHASHSEED: "0", // makes a repeated program behave the same
     EVERTURN_JAVASCRIPT: javascript,
   };
 }

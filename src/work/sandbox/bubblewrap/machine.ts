@@ -2,14 +2,14 @@ import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { findInterpreters, type Interpreters, onPath } from "../interpreters.ts";
 
-/** What a machine has of what a sandbox is made of. */
+/** The parts of a sandbox on this machine. */
 export interface Machine extends Interpreters {
   bwrap: string;
-  /** Whether it knows `--disable-userns` (0.8). */
+  /** Whether bubblewrap supports `--disable-userns` (since 0.8). */
   canDisableNamespaces: boolean;
 }
 
-/** Finds bubblewrap and the interpreters; or says what is missing, and what to do. */
+/** Finds bubblewrap and the interpreters, or returns what is missing with a remedy. */
 export async function findMachine(): Promise<Machine | { missing: string }> {
   const bwrap = onPath("bwrap");
   if (process.platform === "linux" && bwrap === undefined)

@@ -1,21 +1,30 @@
-/** Numbers of system calls, by the architecture as Node names it. */
+/** System call numbers of an architecture. Node's name of the architecture is the key. */
 interface Syscalls {
-  /** The kernel's name of the architecture (AUDIT_ARCH_…). */
+  /** The kernel's constant for the architecture (AUDIT_ARCH_…). */
   audit: number;
   socket: number;
   clone: number;
   clone3: number;
   ioctl: number;
-  /** Calls that set limits or the scheduling of the process that they name: 0 is the caller. prlimit64, sched_setparam, sched_setscheduler, sched_setaffinity, sched_setattr. */
+  /**
+   * Calls that set limits or the scheduling of a process that they name, where 0 is the caller: prlimit64,
+   * sched_setparam, sched_setscheduler, sched_setaffinity, sched_setattr.
+   */
   ofProcesses: readonly number[];
-  /** Calls that set the priority of processes, which they name by a kind and a number. */
+  /** Calls that set the priority of processes, named by a kind and a number. */
   setpriority: number;
   ioprioSet: number;
-  /** Calls that no program of a sandbox needs: debugging others, mounting, namespaces, keys, modules, clocks, memory that no limit sees. */
+  /**
+   * Calls that no program of a sandbox needs: debugging other processes, mounting, namespaces, keys, modules,
+   * clocks, memory that no limit counts.
+   */
   refused: readonly number[];
 }
 
-/** The same on every architecture: new ways to mount, io_uring, pidfd_getfd, process_madvise, quotactl_fd, memfd_secret. */
+/**
+ * Calls with the same number on every architecture: new ways to mount, io_uring, pidfd_getfd,
+ * process_madvise, quotactl_fd, memfd_secret.
+ */
 const everywhere = [425, 426, 427, 428, 429, 430, 431, 432, 433, 438, 440, 442, 443, 447];
 
 const tables: Partial<Record<NodeJS.Architecture, Syscalls>> = {
@@ -62,7 +71,7 @@ const tables: Partial<Record<NodeJS.Architecture, Syscalls>> = {
       135,
       154,
       172,
-      173, // the machine's own
+      173, // the whole machine: kexec, modules, swap, reboot, accounting, quotas, I/O ports
       164,
       227,
       159,
@@ -101,21 +110,28 @@ const tables: Partial<Record<NodeJS.Architecture, Syscalls>> = {
 const [load, equal, anyBit, result] = [0x20, 0x15, 0x45, 0x06];
 const [allow, kill, refuse] = [0x7fff0000, 0x80000000, 0x00050000];
 const [notPermitted, notSupported, unknownFamily] = [1, 38, 97];
-/** clone's flags for new namespaces. */
+/** The flags of clone for new namespaces. */
 const namespaces = 0x7e020000;
-/** UNIX, IPv4, IPv6: of the sandbox's own network. Others (netlink, packets, vsock) reach the kernel or the machine around it. */
+/**
+ * UNIX, IPv4 and IPv6, within the sandbox's own network. Other families (netlink, packets, vsock) reach the
+ * kernel or the host.
+ */
 const families = [1, 2, 10];
-/** What puts characters into a terminal: TIOCSTI, TIOCLINUX. */
+/** The requests that insert characters into a terminal: TIOCSTI, TIOCLINUX. */
 const terminal = [0x5412, 0x541c];
 
-/** How setpriority and ioprio_set name a process (PRIO_PROCESS, IOPRIO_WHO_PROCESS), not a group or a user. */
+/**
+ * The kinds that name a process in setpriority and ioprio_set (PRIO_PROCESS, IOPRIO_WHO_PROCESS), as opposed
+ * to a group or a user.
+ */
 const [priorityOfProcess, ioPriorityOfProcess] = [0, 1];
 
 type Instruction = readonly [code: number, k: number, ifTrue?: number, ifFalse?: number];
 
 /**
- * The seccomp filter for a sandbox's programs, as BPF; undefined on an architecture whose numbers nobody has written down.
- * It refuses what no program needs, and limits and scheduling of any process but the caller's own; the rest is left to the namespaces.
+ * Returns the seccomp filter for a sandbox's programs, as BPF. Undefined on an architecture without a table
+ * of numbers. It rejects calls that no program needs, and calls that set limits or scheduling of processes
+ * other than the caller. Namespaces take care of the rest.
  */
 export function seccompFilter(architecture: NodeJS.Architecture): Buffer | undefined {
   const calls = tables[architecture];
@@ -145,7 +161,7 @@ export function seccompFilter(architecture: NodeJS.Architecture): Buffer | undef
         ] satisfies Instruction[])
       : []), // x32's calls
     ...[...calls.refused, ...everywhere].flatMap((call) => refuseCall(call, notPermitted)),
-    ...refuseCall(calls.clone3, notSupported), // its flags lie in memory; the C library takes clone instead
+    ...refuseCall(calls.clone3, notSupported), // its flags are in memory that a filter can't read, and libc falls back to clone
     ...calls.ofProcesses.flatMap((call) => refuseUnless(call, 0)),
     ...refuseUnless(calls.setpriority, priorityOfProcess, 0),
     ...refuseUnless(calls.ioprioSet, ioPriorityOfProcess, 0),

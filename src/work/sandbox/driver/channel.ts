@@ -4,22 +4,27 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { JsonObject } from "../../../contracts/json.ts";
 import { isObject } from "../../../contracts/json.ts";
 
-/** A sandbox's process, and what is asked of the driver in it: one request after the other. */
+/** A sandbox's process, and requests to the driver in it, one at a time. */
 export interface Channel {
   readonly child: ChildProcess;
-  /** The driver's answer; undefined if it has ended, or answers what is none. */
+  /** Returns the driver's answer. Undefined if it has ended or answers anything invalid. */
   ask(request: JsonObject): Promise<JsonObject | undefined>;
-  /** Of one that answers no more: the signal by which its process was ended, if one ended it. Waits for a second for its end. */
+  /**
+   * Returns the signal that ended a process which no longer answers, if any. Waits up to a second for its
+   * end.
+   */
   killer(): Promise<NodeJS.Signals | undefined>;
-  /** What the sandbox said of why it did not start. */
+  /** The sandbox's message about why it did not start. */
   complaint(): string;
-  /** Kills all that runs in it, and waits for it. */
+  /** Kills everything in it, and waits for the end. */
   end(): Promise<void>;
 }
 
 const longestComplaint = 4096;
 
-/** Starts a sandbox by its command, with its seccomp filter. `mostAnswered` characters of an answer are taken. */
+/**
+ * Starts a sandbox with its command and its seccomp filter. Answers are limited to `mostAnswered` characters.
+ */
 export function openChannel(
   [command = "", ...parameters]: string[],
   { env, filter, mostAnswered }: { env: NodeJS.ProcessEnv; filter: Buffer | undefined; mostAnswered: number },
@@ -32,7 +37,7 @@ export function openChannel(
     child.once("error", () => resolve());
     child.once("close", () => resolve());
   });
-  for (const stream of [stdin, filtered]) stream.on("error", () => {}); // it has ended, which its answer says
+  for (const stream of [stdin, filtered]) stream.on("error", () => {}); // if it has ended, the missing answer shows that
   filtered.end(filter ?? Buffer.alloc(0));
   let complaint = "";
   stderr.setEncoding("utf8").on("data", (text: string) => {
@@ -61,7 +66,7 @@ export function openChannel(
   };
 }
 
-/** Lines of a stream; it ends at one that is longer than `most`. */
+/** The lines of a stream. Ends at a line that is longer than `most`. */
 async function* lines(stream: Readable, most: number): AsyncGenerator<string, undefined> {
   const parts: string[] = [];
   let length = 0;

@@ -13,7 +13,10 @@ const outcomes = new Set<JsonValue | undefined>([
   "ended",
 ]);
 
-/** What the driver says became of a program; undefined if it says none of that: a program has broken it. */
+/**
+ * Converts the driver's answer to a program's result. Undefined if it is not one, because a program broke the
+ * driver.
+ */
 export function ranOf(answer: JsonObject | undefined, wasKilled: boolean): Ran | undefined {
   const { outcome, stdout, stderr, value, code, seconds, lost } = answer ?? {};
   if (!isOutcome(outcome) || typeof stdout !== "string" || typeof stderr !== "string") return undefined;

@@ -4,27 +4,30 @@ import type { ControlGroup, ControlGroups } from "../control-group.ts";
 import type { SandboxLimits, SessionOptions } from "../sandbox.ts";
 import { type Channel, openChannel } from "./channel.ts";
 
-/** What the sandboxes of a machine have in common. */
+/** What all sandboxes of a machine share. */
 export interface SandboxSurroundings {
   kind: string;
   groups: ControlGroups | undefined;
   filter: Buffer | undefined;
-  /** The kernel bounds no number of processes: the driver looks at it. */
+  /** The kernel does not limit the number of processes, so the driver counts them. */
   countsProcesses?: boolean;
   command(limits: SandboxLimits, group: ControlGroup | undefined): string[];
 }
 
-/** A sandbox whose driver waits for a request: its process, and what bounds it. */
+/** A sandbox whose driver waits for a request: its process and its limits. */
 export interface RunningSandbox {
   channel: Channel;
   group: ControlGroup | undefined;
   end(): Promise<void>;
 }
 
-/** Characters of an answer beside a program's output: a part of a file, or the paths of all files. */
+/**
+ * The maximum characters of an answer without a program's output: a part of a file, or the paths of all
+ * files.
+ */
 const longestAnswer = 16 * 2 ** 20;
 
-/** Starts a sandbox. Throws SANDBOX_FAILED, the signal's reason. */
+/** Starts a sandbox. Throws SANDBOX_FAILED, or the signal's reason. */
 export async function startSandbox(
   { kind, groups, filter, countsProcesses = false, command }: SandboxSurroundings,
   limits: SandboxLimits,

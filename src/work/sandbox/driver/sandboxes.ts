@@ -3,7 +3,10 @@ import { startedAhead } from "../started-ahead.ts";
 import type { RunningSandbox } from "./running-sandbox.ts";
 import type { Sandboxes } from "./session.ts";
 
-/** Sandboxes for sessions, some of them started ahead: `memory` is the MiB that one takes before its first program. */
+/**
+ * Returns sandboxes for sessions, some of them prestarted. `memory` is the MiB of one before its first
+ * program.
+ */
 export function sandboxesAhead(
   kind: string,
   memory: number,

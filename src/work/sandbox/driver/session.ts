@@ -8,22 +8,22 @@ import type { Program, Ran, RunOptions, SandboxLimits, SandboxSession, SessionOp
 import { ranOf } from "./ran-of.ts";
 import type { RunningSandbox } from "./running-sandbox.ts";
 
-/** Where the sandboxes of sessions come from. */
+/** The source of sandboxes for sessions. */
 export interface Sandboxes {
   kind: string;
-  /** Starts one. Throws SANDBOX_FAILED, the signal's reason. */
+  /** Starts a sandbox. Throws SANDBOX_FAILED, or the signal's reason. */
   start(limits: SandboxLimits, options: SessionOptions): Promise<RunningSandbox>;
-  /** One that was started ahead and that nobody has used, if there is one. */
+  /** Returns an unused prestarted sandbox, if there is one. */
   ready(limits: SandboxLimits): Promise<RunningSandbox | undefined>;
 }
 
-/** Seconds beyond a run's time in which the driver has to answer, and those for what is no run. */
+/** Seconds in which the driver must answer: beyond a run's own time, and for other requests. */
 const patience = 5;
 const longest = 60;
-/** Bytes of files that are read or written at once: the driver has little memory. */
+/** The bytes of files that one request reads or writes. The driver has little memory. */
 const part = 4 * 2 ** 20;
 
-/** Opens a session in a sandbox of its own, which is another one after its programs have brought it down. */
+/** Opens a session in its own sandbox. If a program brings the sandbox down, another one replaces it. */
 export async function openSession(
   sandboxes: Sandboxes,
   limits: SandboxLimits,
@@ -32,9 +32,12 @@ export async function openSession(
   const inTurn = oneAtATime();
   let isClosed = false;
   let running: RunningSandbox | undefined = await take(openSignal);
-  /** Whether a program has run in it: what is broken since may be that program's doing, before it is the machine's. */
+  /**
+   * Whether a program has run in it. A later failure may then be that program's fault rather than the
+   * machine's.
+   */
   let isUsed = false;
-  /** Whether programs have lost their files, and no run has told it yet. */
+  /** Whether programs have lost their files and no run has reported it yet. */
   let isLost = false;
 
   async function take(signal?: AbortSignal): Promise<RunningSandbox> {
@@ -58,7 +61,7 @@ export async function openSession(
     return new EverturnError("SANDBOX_FAILED", { kind: sandboxes.kind, reason });
   }
 
-  /** Ends what runs; the next request has another one. */
+  /** Ends the sandbox. The next request gets another one. */
   async function drop(): Promise<void> {
     const was = running;
     running = undefined;
@@ -67,7 +70,7 @@ export async function openSession(
     await was?.end();
   }
 
-  /** What became of a request: the driver's answer, or what kept it from one. */
+  /** Returns the driver's answer to a request, or the reason why none came. */
   async function answered(
     { channel, group }: RunningSandbox,
     request: JsonObject,
@@ -87,7 +90,7 @@ export async function openSession(
       signal?.throwIfAborted();
       const wasKilled = group !== undefined && group.kills() > kills;
       const killer = answer === undefined && !isLate && !wasKilled ? await channel.killer() : undefined;
-      if (killer !== undefined) throw failed(`it was ended by ${killer}`); // which no program in it can send
+      if (killer !== undefined) throw failed(`it was ended by ${killer}`); // no program in it can send this signal
       return { answer, isLate, wasKilled };
     } catch (error) {
       await drop();
@@ -99,8 +102,8 @@ export async function openSession(
   }
 
   /**
-   * Asks for what is no run of a program. A sandbox that doesn't do it is replaced by a new one: programs may have broken the first, and what fails in one
-   * that has run none is the machine's failure.
+   * Makes a request that does not run a program. If a sandbox fails at it, a new one replaces it, because
+   * programs may have broken the first. If a sandbox that has run no program fails, the machine is at fault.
    */
   async function asked(request: JsonObject): Promise<JsonObject> {
     running ??= await take();
@@ -149,7 +152,9 @@ export async function openSession(
     return { outcome, stdout: "", stderr: "", seconds, ...lost };
   }
 
-  /** Writes all of the files into one sandbox: from the beginning, if a program makes it another one on the way. */
+  /**
+   * Writes all of the files into one sandbox. Starts over if a program forces a change of sandbox on the way.
+   */
   async function write(files: (readonly [string, Buffer])[]): Promise<void> {
     running ??= await take();
     const first = running;
@@ -212,7 +217,7 @@ export async function openSession(
   };
 }
 
-/** What is written by one request: parts of files, each with its path and whether it goes on with the part before it. */
+/** Splits files into requests. Each part has its path, and whether it continues the part before it. */
 function* partsOf(files: (readonly [string, Buffer])[]): Generator<[string, string, boolean][]> {
   let parts: [string, string, boolean][] = [];
   let size = 0;
@@ -232,11 +237,11 @@ function* partsOf(files: (readonly [string, Buffer])[]): Generator<[string, stri
 }
 
 interface Answered {
-  /** Undefined if the driver has ended, or says what is no answer. */
+  /** Undefined if the driver has ended or answered anything invalid. */
   answer: JsonObject | undefined;
-  /** It was stopped, since it took too long. */
+  /** It was stopped because it took too long. */
   isLate: boolean;
-  /** The kernel has killed some of it for want of its memory. */
+  /** The kernel killed some of its processes because memory ran out. */
   wasKilled: boolean;
 }
 

@@ -1,17 +1,17 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** The program that is a sandbox's first process. */
+/** The program of a sandbox's first process. */
 export function driverText(): string {
   return [...common, "serve.py"].map(text).join("\n");
 }
 
-/** The program that runs one program where others isolate it. */
+/** The program that runs a single program in an environment that is already isolated. */
 export function guestText(): string {
   return ["clean.py", ...common, "guest.py"].map(text).join("\n");
 }
 
-/** What runs JavaScript for either. */
+/** The part of both that runs JavaScript. */
 export function javascriptText(): string {
   return text("javascript.cjs");
 }

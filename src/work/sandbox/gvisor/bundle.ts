@@ -15,16 +15,16 @@ import { environment, sandboxUser } from "../bubblewrap/command.ts";
 import { type Interpreters, isForAll } from "../interpreters.ts";
 import type { SandboxLimits } from "../sandbox.ts";
 
-/** What an OCI runtime starts a sandbox from. */
+/** The input from which an OCI runtime starts a sandbox. */
 export interface Bundle {
-  /** With `config.json`, and `state`, where the runtime keeps what it knows. */
+  /** Contains `config.json`, and `state` for the runtime's own files. */
   folder: string;
   remove(): void;
 }
 
 const prefix = "everturn-gvisor-";
 
-/** Makes bundles with one root, an empty one: what is in it are mounts. */
+/** Returns a function that makes bundles. They share one empty root, which is filled with mounts. */
 export function makeBundles(found: Interpreters, texts: { driver: string; javascript: string }) {
   sweep();
   const folder = mkdtempSync(join(folderForAll(), `${prefix}${process.pid}-`));
@@ -53,7 +53,7 @@ const refused = { action: "SCMP_ACT_ERRNO", errnoRet: 1 };
 /** CLONE_NEWNS, CLONE_NEWCGROUP, CLONE_NEWUTS, CLONE_NEWIPC, CLONE_NEWUSER, CLONE_NEWPID, CLONE_NEWNET */
 const namespaces = [0x20000, 0x2000000, 0x4000000, 0x8000000, 0x10000000, 0x20000000, 0x40000000];
 
-/** What programs have no need of, though it would be gVisor's kernel that they do it in, and not the machine's. */
+/** Calls that programs do not need, even though they would reach gVisor's kernel and not the machine's. */
 const seccomp = {
   defaultAction: "SCMP_ACT_ALLOW",
   architectures: [process.arch === "arm64" ? "SCMP_ARCH_AARCH64" : "SCMP_ARCH_X86_64"],
@@ -69,7 +69,7 @@ const seccomp = {
       args: [{ index: 0, value: 0, op: "SCMP_CMP_NE" }], // of another process: 0 is the caller
     },
     { names: ["io_uring_setup", "io_uring_enter", "io_uring_register"], ...refused },
-    { names: ["memfd_create", "shmget", "shmat", "msgget", "semget"], ...refused }, // memory that no limit sees
+    { names: ["memfd_create", "shmget", "shmat", "msgget", "semget"], ...refused }, // memory that no limit counts
     ...[16, 17, 40].map((family) => ({
       names: ["socket"],
       ...refused, // AF_NETLINK, AF_PACKET, AF_VSOCK
@@ -134,12 +134,15 @@ function configuration(
   };
 }
 
-/** Where bundles lie: the sandbox's user reads them, who is another one if this process is root's. */
+/**
+ * The folder of bundles. The sandbox's user must be able to read it, and is a different user if this process
+ * is root's.
+ */
 function folderForAll(): string {
   return process.getuid?.() === 0 && !isForAll(tmpdir()) ? "/tmp" : tmpdir();
 }
 
-/** Removes what processes that are gone have left. */
+/** Removes bundles that ended processes left behind. */
 function sweep(): void {
   for (const name of readdirSync(folderForAll()).filter((one) => one.startsWith(prefix))) {
     const pid = name.slice(prefix.length).split("-")[0] ?? "";

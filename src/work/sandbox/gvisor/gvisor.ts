@@ -13,12 +13,12 @@ import { triedSandbox } from "../tried-sandbox.ts";
 import { type Bundle, makeBundles } from "./bundle.ts";
 
 const kind = "gvisor";
-/** MiB that a sandbox takes before its first program. */
+/** The MiB of a sandbox before its first program. */
 const idle = 64;
-/** MiB and threads that gVisor's own processes take beside the programs. */
+/** The MiB and threads of gVisor's own processes, in addition to the programs. */
 const own = { memory: 512, processes: 1024 };
 
-/** Programs on a kernel in user space of their own: gVisor's `runsc`, without root's rights. Linux only. */
+/** Runs programs on a separate kernel in user space: gVisor's `runsc`, without root's rights. Linux only. */
 export const gvisor: Backend = {
   kind,
   async open({ limits }) {
@@ -73,7 +73,7 @@ export const gvisor: Backend = {
   },
 };
 
-/** With room for gVisor itself, which has threads of its own for each of a program's. */
+/** Adds room for gVisor, which has its own threads for each thread of a program. */
 function roomier(groups: ControlGroups): ControlGroups {
   return {
     make: ({ memory, processes, ...rest }) =>
@@ -95,7 +95,10 @@ function boundary(hasGroups: boolean): string {
   ].join(" ");
 }
 
-/** The command that starts a sandbox whose first process is the driver. All of it ends with whoever starts it. */
+/**
+ * Returns the command that starts a sandbox with the driver as its first process. It ends with the process
+ * that starts it.
+ */
 function sandboxCommand(
   runsc: string,
   { setpriv }: Interpreters,

@@ -3,23 +3,23 @@ import { isObject, type JsonObject, type JsonValue } from "../../../contracts/js
 import { guestText, javascriptText } from "../driver/texts.ts";
 import type { Program, SandboxLimits } from "../sandbox.ts";
 
-/** A program as a server gets it: Python that runs it, with a file that it reads, and one that it leaves behind. */
+/** A program in the form for a server: Python code that runs it, an input file and an output file. */
 export interface GuestProgram {
-  /** A Python program for a working folder of its own. */
+  /** A Python program that runs in a working folder of its own. */
   code: string;
-  /** The file that must lie there, and its content. */
+  /** The file that must be in this folder, and its content. */
   asked: { name: string; content: Buffer };
-  /** The file that it writes there, if nothing brings it down: JSON. */
+  /** The JSON file that it writes to this folder, unless something brings it down. */
   answered: string;
-  /** Seconds until it has surely ended, if the server is not slow. */
+  /** Seconds within which it ends, unless the server is slow. */
   time: number;
-  /** Bytes that the file which it writes may have. */
+  /** The maximum bytes of its output file. */
   longest: number;
 }
 
-/** What the guest prints when the program begins. Without that, what went wrong is the server's doing. */
+/** The guest prints this when the program begins. Without it, the server is at fault for a failure. */
 export const begun = "begun";
-/** Seconds beyond the program's own that the guest takes at most. */
+/** The maximum seconds that the guest takes beyond the program's own time. */
 const patience = 10;
 
 /** Wraps a program with the files of its session. */
@@ -49,7 +49,7 @@ export function guestProgram(
   };
 }
 
-/** What the guest wrote; undefined if that is nothing of its: a program has broken it. */
+/** Returns the guest's output. Undefined if it is invalid, because a program broke the guest. */
 export function guestAnswer(content: Buffer | undefined): JsonObject | undefined {
   try {
     const answer: JsonValue = JSON.parse(String(content));

@@ -2,19 +2,22 @@ import { EverturnError } from "../../../base/errors/everturn-error.ts";
 import { messageOf } from "../../../base/errors/message-of.ts";
 import type { JsonValue } from "../../../contracts/json.ts";
 
-/** Whom a server's requests go to, and what is waited for. */
+/** The server of a request, and the limits on its answer. */
 export interface Post {
   kind: string;
   url: URL;
   headers: Record<string, string>;
-  /** Seconds until an answer has to be there. */
+  /** Seconds in which the answer must arrive. */
   time: number;
-  /** Bytes that it may have. */
+  /** The maximum bytes of the answer. */
   longest: number;
   signal: AbortSignal | undefined;
 }
 
-/** Posts JSON and reads the answer. Throws SANDBOX_FAILED where none comes, or an error, half of one or no JSON; the signal's reason if it aborts. */
+/**
+ * Posts JSON and returns the answer. Throws SANDBOX_FAILED if no answer, an error, an incomplete answer or
+ * invalid JSON arrives, and the signal's reason if it aborts.
+ */
 export async function post(
   body: JsonValue,
   { kind, url, headers, time, longest, signal }: Post,
@@ -57,7 +60,7 @@ function parsed(text: string): JsonValue {
   }
 }
 
-/** fetch says why it failed in its error's cause. */
+/** fetch gives the reason for a failure in its error's cause. */
 function causeOf(error: unknown): string {
   return error instanceof Error && error.cause !== undefined ? messageOf(error.cause) : messageOf(error);
 }

@@ -1,13 +1,13 @@
-/** A sandbox that a server runs, as a pipeline names it. */
+/** A sandbox on a server, as a pipeline requests it. */
 export interface RemoteWish {
   kind: string;
-  /** Where the server is. */
+  /** The URL of the server. */
   url: string;
   /** The environment variable that holds the token for `Authorization: Bearer`. None is sent if left out. */
   key?: string;
 }
 
-/** What authorizes a request. Throws if the variable is not set. */
+/** The headers that authorize a request. Throws if the variable is not set. */
 export function headersOf({ key }: RemoteWish): Record<string, string> {
   if (key === undefined) return {};
   const token = process.env[key];

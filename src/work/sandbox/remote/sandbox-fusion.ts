@@ -10,10 +10,12 @@ import { headersOf } from "./remote-wish.ts";
 import { openRemoteSession, type Served, type Server } from "./session.ts";
 
 const kind = "sandbox-fusion";
-/** Seconds that a program may wait for its turn on a server that is busy. */
+/** Seconds that a program may wait for its turn on a busy server. */
 const queue = 60;
 
-/** Programs on a server of Sandbox Fusion, by `POST /run_code` (github.com/bytedance/SandboxFusion). */
+/**
+ * Runs programs on a server of Sandbox Fusion, with `POST /run_code` (github.com/bytedance/SandboxFusion).
+ */
 export function sandboxFusion(
   wish: RemoteWish,
   { limits }: SandboxOptions,
@@ -47,7 +49,10 @@ export function sandboxFusion(
   });
 }
 
-/** What of an answer concerns us, checked: `{status, message, run_result: {status, stdout, return_code}, files}`. */
+/**
+ * Validates the parts of an answer that we need: `{status, message, run_result: {status, stdout,
+ * return_code}, files}`.
+ */
 function servedOf(answer: JsonValue, answered: string): Served {
   const { status, message, run_result: ran, files } = isObject(answer) ? answer : {};
   if (status === "SandboxError") throw failed(String(message));
@@ -57,7 +62,7 @@ function servedOf(answer: JsonValue, answered: string): Served {
   const isLate = ran.status === "TimeLimitExceeded";
   const content = files[answered];
   if (typeof content === "string") return { answer: Buffer.from(content, "base64"), isLate };
-  // By its output the server says whether the program had begun.
+  // The output shows whether the program had begun.
   if (typeof ran.stdout === "string" && ran.stdout.startsWith(begun)) return { isLate };
   throw failed(`the program did not begin: ${String(ran.stderr).slice(-300)}`);
 }

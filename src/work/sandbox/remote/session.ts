@@ -7,20 +7,23 @@ import type { Language, Program, Ran, RunOptions, SandboxLimits, SandboxSession 
 import { SessionFiles } from "../session-files.ts";
 import { type GuestProgram, guestAnswer, guestProgram } from "./guest-program.ts";
 
-/** What a server made of a program: the file that the guest wrote, unless it was brought down. Throws SANDBOX_FAILED for the server's own failures. */
+/**
+ * A program's outcome on the server: the file that the guest wrote, unless the guest was brought down. The
+ * server's own failures throw SANDBOX_FAILED instead.
+ */
 export interface Served {
   answer?: Buffer;
   isLate: boolean;
 }
 
-/** A server that runs a program at a time, and remembers nothing. */
+/** A server that runs one program per request and keeps no state. */
 export interface Server {
   kind: string;
   languages: readonly Language[];
   serve(program: GuestProgram, signal: AbortSignal | undefined): Promise<Served>;
 }
 
-/** Opens a session whose files are held here, and go to the server with each program. */
+/** Opens a session. Its files are kept here and sent to the server with each program. */
 export function openRemoteSession(server: Server, limits: SandboxLimits): SandboxSession {
   const { kind, languages } = server;
   const inTurn = oneAtATime();
@@ -76,7 +79,7 @@ export function openRemoteSession(server: Server, limits: SandboxLimits): Sandbo
   };
 }
 
-/** The files that a program changed; undefined if what is said of them is none of that. */
+/** The files that a program changed. Undefined if their description is invalid. */
 function changesOf({
   put,
   removed,

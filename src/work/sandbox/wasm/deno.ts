@@ -7,14 +7,14 @@ import { promisify } from "node:util";
 
 const run = promisify(execFile);
 
-/** The packages that this sandbox is made of, as the module that asks has them. */
+/** The packages of this sandbox, as the requesting module resolves them. */
 export interface WasmPackages {
-  /** The path of Deno's program. */
+  /** The path of Deno's executable. */
   deno: string;
   denoVersion: string;
   /** Folders. */
   pyodide: string;
-  /** QuickJS and its bindings; undefined if they are not there. */
+  /** QuickJS and its bindings. Undefined if they are not installed. */
   quickjs: { core: string; variant: string; types: string } | undefined;
 }
 
@@ -30,7 +30,10 @@ const targets: Record<string, string> = {
 const core = "quickjs-emscripten-core";
 const variant = "@jitl/quickjs-singlefile-mjs-release-sync";
 
-/** Finds the packages from the module `from`, and Deno also on PATH; or says as a part of a sentence what to install. */
+/**
+ * Finds the packages from the module `from`, and Deno also on PATH. If any are missing, returns what to
+ * install as part of a sentence.
+ */
 export async function findPackages(from: URL | string): Promise<WasmPackages | { missing: string }> {
   const at = createRequire(from);
   const [deno, pyodide] = [packagedDeno(at) ?? denoOnPath(), folderOf(at, "pyodide")];
@@ -52,7 +55,10 @@ export async function findPackages(from: URL | string): Promise<WasmPackages | {
 
 const program = process.platform === "win32" ? "deno.exe" : "deno";
 
-/** npm runs no install script that nobody approved, and that of the package `deno` only copies this program to its folder. */
+/**
+ * npm runs no unapproved install script. That of the package `deno` only copies this executable to its own
+ * folder.
+ */
 function packagedDeno(at: NodeJS.Require): string | undefined {
   const target = targets[`${process.platform}-${process.arch}`];
   const deno = target && folderOf(at, "deno");
@@ -66,7 +72,7 @@ function denoOnPath(): string | undefined {
   return folders.map((folder) => join(folder, program)).find((path) => existsSync(path));
 }
 
-/** The folder of a package, also of one that doesn't export its package.json. */
+/** The folder of a package, even if the package does not export its package.json. */
 function folderOf(at: NodeJS.Require, name: string): string | undefined {
   for (const folder of at.resolve.paths(name) ?? []) {
     if (existsSync(join(folder, name, "package.json"))) return join(folder, name);

@@ -10,14 +10,17 @@ import type { SandboxLimits } from "../sandbox.ts";
 import type { FromGuest, GuestLanguage, GuestRan, Run, ToGuest } from "./guest/protocol.ts";
 import { denoArguments, denoEnvironment, type Runtime } from "./runtime-folder.ts";
 
-/** Seconds beyond a program's own in which the process has to answer. */
+/** Seconds beyond a program's own time in which the process must answer. */
 const patience = 10;
 const complaintLength = 2000;
 
-/** What a process said of a program, with all that it wrote; undefined if the process did not live to say it. */
+/**
+ * A process's report on a program, with all its output. Undefined if the process ended before it could
+ * report.
+ */
 export type GuestAnswer = (GuestRan & { stdout: string; stderr: string }) | undefined;
 
-/** A Deno process that holds interpreters of one session: what ends it ends nobody else's. */
+/** A Deno process with interpreters of one session. Ending it affects no other session. */
 export class GuestProcess {
   readonly #child: ChildProcessWithoutNullStreams;
   readonly #key: string = randomUUID();
@@ -33,7 +36,7 @@ export class GuestProcess {
       stdio: "pipe",
     });
     killOnExit(this.#child);
-    this.#child.stdin.on("error", () => {}); // it has ended, which `close` tells
+    this.#child.stdin.on("error", () => {}); // it has ended, which `close` reports
     this.#child.stderr.on("data", (said: Buffer) => {
       this.#complaint = (this.#complaint + said.toString()).slice(-complaintLength);
     });
@@ -76,7 +79,7 @@ export class GuestProcess {
     });
   }
 
-  /** Runs a program in the language's interpreter, which it starts if need be. */
+  /** Runs a program in the language's interpreter. Starts the interpreter if necessary. */
   run(program: Omit<Run, "type">): Promise<GuestAnswer> {
     const said = { stdout: "", stderr: "" };
     return new Promise((resolve) => {
@@ -96,7 +99,7 @@ export class GuestProcess {
     });
   }
 
-  /** Why it ended, as far as it said: memory that V8 had no more of. */
+  /** Whether V8 reported that it ran out of memory. */
   get ranOutOfMemory(): boolean {
     return /out of memory|OOM/i.test(this.#complaint);
   }
@@ -110,7 +113,10 @@ export class GuestProcess {
   }
 }
 
-/** What the process said. Its main thread runs no program, but says on what an interpreter says, which may be anything. */
+/**
+ * Parses a message of the process. Its main thread runs no programs, but it forwards messages of
+ * interpreters, which may be anything.
+ */
 function read(line: string): FromGuest | undefined {
   const message: FromGuest = JSON.parse(line);
   if (message.type !== "ran") return message;

@@ -5,10 +5,10 @@ import type { GuestLanguage } from "./guest/protocol.ts";
 import { GuestProcess } from "./guest-process.ts";
 import type { Runtime } from "./runtime-folder.ts";
 
-/** MiB that a process with an interpreter takes before its first program. */
+/** The MiB of a process with an interpreter before its first program. */
 const idle = 250;
 
-/** Interpreters that have been started and have run nothing yet. Each is handed out once. */
+/** Interpreters that were started and have not run anything yet. Each is handed out once. */
 export class Pool {
   readonly #runtime: Runtime;
   readonly #all = new Set<GuestProcess>();
@@ -22,14 +22,14 @@ export class Pool {
     this.#runtime = runtime;
   }
 
-  /** An interpreter that nobody has used, and starts another one in its place. Throws SANDBOX_FAILED. */
+  /** Returns an unused interpreter, and starts a replacement. Throws SANDBOX_FAILED. */
   async take(language: GuestLanguage, limits: SandboxLimits): Promise<GuestProcess> {
     const { memory, disk } = limits;
     const start = () => this.#start(language, limits);
     return (await this.#ahead.take(`${language} ${memory} ${disk}`, start)) ?? start();
   }
 
-  /** Ends a process that `take` gave. */
+  /** Ends a process that came from `take`. */
   end(process: GuestProcess): void {
     this.#all.delete(process);
     process.kill();

@@ -19,19 +19,19 @@ const imports = {
   "@jitl/quickjs-ffi-types": "./types/index.mjs",
 };
 
-/** What Deno is started with. */
+/** The files with which Deno starts. */
 export interface Runtime {
   deno: string;
-  /** The one folder that it may read, of which programs may read all: only what it runs lies there. */
+  /** The only folder that it may read. Programs may read all of it, so it contains only what Deno runs. */
   folder: string;
-  /** Where Deno itself keeps what it has compiled. */
+  /** Where Deno keeps its compiled code. */
   cache: string;
   hasJavascript: boolean;
 }
 
 /**
- * Makes the folder, once for these packages in this version of Everturn, and in it the memory of a Python that has been started, from
- * which others begin. It is kept in the user's cache. Throws PACKAGE_FETCH_FAILED.
+ * Makes the folder once for these packages and this version of Everturn, with the memory of a started Python
+ * from which others begin. Keeps it in the user's cache. Throws PACKAGE_FETCH_FAILED.
  */
 export async function runtimeFolder(
   packages: WasmPackages,
@@ -82,7 +82,7 @@ async function copyQuickJs(from: WasmPackages["quickjs"] & {}, into: string): Pr
   }
 }
 
-/** One zip file of all packages, out of which Python imports; without the tests that some bring. */
+/** Packs all packages into one zip file from which Python imports, without the tests that some contain. */
 async function packPackages(
   wheels: readonly Parameters<typeof fetchWheel>[0][],
   file: string,
@@ -106,7 +106,7 @@ async function makeSnapshot({ deno, folder, cache }: Runtime): Promise<void> {
   await run(deno, [...denoArguments(folder), ...rights, script], { env: denoEnvironment(cache) });
 }
 
-/** How Deno is started, but for its rights: nothing is fetched, nobody is asked. */
+/** Deno's arguments except its permissions. It fetches nothing and never prompts. */
 export function denoArguments(folder: string): string[] {
   return [
     ..."run --quiet --no-prompt --no-remote --no-npm --cached-only --no-config --no-lock".split(" "),

@@ -17,16 +17,16 @@ import type { GuestLanguage } from "./guest/protocol.ts";
 import type { GuestProcess } from "./guest-process.ts";
 import type { Pool } from "./pool.ts";
 
-/** What keeps variables, and what of the files it has not seen. */
+/** An interpreter that keeps variables, and which changes to the files it has seen. */
 interface Kept {
   process: GuestProcess;
-  /** Since which change of the files it has seen none. */
+  /** By language, the last change to the files that it has seen. */
   seen: Map<GuestLanguage, number>;
 }
 
 /**
- * Opens a session. Its files are held here, so that they outlive interpreters: a program that keeps nothing gets an interpreter that
- * nobody has used, the others of the session one process.
+ * Opens a session. Its files are kept here, so that they outlive interpreters. A program that keeps nothing
+ * gets an unused interpreter. The session's other programs share one process.
  */
 export function openSession(
   pool: Pool,
@@ -84,7 +84,7 @@ export function openSession(
     }
   }
 
-  /** The session's own interpreter, or one for a single program. */
+  /** Returns the session's own interpreter, or one for a single program. */
   async function interpreter(language: GuestLanguage, keep: boolean): Promise<Kept> {
     if (keep && kept !== undefined && !kept.process.isOver) return kept;
     const process = await pool.take(language, limits);
@@ -129,7 +129,7 @@ export function openSession(
   };
 }
 
-/** What the process said; what ended it, if it did not live to say anything. */
+/** Converts the process's report, or explains its end if there is none. */
 function ranOf(
   answer: Awaited<ReturnType<GuestProcess["run"]>>,
   process: GuestProcess,

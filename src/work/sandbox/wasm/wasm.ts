@@ -14,7 +14,7 @@ const boundary =
   "second. There are no threads, no subprocesses and no packages with native code. A hole in V8 and in Deno's permissions together " +
   "is one in this sandbox.";
 
-/** Programs in WebAssembly, wherever Deno runs: Linux with glibc, macOS, Windows. */
+/** Runs programs in WebAssembly, wherever Deno runs: Linux with glibc, macOS, Windows. */
 export const wasm: Backend = {
   kind: "wasm",
   async open({ modules, limits, python }) {

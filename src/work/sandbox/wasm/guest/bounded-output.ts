@@ -1,6 +1,9 @@
 import type { FromInterpreter } from "./protocol.ts";
 
-/** Says what a program writes as it comes, up to a number of characters a stream, and then, once, that it is too much. */
+/**
+ * Forwards a program's output as it comes, up to a number of characters per stream. Reports once when there
+ * is too much.
+ */
 export class BoundedOutput {
   readonly #send: (message: FromInterpreter) => void;
   #left = { stdout: 0, stderr: 0 };
@@ -11,14 +14,14 @@ export class BoundedOutput {
     this.#send = send;
   }
 
-  /** A program begins, which may write so many characters to each stream. */
+  /** Begins a program, which may write `characters` characters to each stream. */
   begin(characters: number): void {
     this.#left = { stdout: characters, stderr: characters };
     this.#decoders = { stdout: new TextDecoder(), stderr: new TextDecoder() };
     this.#flooded = false;
   }
 
-  /** What is written between programs is nobody's. */
+  /** Output between programs is dropped. */
   end(): void {
     this.#left = { stdout: 0, stderr: 0 };
     this.#flooded = true;

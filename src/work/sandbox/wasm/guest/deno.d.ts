@@ -1,4 +1,4 @@
-/** What the files of this folder use of Deno and of web workers: they run nowhere else. */
+/** The parts of Deno and of web workers that this folder uses. Its files run nowhere else. */
 declare namespace Deno {
   const args: string[];
   const stdin: { readable: AsyncIterable<Uint8Array> };

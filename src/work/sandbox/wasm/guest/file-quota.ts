@@ -1,12 +1,13 @@
 import type { FileSystem, Node, Operation } from "./pyodide-parts.ts";
 
 const noSpace = 51;
-/** What a name, a folder or a link counts, in bytes: so there are only so many. */
+/** The bytes that a name, a folder or a link counts, which limits their number. */
 const ofNode = 1024;
 
 /**
- * Bounds what a program may put into Emscripten's file system, which is in JavaScript's memory: `most` bytes beside what is there
- * now, then ENOSPC. Tells of each file that is written.
+ * Limits what a program may put into Emscripten's file system, which is in JavaScript's memory: `most` bytes
+ * in addition to the present content. Beyond that, writes fail with ENOSPC. Calls `written` with each file
+ * that is written.
  */
 export function boundFiles(fileSystem: FileSystem, most: number, written: (node: Node) => void): void {
   const memory = fileSystem.filesystems.MEMFS;
@@ -15,7 +16,7 @@ export function boundFiles(fileSystem: FileSystem, most: number, written: (node:
   let used = limit - most;
 
   function take(bytes: number): void {
-    if (used + bytes > limit) used = count(fileSystem); // what was removed since is free again
+    if (used + bytes > limit) used = count(fileSystem); // counts what has been removed since as free
     if (used + bytes > limit) throw new fileSystem.ErrnoError(noSpace);
     used += bytes;
   }
@@ -41,7 +42,7 @@ export function boundFiles(fileSystem: FileSystem, most: number, written: (node:
   memory.stream_ops.write = write; // msync calls this one
 }
 
-/** Bytes of all that has a name or is open. */
+/** The bytes of everything that has a name or is open. */
 function count(fileSystem: FileSystem): number {
   const counted = new Set<Node>();
   const add = (node: Node) => {
@@ -56,7 +57,7 @@ function count(fileSystem: FileSystem): number {
   return bytes;
 }
 
-/** What is in a folder, by name. */
+/** The contents of a folder, by name. */
 export function folder(node: Node): Record<string, Node> {
   const { contents } = node;
   return contents === null || contents === undefined || ArrayBuffer.isView(contents) ? {} : contents;

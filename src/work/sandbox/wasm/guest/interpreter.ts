@@ -1,16 +1,18 @@
 import { prelude, pythonParts } from "./parts.ts";
 import type { FromGuest, FromInterpreter, GuestLanguage, GuestRan, Load, Run, Start } from "./protocol.ts";
 
-/** Milliseconds that a program has to end by itself once it is told to. */
+/** Milliseconds that a program has to end by itself after an interrupt. */
 const grace = 1500;
-/** How often memory is looked at, in milliseconds, and the MiB that the process has beside what a program may use. */
+/**
+ * Milliseconds between two checks of memory, and the MiB that the process may have beyond a program's limit.
+ */
 const look = 100;
 const besides = 450;
 const mebibyte = 2 ** 20;
 
-/** An interpreter in a thread of its own, and what holds a program in it back. */
+/** An interpreter in its own thread, and the limits on a program in it. */
 export class Interpreter {
-  /** Resolved once it can run programs, with the reason if it never can. */
+  /** Resolves when it can run programs, or with the reason why it never can. */
   readonly ready: Promise<string | undefined>;
   readonly #worker: Worker;
   readonly #interrupt = new SharedArrayBuffer(1);
@@ -37,7 +39,7 @@ export class Interpreter {
     this.#worker.postMessage({ type: "load", load });
   }
 
-  /** Runs a program to its end or to its limit; an interpreter that did not come back is ended. */
+  /** Runs a program to its end or to its limit. Ends an interpreter that did not come back. */
   async run({ type: _, language: __, ...run }: Run): Promise<GuestRan> {
     await this.ready;
     const began = performance.now();
@@ -77,5 +79,5 @@ export class Interpreter {
   }
 }
 
-/** As this file ends: what is published is JavaScript. */
+/** The suffix of this file. Published files are JavaScript. */
 const suffix = import.meta.url.endsWith(".ts") ? "ts" : "js";

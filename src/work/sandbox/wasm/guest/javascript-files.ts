@@ -1,10 +1,10 @@
 import type { GuestFiles } from "./protocol.ts";
 
-/** What a file counts beside its bytes: so there are only so many. */
+/** The bytes that a file counts in addition to its content, which limits their number. */
 const ofFile = 1024;
 const folder = "/work/";
 
-/** The session's files as a JavaScript program has them: paths and bytes, up to `most` bytes. */
+/** The session's files as a JavaScript program sees them: paths and bytes, up to `most` bytes. */
 export class JavascriptFiles {
   readonly #most: number;
   readonly #files = new Map<string, Uint8Array>();
@@ -36,7 +36,7 @@ export class JavascriptFiles {
     return this.#files.get(plain(path));
   }
 
-  /** Why it can't be written, as an error's code; "" if it was. */
+  /** Writes a file. Returns an error code if that fails, or "". */
   put(path: string, content: Uint8Array, append: boolean): "" | "ENOSPC" | "EISDIR" | "ENOTDIR" {
     const name = plain(path);
     if (name === "" || this.names(path).length > 0) return "EISDIR";
@@ -63,12 +63,12 @@ export class JavascriptFiles {
     return true;
   }
 
-  /** Whether there is a file, or a folder with one in it. */
+  /** Whether a file exists, or a folder with a file in it. */
   exists(path: string): boolean {
     return this.#files.has(plain(path)) || this.names(path).length > 0;
   }
 
-  /** What is in a folder. */
+  /** The names in a folder. */
   names(path: string): string[] {
     const name = plain(path);
     const prefix = name === "" ? "" : `${name}/`;
@@ -77,7 +77,7 @@ export class JavascriptFiles {
   }
 }
 
-/** A path below the working folder, without `.`, `..` and what names that folder. */
+/** A path below the working folder, without `.`, `..` and the folder's own name. */
 function plain(path: string): string {
   const parts: string[] = [];
   for (const part of (path.startsWith(folder) ? path.slice(folder.length) : path).split("/")) {

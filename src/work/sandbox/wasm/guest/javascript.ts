@@ -1,4 +1,5 @@
-// A thread that is a JavaScript interpreter: QuickJS in WebAssembly. A program sees QuickJS's own globals and those of prelude.quickjs.
+// A thread with a JavaScript interpreter: QuickJS in WebAssembly. A program sees QuickJS's own globals and
+// those of prelude.quickjs.
 import variant from "@jitl/quickjs-singlefile-mjs-release-sync";
 import {
   newQuickJSWASMModuleFromVariant,
@@ -13,9 +14,9 @@ import type { GuestRan, Load, Run, ToInterpreter } from "./protocol.ts";
 
 const mebibyte = 2 ** 20;
 const stack = 256 * 1024;
-/** Milliseconds after which a program that waits for a timer looks whether it is to stop. */
+/** Milliseconds between two checks whether a program that waits for a timer must stop. */
 const slice = 50;
-/** Jobs of promises that are run before it is looked whether the program is to stop, or has exited. */
+/** The number of promise jobs between two checks whether the program must stop or has exited. */
 const mostJobs = 1000;
 const output = new BoundedOutput(send);
 let running: Promise<Ready> | undefined;
@@ -23,14 +24,14 @@ let running: Promise<Ready> | undefined;
 interface Ready {
   runtime: QuickJSRuntime;
   context: QuickJSContext;
-  /** What prelude.quickjs hands to the host. */
+  /** The functions of prelude.quickjs for the host. */
   prelude: QuickJSHandle;
   files: JavascriptFiles;
-  /** Not 0: the program is to stop. */
+  /** The program must stop if this is not 0. */
   flag: Uint8Array;
-  /** Nobody wakes who waits here. */
+  /** Nothing wakes this wait. */
   stop: Int32Array;
-  /** What the program said of its end. */
+  /** How the program ended itself. */
   exit: { code: number | undefined; stdin: string };
 }
 
@@ -60,7 +61,7 @@ async function load({ memory, disk, interrupt, prelude: source = "" }: Load): Pr
   return { runtime, context, prelude, files, flag, stop: new Int32Array(new SharedArrayBuffer(4)), exit };
 }
 
-/** What prelude.quickjs calls. */
+/** The functions that prelude.quickjs calls. */
 function hostObject(context: QuickJSContext, files: JavascriptFiles, exit: Ready["exit"]): QuickJSHandle {
   const host = context.newObject();
   const add = (name: string, answer: (...values: QuickJSHandle[]) => QuickJSHandle | undefined) =>
@@ -127,7 +128,7 @@ function run(
       ...(value === undefined ? {} : { value: value.slice(0, characters) }),
       exitCode: exit.code ?? (outcome === "finished" ? 0 : 1),
       ...files.changes(),
-      // What it left to be run would run in the next program's time.
+      // Its remaining jobs would run in the next program's time.
       lost: (ready.flag[0] !== 0 || exit.code !== undefined) && ready.runtime.hasPendingJob(),
     };
   } catch (error) {
@@ -140,7 +141,10 @@ function run(
 
 type Told = Pick<GuestRan, "outcome"> & { value?: string };
 
-/** Runs code as a script, or as a module if it is none: only there may it await and import. */
+/**
+ * Runs code as a script, or as a module if it is not one. Only modules may use `await` and `import` at the
+ * top.
+ */
 function execute(ready: Ready, code: string): Told {
   const { context, runtime } = ready;
   const asModule = /^\s*(import|export)\b|\bawait\b/m.test(code) && !isScript(context, code);
@@ -150,7 +154,7 @@ function execute(ready: Ready, code: string): Told {
     for (;;) {
       const jobs = runtime.executePendingJobs(mostJobs);
       if (jobs.error) return failed(ready, jobs.error);
-      // An interrupt in a job only rejects its promise, and the program would seem to have finished.
+      // An interrupt in a job only rejects the job's promise, so the program would seem to have finished.
       if (ready.flag[0] !== 0) return { outcome: "failed" };
       if (ready.exit.code !== undefined) break;
       if (runtime.hasPendingJob()) continue;
@@ -170,7 +174,7 @@ function execute(ready: Ready, code: string): Told {
   }
 }
 
-/** Whether it can be read as a script: then `await` is only a word in it, or in an async function. */
+/** Whether code parses as a script, in which `await` is an ordinary name outside async functions. */
 function isScript(context: QuickJSContext, code: string): boolean {
   const result = context.evalCode(code, "program.js", { compileOnly: true });
   if (result.error) result.error.dispose();

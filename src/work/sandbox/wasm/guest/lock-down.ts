@@ -2,14 +2,15 @@ import type { FromInterpreter } from "./protocol.ts";
 
 const post = postMessage.bind(globalThis);
 
-/** To the main thread; nobody else in this one can, after `lockDown`. */
+/** Sends a message to the main thread. After `lockDown`, nothing else in this thread can. */
 export function send(message: FromInterpreter): void {
   post(message);
 }
 
 /**
- * Makes this thread look like a browser's worker, for libraries that would look for Node's modules, and its console silent: that of
- * Deno writes where the main thread speaks with Everturn, and libraries keep it for programs to call.
+ * Makes this thread look like a browser's worker to libraries that would look for Node's modules. Also
+ * silences its console: Deno's writes to the channel between the main thread and Everturn, and libraries keep
+ * a reference to it that programs can call.
  */
 export function looksLikeBrowser(): void {
   for (const name of ["Deno", "process", "Buffer"]) Reflect.deleteProperty(globalThis, name);
@@ -23,7 +24,10 @@ const doors = [
   ..."onmessage addEventListener prompt alert confirm".split(" "),
 ];
 
-/** Takes away what of the thread's globals leads out of it. Deno's permissions hold without this; it is one wall more. */
+/**
+ * Removes the thread's globals that lead out of it. Deno's permissions apply without this. It is an
+ * additional barrier.
+ */
 export function lockDown(): void {
   for (const name of doors) {
     for (let owner: object | null = globalThis; owner !== null; owner = Object.getPrototypeOf(owner))

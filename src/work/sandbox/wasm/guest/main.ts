@@ -1,5 +1,5 @@
-// The main thread of a Deno process that holds interpreters: it never runs a program, so it hears what Everturn says, sees to
-// the limits, and ends the process when nobody is there any more.
+// The main thread of a Deno process with interpreters. It never runs a program, so it can always receive
+// Everturn's messages and enforce limits. It ends the process when Everturn is gone.
 import { Interpreter } from "./interpreter.ts";
 import type { FromGuest, GuestLanguage, Start, ToGuest } from "./protocol.ts";
 
@@ -7,7 +7,7 @@ const encoder = new TextEncoder();
 const interpreters = new Map<GuestLanguage, Interpreter>();
 let start: Start | undefined;
 
-/** On a line of its own, whatever else was written. */
+/** Writes a message on a line of its own, whatever was written before. */
 function tell(message: FromGuest): void {
   const bytes = encoder.encode(`\n${start?.key} ${JSON.stringify(message)}\n`);
   for (let written = 0; written < bytes.length; ) written += Deno.stdout.writeSync(bytes.subarray(written));

@@ -1,4 +1,4 @@
-// Run once: starts a Python and writes its memory beside this file, for others to begin from.
+// Runs once: starts a Python and writes its memory next to this file, as the start of other interpreters.
 import { pythonParts } from "./parts.ts";
 import type { FromInterpreter, Load } from "./protocol.ts";
 

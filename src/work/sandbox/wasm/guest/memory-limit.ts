@@ -2,8 +2,8 @@ const page = 65_536;
 const memorySection = 5;
 
 /**
- * A WebAssembly module whose own memory has `least` bytes at least and `most` at most, whatever it asked for: then it is told that
- * there is no more, as by an operating system. Throws if it has none.
+ * Changes a WebAssembly module so that its own memory has from `least` to `most` bytes, whatever it requests.
+ * Beyond that, it learns that memory is exhausted, as from an operating system. Throws if it has no memory.
  */
 export function limitMemory(module: Uint8Array, least: number, most: number): Uint8Array<ArrayBuffer> {
   let at = 8;
@@ -30,7 +30,7 @@ export function limitMemory(module: Uint8Array, least: number, most: number): Ui
   throw new Error("the module has no memory of its own");
 }
 
-/** An unsigned number of seven bits a byte (LEB128), and where the next one begins. */
+/** Reads an unsigned number with seven bits per byte (LEB128), and the position after it. */
 function readNumber(bytes: Uint8Array, start: number): { value: number; next: number } {
   let value = 0;
   for (let at = start, factor = 1; ; at++, factor *= 128) {

@@ -3,7 +3,7 @@ import type { PythonParts } from "./protocol.ts";
 
 const mebibyte = 2 ** 20;
 
-/** Reads what Python is made of from the folder in which this file lies; its memory has at most `memory` MiB. */
+/** Reads the parts of Python from this file's folder. Its memory is limited to `memory` MiB. */
 export function pythonParts(memory: number): PythonParts {
   const snapshot = optional("snapshot.bin");
   const packages = optional("packages.zip");
@@ -19,7 +19,7 @@ export function pythonParts(memory: number): PythonParts {
   };
 }
 
-/** What JavaScript finds beside the language. */
+/** The JavaScript code with the globals of programs. */
 export function prelude(): string {
   return text("prelude.quickjs");
 }

@@ -1,20 +1,20 @@
-/** What travels between Everturn and a Deno process that holds interpreters: JSON, a line a message. */
+/** The messages between Everturn and a Deno process with interpreters: JSON, one message per line. */
 
 export type GuestLanguage = "python" | "javascript";
 
-/** Files by their paths below the working folder, base64. */
+/** Files in base64, by their paths below the working folder. */
 export type GuestFiles = Record<string, string>;
 
-/** The first message: what holds for all of the process's life. Sizes in MiB. */
+/** The first message, with the settings for all of the process's life. Sizes are in MiB. */
 export interface Start {
   type: "start";
-  /** What each line to Everturn begins with, so that nobody else's is taken for one. */
+  /** The prefix of each line to Everturn, which distinguishes these lines from other output. */
   key: string;
   memory: number;
   disk: number;
 }
 
-/** Starts an interpreter, if it isn't there. Answered by `ready`. */
+/** Starts an interpreter unless it runs. The answer is `ready`. */
 export interface Prepare {
   type: "prepare";
   language: GuestLanguage;
@@ -28,14 +28,14 @@ export interface Run {
   /** Seconds, characters. */
   time: number;
   output: number;
-  /** What became of the files since the interpreter saw them. */
+  /** The changes to the files since the interpreter saw them. */
   put: GuestFiles;
   removed: string[];
 }
 
 export type ToGuest = Start | Prepare | Run;
 
-/** What came of a run, but for its output, which came before it. */
+/** The result of a run without its output, which came before. */
 export interface GuestRan {
   type: "ran";
   outcome: "finished" | "failed" | "time-limit" | "memory-limit" | "output-limit" | "disk-limit" | "ended";
@@ -44,7 +44,7 @@ export interface GuestRan {
   seconds: number;
   put: GuestFiles;
   removed: string[];
-  /** The interpreter is gone. */
+  /** The interpreter has ended. */
   lost: boolean;
 }
 
@@ -54,45 +54,48 @@ export type FromGuest =
   | { type: "output"; stream: "stdout" | "stderr"; text: string }
   | GuestRan;
 
-/** To an interpreter's thread. */
+/** Messages to an interpreter's thread. */
 export type ToInterpreter =
   | { type: "load"; load: Load }
   | { type: "run"; run: Omit<Run, "type" | "language"> };
 
-/** What an interpreter is made of. The main thread alone reads files. */
+/** The parts of an interpreter. Only the main thread reads files. */
 export interface Load {
   /** MiB. */
   disk: number;
   memory: number;
-  /** 2: the program is to stop. */
+  /** 2 means that the program must stop. */
   interrupt: SharedArrayBuffer;
   python?: PythonParts;
-  /** Of JavaScript: what it finds beside the language. */
+  /** For JavaScript: the code with the globals of programs. */
   prelude?: string;
 }
 
-/** Of Python: its module with the memory that it may have, its library, and what it begins with. */
+/** The parts of Python: its module with its memory limit, its library, and its initial state. */
 export interface PythonParts {
   module: WebAssembly.Module;
   library: Uint8Array;
-  /** What `pyodide-lock.json` says of itself. */
+  /** The `info` of `pyodide-lock.json`. */
   info: Record<string, string>;
   driver: string;
-  /** Packages as a zip file, if there are any. */
+  /** Packages as a zip file, if any. */
   packages?: Uint8Array;
-  /** The memory after the start; without it, one is made and handed back, once `warm` has run. */
+  /**
+   * The memory after the start. If absent, the interpreter makes a snapshot after `warm` has run and returns
+   * it.
+   */
   snapshot?: Uint8Array;
   warm: string;
 }
 
-/** From an interpreter's thread. */
+/** Messages from an interpreter's thread. */
 export type FromInterpreter =
   | { type: "ready"; snapshot?: Uint8Array }
   | { type: "unusable"; reason: string }
   | { type: "output"; stream: "stdout" | "stderr"; text: string }
   | { type: "flooded" }
-  /** The session's files are there: the program's time begins. */
+  /** The session's files are in place, and the program's time begins. */
   | { type: "begun" }
-  /** The program is over: what follows is not its time. */
+  /** The program has ended, and its time with it. */
   | { type: "over" }
   | Omit<GuestRan, "seconds">;

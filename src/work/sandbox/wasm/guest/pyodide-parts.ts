@@ -1,4 +1,7 @@
-/** What this folder uses of Pyodide and of Emscripten's file system in memory (`pyodide.mjs` is not there when types are checked). */
+/**
+ * The parts of Pyodide and of Emscripten's file system in memory that this folder uses (`pyodide.mjs` is
+ * absent when types are checked).
+ */
 export interface Pyodide {
   FS: FileSystem;
   runPython(code: string, options?: { globals: PythonDict }): unknown;
@@ -17,7 +20,7 @@ export interface PythonDict {
   get(name: string): RunProgram;
 }
 
-/** `run` of driver.py. */
+/** The function `run` of driver.py. */
 export interface RunProgram {
   callPromising(code: string): Promise<{ toJs(): unknown[]; destroy(): void }>;
 }
@@ -43,7 +46,7 @@ export interface FileSystem {
 /** A file, a folder or a link in memory. */
 export interface Node {
   mode: number;
-  /** Of a file, what it holds: bytes of which `usedBytes` count. */
+  /** For a file: its content. Only the first `usedBytes` bytes count. */
   contents: Record<string, Node> | Uint8Array | Int8Array | null;
   usedBytes?: number;
 }

@@ -2,12 +2,12 @@ import { folder } from "./file-quota.ts";
 import type { GuestFiles } from "./protocol.ts";
 import type { FileSystem, Node } from "./pyodide-parts.ts";
 
-/** The working folder, and how deep and how many files of it leave the interpreter. */
+/** The working folder, and the limits on the depth and the number of its files that leave the interpreter. */
 export const workFolder = "/work";
 const deepest = 50;
 const most = 10_000;
 
-/** What of the working folder Everturn knows, and what a program has changed since. */
+/** The state of the working folder that Everturn knows, and a program's changes since. */
 export class PythonFiles {
   readonly #fileSystem: FileSystem;
   readonly #known = new Map<string, Node>();
@@ -17,12 +17,12 @@ export class PythonFiles {
     this.#fileSystem = fileSystem;
   }
 
-  /** A file that is written is told of again. */
+  /** Notes that a file was written, so that it is sent again. */
   written(node: Node): void {
     this.#written.add(node);
   }
 
-  /** What Everturn changed since. What a program left in the way goes. */
+  /** Applies Everturn's changes. Removes what a program left in their way. */
   take(put: GuestFiles, removed: readonly string[]): void {
     for (const path of removed) {
       if (this.#known.delete(path)) this.#remove(`${workFolder}/${path}`);
@@ -41,7 +41,7 @@ export class PythonFiles {
     this.#written.clear();
   }
 
-  /** What a program changed since. */
+  /** Returns a program's changes. */
   changes(): { put: GuestFiles; removed: string[] } {
     const now = new Map<string, Node>();
     this.#walk(this.#fileSystem.lookupPath(workFolder).node, "", 0, now);
@@ -56,7 +56,7 @@ export class PythonFiles {
     return { put, removed };
   }
 
-  /** A folder and those above it, in which files may be made. */
+  /** Makes a folder and its parents, and makes them writable. */
   #makeFolder(path: string): void {
     const parts = path.split("/");
     for (let count = 2; count <= parts.length; count++) {

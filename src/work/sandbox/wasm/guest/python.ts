@@ -1,5 +1,5 @@
-// A thread that is a Python interpreter: Pyodide, to which this looks like a browser's, and out of which nothing leads but what
-// the main thread is sent.
+// A thread with a Python interpreter, Pyodide. The thread looks like a browser's to Pyodide. Its messages to
+// the main thread are the only way out.
 import { BoundedOutput } from "./bounded-output.ts";
 import { boundFiles } from "./file-quota.ts";
 import { lockDown, looksLikeBrowser, send } from "./lock-down.ts";
@@ -15,7 +15,7 @@ let running: Promise<Ready> | undefined;
 interface Ready {
   execute: RunProgram;
   files: PythonFiles;
-  /** Opens standard input anew: a program may close it. */
+  /** Reopens standard input, because a program may close it. */
   takeInput(text: string): void;
 }
 
@@ -55,7 +55,7 @@ async function load({ python, disk, interrupt }: Load): Promise<Ready> {
   return { execute: globals.get("run"), files, takeInput: (text) => giveInput(pyodide, text) };
 }
 
-/** What file descriptor 0 reads: `open(0)`, `os.read(0, …)` and `input()` take their turns. */
+/** The input of file descriptor 0. `open(0)`, `os.read(0, …)` and `input()` share it. */
 function giveInput(pyodide: Pyodide, text: string): void {
   let left = new TextEncoder().encode(text);
   const read = (buffer: Uint8Array) => {
@@ -67,7 +67,7 @@ function giveInput(pyodide: Pyodide, text: string): void {
   pyodide.setStdin({ read, isatty: false });
 }
 
-/** Leaves Python nothing of JavaScript but what `asyncio` needs. */
+/** Removes Python's access to JavaScript, except for what `asyncio` needs. */
 function closeDoors(pyodide: Pyodide): void {
   const { scheduleCallback, config } = pyodide._api;
   const { enableRunUntilComplete } = config;
@@ -103,7 +103,7 @@ async function start(python: PythonParts): Promise<Pyodide> {
   });
 }
 
-/** Runs a program; what it brings the interpreter down with is told as its end. */
+/** Runs a program. If it brings the interpreter down, that is reported as its end. */
 async function run(
   { execute, files, takeInput }: Ready,
   { code, stdin, output: characters, put, removed }: Omit<Run, "type" | "language">,
