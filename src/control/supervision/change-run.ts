@@ -2,6 +2,7 @@ import type { Plan, PlanChange } from "../../contracts/plan.ts";
 import { stepOf } from "../../contracts/stages.ts";
 import { changePlan } from "../../plan/pipeline/change-plan.ts";
 import { readStepReservations } from "../../results/ledger/reservations.ts";
+import { withMovedPlugins } from "../../run/folder/moved-plugins.ts";
 import type { OpenRun } from "../../run/folder/open-runs.ts";
 import { lastRecordedStep } from "../../run/folder/recorded-steps.ts";
 import { planRow } from "../../run/store/keys.ts";
@@ -21,7 +22,7 @@ export async function changeRun(
   const begun = admitted.reduce((most, step) => Math.max(most, step), recorded);
   let result: { plan: Plan; change: PlanChange } | undefined;
   const changedPlan = (plans: readonly Plan[]) => {
-    const { plan, changed } = changePlan(plans.at(-1) ?? known, overrides, begun);
+    const { plan, changed } = changePlan(withMovedPlugins(plans.at(-1) ?? known), overrides, begun);
     result = undefined;
     if (changed.length === 0) return undefined;
     const change = { at: new Date().toISOString(), step: recorded, changed };

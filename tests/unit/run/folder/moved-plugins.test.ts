@@ -3,8 +3,10 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { JsonObject } from "../../../../src/contracts/json.ts";
 import type { ResolvedLoop, ResolvedPlugin } from "../../../../src/contracts/plan.ts";
+import { changeRun } from "../../../../src/control/supervision/change-run.ts";
 import { createRunFolder } from "../../../../src/run/folder/create-run-folder.ts";
 import { openRunFolder } from "../../../../src/run/folder/open-runs.ts";
+import { planRow } from "../../../../src/run/store/keys.ts";
 import { samplePlan } from "../../../support/sample-plan.ts";
 import { temporaryFolder } from "../../../support/temporary-folder.ts";
 
@@ -33,6 +35,14 @@ test("a run whose loop was merged into another one finds it there, under the nam
   const found = await reopened({ loop, loops: { talk: loop } });
   expect(found.loop).toEqual(moved);
   expect(found.loops).toEqual({ talk: moved });
+});
+
+test("a change of the plan records where the plugin is now", async () => {
+  const loop = loopAt(ours, "loop-simulated-user", { user: "user", maxTurns: 30 });
+  const run = await openRunFolder(runs, await createRunFolder({ ...plan, loop }, runs, undefined, false));
+  await changeRun(run, ["steps=2"]);
+  const { workflow } = loopAt(ours, "loop-interaction", {});
+  expect(await run.store.read(planRow(2))).toMatchObject({ steps: 2, loop: { name: loop.name, workflow } });
 });
 
 test("a plugin that an alias replaces gets what the alias presets", async () => {

@@ -11,6 +11,7 @@ import { planDocument } from "../../../../plan/pipeline/read/plan-document.ts";
 import { runId, runsOf } from "../../../../results/studies/job-runs.ts";
 import { type CheckedStudy, isTrainJob } from "../../../../results/studies/read-study.ts";
 import { evaluationNames, jobResult } from "../../../../results/studies/study-results.ts";
+import { withMovedPlugins } from "../../../../run/folder/moved-plugins.ts";
 import { openRunFolder } from "../../../../run/folder/open-runs.ts";
 import { lastRecordedStep } from "../../../../run/folder/recorded-steps.ts";
 import { isRun } from "../../../../run/folder/run-file.ts";
@@ -90,7 +91,8 @@ async function refuseOther(runs: string, run: string, plan: Plan): Promise<void>
   const begun = await store.read(planRow(1));
   if (begun === undefined) return;
   const settings = (one: Plan) => JSON.stringify(planDocument(one).value);
-  if (settings(begun) !== settings(plan)) throw new EverturnError("STUDY_RUN_DIFFERS", { run });
+  if (settings(withMovedPlugins(begun)) !== settings(plan))
+    throw new EverturnError("STUDY_RUN_DIFFERS", { run });
 }
 
 /** Whether all of its steps are recorded, and the evaluation at its end. */
