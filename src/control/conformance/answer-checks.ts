@@ -6,22 +6,22 @@ import { Broken } from "./promise.ts";
 import { callText, shortened, type ToolSubject, withTool } from "./tool-subject.ts";
 
 /**
- * A longer answer crosses threads and is kept for nothing: the model reads 8,000 characters of it, if nothing
- * else is said.
+ * The longest answer, in characters. A longer one crosses threads and is stored for nothing, because the model reads
+ * 8,000 characters by default.
  */
 const longestAnswer = 2 ** 20;
 
-/** It loads, in a thread of its own. */
+/** Checks that the tool loads, in a thread of its own. */
 export async function loading(subject: ToolSubject): Promise<void> {
   await withTool(subject, async () => {});
 }
 
-/** Each call is answered within its time-out. */
+/** Checks that each call is answered within its time-out. */
 export async function timeOut(subject: ToolSubject): Promise<void> {
   await withTool(subject, (called) => eachAlone(subject, called).then(() => {}));
 }
 
-/** Its schemas let through what they give as examples and defaults. */
+/** Checks that the schemas allow their own examples and defaults. */
 export async function schema({ resolved }: ToolSubject): Promise<void> {
   const functions = toolFunctions(resolved);
   for (const { name, parameters } of functions) lookAt(parameters, functions.length > 1 ? `${name}: ` : "");
@@ -56,7 +56,7 @@ function lookAt(parameters: JsonObject, of: string): void {
   }
 }
 
-/** Each case is answered as it says. */
+/** Checks that each case gets the expected answer. */
 export async function answers(subject: ToolSubject): Promise<void> {
   await withTool(subject, async (called) => {
     const state = await called.create();
@@ -84,14 +84,14 @@ export async function answers(subject: ToolSubject): Promise<void> {
   });
 }
 
-/** Whatever the schema lets through is answered. */
+/** Checks that everything the schema allows is answered. */
 export async function oddArguments(subject: ToolSubject): Promise<void> {
   await withTool(subject, async (called) => {
     for (const [index, one] of subject.odd.entries()) await alone(called, one, `check/odd-${index}`);
   });
 }
 
-/** An answer is well-formed text of a size that can be kept. */
+/** Checks that an answer is well-formed text of an acceptable size. */
 export async function output(subject: ToolSubject): Promise<void> {
   await withTool(subject, async (called) => {
     for (const [index, one] of [...subject.cases, ...subject.odd].entries()) {

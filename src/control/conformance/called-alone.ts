@@ -3,7 +3,7 @@ import type { ToolCase } from "./cases.ts";
 import { Broken } from "./promise.ts";
 import { answerText, callText, type RunningTool, shortened, type ToolSubject } from "./tool-subject.ts";
 
-/** Calls each case alone, on an instance of its own where there is state. */
+/** Calls each case alone, on an instance of its own if the tool has state. */
 export async function eachAlone(
   subject: ToolSubject,
   called: RunningTool,
@@ -14,12 +14,12 @@ export async function eachAlone(
   return answers;
 }
 
-/** What a call on an instance of its own is answered, as text. */
+/** The answer to a call on an instance of its own, as text. */
 export async function alone(called: RunningTool, one: ToolCase, instance: string): Promise<string> {
   return answerText(await answered(called, one, instance));
 }
 
-/** What a call on an instance of its own is answered. */
+/** The answer to a call on an instance of its own. */
 export async function answered(
   { create, call, tool }: RunningTool,
   one: ToolCase,
@@ -36,7 +36,7 @@ export function steady({ cases }: ToolSubject): ToolCase[] {
   return cases.filter(({ varies }) => varies !== true);
 }
 
-/** Throws if a call was answered in another way than before. */
+/** Throws if a call was answered differently than before. */
 export function differ(one: ToolCase, before: string, after: string, when: string, advice: string): void {
   if (before === after) return;
   throw new Broken(

@@ -13,7 +13,7 @@ import {
   withTool,
 } from "./tool-subject.ts";
 
-/** A call ends soon after its signal is aborted. */
+/** Checks that a call ends soon after its signal aborts. */
 export async function signal(subject: ToolSubject): Promise<void> {
   const { resolved, name, cases } = subject;
   const limit = Math.max(resolved.timeout, grace * 2);
@@ -63,7 +63,7 @@ export async function signal(subject: ToolSubject): Promise<void> {
   }
 }
 
-/** After a cancelled call the next one is answered as ever. */
+/** Checks that the call after a cancelled one is answered as usual. */
 export async function cancellation(subject: ToolSubject): Promise<void> {
   await withTool(subject, async (called) => {
     const expected = await eachAlone(subject, called);
@@ -74,7 +74,7 @@ export async function cancellation(subject: ToolSubject): Promise<void> {
       const cancelled = called.call(one, { instance, state, signal: controller.signal });
       await begun();
       controller.abort(new Error("the trajectory was cancelled"));
-      await cancelled.catch(() => {}); // as it was asked to
+      await cancelled.catch(() => {}); // its cancellation is expected
       const advice =
         "Release in `finally` everything that a call holds (a lock, a place in line, a connection): it can be aborted at any await.";
       const after = await alone(called, one, `check/after-${index}`).catch((error: unknown) => {

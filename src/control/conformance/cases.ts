@@ -65,7 +65,7 @@ export interface PluginCheckOptions {
   effects?: string | (() => unknown);
 }
 
-/** The task that a plugin is tried with. */
+/** The task that a plugin is tested with. */
 export function taskOf({ task = {} }: PluginCheckOptions, groundTruth = "42"): Task {
   return {
     data_source: "everturn-plugin-check",

@@ -6,7 +6,7 @@ import { Broken, type PluginCheck, pluginCheck } from "./promise.ts";
 const advice =
   "Read the tasks in a stable order that depends on no clock, random numbers, folder order or response order.";
 
-/** What a data set promises. */
+/** The promises of a data set. */
 export function datasetChecks(plugin: ResolvedPlugin): PluginCheck[] {
   const asked = async () => Object(await elsewhere(plugin));
   return [

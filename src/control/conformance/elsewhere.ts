@@ -5,21 +5,21 @@ import type { ResolvedPlugin } from "../../contracts/plan.ts";
 import { killChild } from "./kill-child.ts";
 import { Broken } from "./promise.ts";
 
-/** What a process is asked about a plugin. */
+/** A request to a process about a plugin. */
 export interface Question {
   plugin: ResolvedPlugin;
   asked: JsonObject;
 }
 
-/** What it says. */
+/** The process's reply. */
 export type Said = { answer: JsonValue } | { broken: { seen: string; advice: string } };
 
-/** A process that has not answered by then hangs, ms. */
+/** A process that has not replied within this time hangs, in ms. */
 const patience = 120_000;
 
 /**
- * Has a process of its own do with a plugin what its kind's probe does (`probes/`), and kills it (SIGKILL) when it has
- * answered. Throws Broken.
+ * Runs the probe of a plugin's kind (`probes/`) in a separate process, and kills it (SIGKILL) after its reply.
+ * Throws Broken.
  */
 export async function elsewhere(plugin: ResolvedPlugin, asked: JsonObject = {}): Promise<JsonValue> {
   const child = fork(ownModule("src/control/conformance/probe-process"), {
@@ -33,7 +33,7 @@ export async function elsewhere(plugin: ResolvedPlugin, asked: JsonObject = {}):
     heard.reject(new Broken(`it did nothing for ${patience / 1000} s`, advice));
   }, patience);
   child.on("message", (said: Said) => heard.resolve(said));
-  // After what it has said: its exit alone may be heard of before.
+  // After its reply, because its exit may be reported first.
   child.on("close", (code) => {
     const waits = "it awaited something that never came";
     const seen = code === 0 ? waits : `it ended the process of its worker, with exit code ${code}`;

@@ -6,7 +6,7 @@ import type { ResolvedPlugin } from "../../contracts/plan.ts";
 import { elsewhere } from "./elsewhere.ts";
 import { Broken, type PluginCheck, pluginCheck } from "./promise.ts";
 
-/** What a loss promises. */
+/** The promises of a loss. */
 export function lossChecks(plugin: ResolvedPlugin): PluginCheck[] {
   const step = () =>
     inFolder(async (folder) => Object(await elsewhere(plugin, { initial: join(folder, "initial") })));
@@ -36,7 +36,7 @@ export function lossChecks(plugin: ResolvedPlugin): PluginCheck[] {
   ];
 }
 
-/** What a trainer promises. */
+/** The promises of a trainer. */
 export function trainerChecks(plugin: ResolvedPlugin): PluginCheck[] {
   const advice = "Save everything that the next step depends on: moments, counters, the random state.";
   return [
@@ -69,7 +69,7 @@ export function trainerChecks(plugin: ResolvedPlugin): PluginCheck[] {
   ];
 }
 
-/** What a policy promises. */
+/** The promises of a policy. */
 export function policyChecks(plugin: ResolvedPlugin): PluginCheck[] {
   const drawn = async (folder: string, asked: Record<string, JsonValue> = {}) =>
     listOf(await elsewhere(plugin, { folder, ...asked }));

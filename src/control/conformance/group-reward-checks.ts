@@ -9,8 +9,8 @@ import { oddTexts } from "./sample-values.ts";
 type Scores = (GroupScore | Unscored)[];
 
 /**
- * What a reward of groups promises. Its cases, `reward` of which is what the pipeline's other rewards gave, are
- * one group.
+ * The promises of a group reward. Its cases form one group, and their `reward` is the score of the pipeline's other
+ * rewards.
  */
 export function groupRewardChecks(plugin: ResolvedPlugin, options: PluginCheckOptions): PluginCheck[] {
   const { name, config } = plugin;

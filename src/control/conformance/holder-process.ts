@@ -3,7 +3,7 @@ import { messageOf } from "../../base/errors/message-of.ts";
 import { toolThread } from "../../work/tools/tool-thread.ts";
 import type { HolderSaid, HolderStart } from "./killed-holder.ts";
 
-// The process of a worker that holds an instance of a tool, until it is killed.
+// The process of a worker that holds an instance of a tool until it is killed.
 
 function say(said: HolderSaid): void {
   process.send?.(said);
@@ -20,10 +20,10 @@ process.once("message", async ({ resolved, name, task, first, called }: HolderSt
     const key = `${instance}/1/0`;
     const execution = { instance, function: called, key, attempt: 1, config, isReplay: false, signal };
     if (first !== undefined) await plugin.execute(first.arguments, execution, state);
-    flushCompileCache(); // what is killed writes nothing later
+    flushCompileCache(); // a killed process can't write it later
     say({ ready: true });
   } catch (error) {
     say({ failed: messageOf(error) });
   }
 });
-process.on("disconnect", () => process.exit()); // who was to kill it has gone
+process.on("disconnect", () => process.exit()); // the process that was to kill this one has gone

@@ -1,4 +1,7 @@
-/** Awaits `work` in a process that would end where it has nothing else to wait for: promises alone keep none alive. */
+/**
+ * Awaits `work` in a process that would end if it had nothing else to wait for, because promises alone don't keep it
+ * alive.
+ */
 export async function keptAlive<Result>(work: Promise<Result>): Promise<Result> {
   const timer = setInterval(() => {}, 60_000);
   try {

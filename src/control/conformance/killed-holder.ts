@@ -8,22 +8,22 @@ import { killChild } from "./kill-child.ts";
 import { Broken } from "./promise.ts";
 import { creationOf, type ToolSubject, withTool } from "./tool-subject.ts";
 
-/** What a process that is to be killed is told: make an instance and this call. */
+/** The instructions for a process that will be killed: create an instance and make this call. */
 export interface HolderStart {
   resolved: ResolvedTool;
   name: string;
   task: Task;
   first: ToolCase | undefined;
-  /** The function that it calls. */
+  /** The function to call. */
   called: string;
 }
 
-/** What it says: what the instance holds, and that it is ready to be killed, or why it will never be. */
+/** Its messages: a handle that the instance holds, and that it is ready to be killed, or why it never will be. */
 export type HolderSaid = { handle: JsonValue } | { ready: true } | { failed: string };
 
 /**
- * Has a process make an instance and a call, and kills it (SIGKILL). Returns the handles that the instance gave meanwhile; none,
- * and no process, if it gives none here either.
+ * Lets a process create an instance and make a call, and kills it (SIGKILL). Returns the handles that the instance
+ * provided until then. If it provides none in this process, returns none without starting the other one.
  */
 export async function holdElsewhere(subject: ToolSubject): Promise<JsonValue[]> {
   if (!(await holdsAnything(subject))) return [];
@@ -39,7 +39,7 @@ export async function holdElsewhere(subject: ToolSubject): Promise<JsonValue[]> 
     else if ("ready" in said) ready.resolve();
     else ready.reject(new Broken(`making an instance failed: ${said.failed}`, "Correct it."));
   });
-  // After what it has said: its exit alone may be heard of before.
+  // After its messages, because its exit may be reported first.
   child.on("close", () =>
     ready.reject(new Broken("it ended the process of its worker", "Leave the process alone.")),
   );

@@ -12,7 +12,7 @@ const call = '<tool_call>{"name": "calculator", "arguments": {"expression": "6 *
 
 const usual: readonly LoopCase[] = [{ actions: [call, "It is 42.", "42", "42"] }];
 
-/** What an agent loop promises. */
+/** The promises of an agent loop. */
 export function loopChecks(plugin: ResolvedPlugin, options: PluginCheckOptions): PluginCheck[] {
   const own = (options.cases ?? []).filter((one): one is LoopCase => "actions" in one);
   const cases = own.length > 0 ? own : usual;

@@ -8,7 +8,7 @@ import { Broken, type PluginCheck, pluginCheck } from "./promise.ts";
 
 const says = "its manifest is valid and matches its package";
 
-/** The check of a plugin that no pipeline could use. */
+/** The failed check of a plugin that no pipeline could use. */
 export function refusedManifest(plugin: string, problems: readonly Problem[]): PluginCheck {
   return pluginCheck(
     plugin,
@@ -25,7 +25,7 @@ export function refusedManifest(plugin: string, problems: readonly Problem[]): P
   );
 }
 
-/** The check of a manifest that a pipeline would take: whether the package around it says the same. */
+/** Checks that the package around a valid manifest agrees with it. */
 export function manifestCheck(plugin: ResolvedPlugin): PluginCheck {
   return pluginCheck(plugin.name, "manifest", says, async () => lookAtPackage(plugin), true);
 }

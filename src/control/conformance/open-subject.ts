@@ -16,12 +16,12 @@ import { checkConfig } from "../../plugin/registry/config.ts";
 import { discoverPlugins, hasManifest } from "../../plugin/registry/discover.ts";
 import { resolvePlugin } from "../../plugin/registry/resolve.ts";
 
-/** What is checked: a plugin as a pipeline would have it, or why none could. */
+/** The object of the checks: a plugin as a pipeline would resolve it, or the problems that prevent this. */
 export type Subject = { readonly plugin: ResolvedPlugin } | { readonly problems: readonly Problem[] };
 
 /**
- * Finds the plugin that a reference names, a file, a folder or a name, as a pipeline in `base` would. Throws
- * PLUGIN_NOT_FOUND if there is nothing of that name.
+ * Resolves a reference to a plugin (a file, a folder or a name) like a pipeline in `base`. Throws PLUGIN_NOT_FOUND
+ * if nothing has that name.
  */
 export async function openSubject(given: string, base: string, config?: JsonObject): Promise<Subject> {
   const reference = pathLike(given, base);
@@ -68,7 +68,7 @@ export async function openSubject(given: string, base: string, config?: JsonObje
   }
 }
 
-/** A path may be written without ./ here, and a folder's is what leads to it. */
+/** Adds ./ to a path, which may be written without it here. A folder's path is made relative. */
 function pathLike(given: string, base: string): string {
   const [file = given] = given.split("#");
   const path = resolve(base, file);

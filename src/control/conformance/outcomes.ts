@@ -1,17 +1,19 @@
 import { type EverturnError, isEverturnError } from "../../base/errors/everturn-error.ts";
 import type { PluginCheck, PromiseName } from "./promise.ts";
 
-/** What became of a promise that was checked. */
+/** The outcome of a checked promise. */
 export interface PromiseOutcome {
   promise: PromiseName;
   says: string;
   outcome: "kept" | "broken" | "not checked";
-  /** Of one that is broken: what was seen, and what to change. */
+  /** For a broken promise: the observed behavior, and the change to make. */
   seen?: string;
   advice?: string;
 }
 
-/** Runs checks one after the other; those after a broken basis are left out. Throws what is no broken promise. */
+/**
+ * Runs checks one after the other, and stops after a failed basis. Throws every error that is not a broken promise.
+ */
 export async function* outcomesOf(checks: readonly PluginCheck[]): AsyncGenerator<PromiseOutcome> {
   let hasBasis = true;
   for (const { promise, says, isBasis, run } of checks) {

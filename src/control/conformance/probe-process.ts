@@ -7,7 +7,7 @@ import type { Question, Said } from "./elsewhere.ts";
 import { keptAlive } from "./kept-alive.ts";
 import { Broken, brokenBy } from "./promise.ts";
 
-// A process that does something with a plugin, says what came of it, and is killed.
+// A process that runs a probe of a plugin, sends the result, and is killed.
 
 type Probe = (plugin: ResolvedPlugin, asked: JsonObject) => Promise<JsonValue>;
 
@@ -20,7 +20,7 @@ const probes: Partial<Record<PluginManifest["kind"], () => Promise<{ probe: Prob
   tracker: () => import("./probes/tracker.ts"),
 };
 
-// Before a plugin takes the globals away that are none of a workflow's.
+// Saved before a plugin removes the globals that workflow code does not have.
 const send = process.send?.bind(process);
 
 async function answer({ plugin, asked }: Question): Promise<Said> {
@@ -38,6 +38,6 @@ async function answer({ plugin, asked }: Question): Promise<Said> {
 
 process.once("message", async (question: Question) => {
   const said = await answer(question);
-  flushCompileCache(); // what is killed writes nothing later
+  flushCompileCache(); // a killed process can't write it later
   await keptAlive(new Promise<void>((resolve) => send?.(said, undefined, undefined, () => resolve())));
 });

@@ -41,7 +41,7 @@ export interface PluginCheck {
   run(): Promise<void>;
 }
 
-/** A promise that was broken: what was seen, and what to change. */
+/** A broken promise: the observed behavior, and the change to make. */
 export class Broken extends Error {
   readonly advice: string;
 
@@ -51,7 +51,7 @@ export class Broken extends Error {
   }
 }
 
-/** What to change where a call failed, by the error's code. */
+/** The advice for a failed call, by the error's code. */
 const advices: Partial<Record<string, string>> = {
   PLUGIN_BROKEN: "Correct the error: it would end a run.",
   TOOL_FAILED:
@@ -66,7 +66,7 @@ const advices: Partial<Record<string, string>> = {
   PLUGIN_ENTRY_FAILED: "Correct the module, or build it first: `npx everturn plugin build`.",
 };
 
-/** `doing` was tried and failed with `error`. */
+/** The broken promise that `doing` failed with `error`. */
 export function brokenBy(doing: string, error: unknown): Broken {
   if (error instanceof Broken) return error;
   const options = { cause: error };
@@ -80,7 +80,7 @@ export function brokenBy(doing: string, error: unknown): Broken {
   return new Broken(`${doing}: ${said}`, advices[code] ?? help, options);
 }
 
-/** A check of `plugin`, of which `look` throws what it finds. */
+/** Creates a check of `plugin`. `look` throws its findings. */
 export function pluginCheck(
   plugin: string,
   promise: PromiseName,

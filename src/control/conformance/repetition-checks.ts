@@ -2,10 +2,10 @@ import { alone, differ, eachAlone, steady } from "./called-alone.ts";
 import { Broken } from "./promise.ts";
 import { answerText, callText, newKey, sequenceOf, type ToolSubject, withTool } from "./tool-subject.ts";
 
-/** So many calls at once at least. */
+/** The least number of concurrent calls. */
 const atOnce = 8;
 
-/** A call that is made again with the same key is answered alike. */
+/** Checks that a repeated call with the same key gets the same answer. */
 export async function retry(subject: ToolSubject): Promise<void> {
   await withTool(subject, async ({ call, create, tool }) => {
     for (const [index, one] of steady(subject).entries()) {
@@ -26,7 +26,7 @@ export async function retry(subject: ToolSubject): Promise<void> {
   });
 }
 
-/** A key does its work once, and another key does it again. */
+/** Checks that a key does its work once, and that another key does it again. */
 export async function idempotencyKey(subject: ToolSubject): Promise<void> {
   const [one] = subject.cases;
   if (one === undefined) return;
@@ -38,7 +38,7 @@ export async function idempotencyKey(subject: ToolSubject): Promise<void> {
   const untouched = await subject.effects();
   const first = await made({ key, attempt: 1 });
   const once = await subject.effects();
-  // A worker that was killed between the tool's answer and the journal: its thread is gone.
+  // Simulates a worker that was killed after the tool's answer but before the journal: its thread is gone.
   const again = await made({ key, attempt: 2 });
   const twice = await subject.effects();
   if (once !== twice) {
@@ -61,7 +61,7 @@ export async function idempotencyKey(subject: ToolSubject): Promise<void> {
   if (one.varies !== true && untouched === once) differ(one, first, other, "made with another key", advice);
 }
 
-/** Calls at once are answered as calls alone. */
+/** Checks that concurrent calls get the same answers as separate ones. */
 export async function concurrency(subject: ToolSubject): Promise<void> {
   await withTool(subject, async (called) => {
     const cases = steady(subject);
@@ -87,7 +87,7 @@ export async function concurrency(subject: ToolSubject): Promise<void> {
   });
 }
 
-/** Between any two calls the thread may be killed, and the next call is answered as ever. */
+/** Checks that a tool's thread may be killed between any two calls without changing the next answer. */
 export async function death(subject: ToolSubject): Promise<void> {
   const sequence = sequenceOf(subject);
   const expected = await withTool(subject, async ({ call }) => {

@@ -13,7 +13,7 @@ import { Broken, brokenBy, type PluginCheck, type PromiseName, pluginCheck } fro
 import { oddTexts } from "./sample-values.ts";
 import { begun, grace, isDoneWithin, shortened } from "./tool-subject.ts";
 
-/** Answers that every reward manager meets, beside odd ones. */
+/** Answers that every reward manager meets, in addition to odd ones. */
 const usual: readonly RewardCase[] = [
   { answer: "42" },
   { answer: "no idea" },
@@ -21,7 +21,7 @@ const usual: readonly RewardCase[] = [
   { answer: "", outcome: "token-limit" },
 ];
 
-/** What a reward manager promises. */
+/** The promises of a reward manager. */
 export function rewardChecks(plugin: ResolvedPlugin, options: PluginCheckOptions): PluginCheck[] {
   const { manifest, name } = plugin;
   const resolved = resolvedReward(plugin);
@@ -132,13 +132,13 @@ export function rewardChecks(plugin: ResolvedPlugin, options: PluginCheckOptions
   }
 }
 
-/** A reward as a pipeline that says nothing of it has it. */
+/** A reward with the default settings of a pipeline. */
 export function resolvedReward(plugin: ResolvedPlugin): ResolvedReward {
   const { name, manifest } = plugin;
   return { ...plugin, calls: callSettings(name, manifest.reward ?? plainReward, {}), weight: 1 };
 }
 
-/** The promise of a reward that says `pure`. */
+/** The promise of a reward that declares `pure`. */
 export function purityCheck({ name, manifest }: ResolvedPlugin): PluginCheck {
   return pluginCheck(name, "purity", "a `pure` reward has no capabilities", async () => {
     const [first] = Object.entries(manifest.capabilities ?? {}).filter(([, does]) => does === true);
@@ -178,7 +178,7 @@ function alike(
   }
 }
 
-/** A reward in a thread of its own, as long as `work` takes. */
+/** Keeps a reward open in a thread of its own while `work` runs. */
 export async function withReward<T>(
   resolved: ResolvedReward,
   work: (opened: OpenReward) => Promise<T>,

@@ -2,7 +2,7 @@ import type { JsonObject, JsonValue } from "../../contracts/json.ts";
 import { isObject } from "../../contracts/json.ts";
 import { argumentsValidator } from "../../plugin/registry/validate-arguments.ts";
 
-/** Texts that have broken tools before: empty, beyond ASCII, the ends of turns, bytes that are no text, a megabyte. */
+/** Texts that have broken tools before: empty, beyond ASCII, end-of-turn tokens, invalid characters, a megabyte. */
 export const oddTexts: readonly string[] = [
   "",
   " ",
@@ -16,21 +16,21 @@ export const oddTexts: readonly string[] = [
 
 const oddNumbers: readonly number[] = [0, -1, 0.1, 1e21, -1e-7, Number.MAX_SAFE_INTEGER];
 
-/** A schema deeper than this is not looked into. */
+/** The maximum depth of schemas to explore. */
 const maximumDepth = 8;
 
-/** Arguments that a schema lets through: with all that may be given, and with only what must be. None if none were found. */
+/** Arguments that a schema allows: one with all optional ones, one without. Empty if none were found. */
 export function plainValues(schema: JsonObject): JsonObject[] {
   const bare = { ...schema, examples: [] };
   return fitting(schema, [...examplesOf(schema), sampleOf(bare, 0, true), sampleOf(bare, 0, false)]);
 }
 
-/** The examples of a schema that it lets through. */
+/** The examples of a schema that it allows. */
 export function exampleValues(schema: JsonObject): JsonObject[] {
   return fitting(schema, examplesOf(schema));
 }
 
-/** Arguments that a schema lets through, one of whose texts or numbers is odd. */
+/** Arguments that a schema allows, each with one odd text or number. */
 export function oddValues(schema: JsonObject): JsonObject[] {
   const whole = sampleOf(schema, 0, true);
   if (!isObject(whole)) return [];
@@ -68,7 +68,7 @@ function examplesOf(schema: JsonObject): JsonValue[] {
   return Array.isArray(schema.examples) ? schema.examples : [];
 }
 
-/** A value that a schema may let through; `all`: with what is optional. */
+/** A value that a schema may allow. `all` includes optional parts. */
 function sampleOf(schema: JsonValue | undefined, depth: number, all: boolean): JsonValue {
   if (!isObject(schema) || depth > maximumDepth) return "text";
   const [example] = examplesOf(schema);

@@ -27,7 +27,7 @@ type Recorded = Position & { recorded: Answered };
 
 const instance = "check/1";
 
-/** What a tool with state promises beside what every tool does. */
+/** The promises of a tool with state, in addition to those of every tool. */
 export function statefulChecks(subject: ToolSubject): PluginCheck[] {
   const { name, manifest } = subject.resolved;
   const recovery = manifest.tool?.recovery ?? "fail";
@@ -127,7 +127,7 @@ async function reap(subject: ToolSubject): Promise<void> {
   });
 }
 
-/** Whether the process that a handle names ends within five seconds, if it names one. */
+/** Whether the process of a handle ends within five seconds, or the handle names none. */
 async function isGone(handle: JsonValue): Promise<boolean> {
   const child = handledProcess(handle);
   if (child === undefined) return true;
@@ -135,7 +135,7 @@ async function isGone(handle: JsonValue): Promise<boolean> {
   return isRunning(child) === false;
 }
 
-/** Makes the calls on one instance as a worker does, with what it records of each. */
+/** Makes the calls on one instance like a worker, and returns what a worker would record. */
 async function recordedRun(subject: ToolSubject, called: RunningTool, snapshots: Map<string, Uint8Array>) {
   const { tool, call, create } = called;
   const state = await create(instance);
@@ -168,7 +168,7 @@ async function recordedRun(subject: ToolSubject, called: RunningTool, snapshots:
   return { state, recorded, answers };
 }
 
-/** The instance after the calls `before`, as a worker recovers it. */
+/** The instance after the calls `before`, recovered like a worker would. */
 async function recoveredState(
   subject: ToolSubject,
   { tool }: RunningTool,

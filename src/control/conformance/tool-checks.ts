@@ -5,7 +5,7 @@ import { concurrency, death, idempotencyKey, retry } from "./repetition-checks.t
 import { statefulChecks } from "./stateful-checks.ts";
 import type { ToolSubject } from "./tool-subject.ts";
 
-/** What every tool promises, and what one with state does. */
+/** The promises of every tool, and those of a tool with state. */
 export function toolChecks(subject: ToolSubject): PluginCheck[] {
   const { resolved } = subject;
   const check = (

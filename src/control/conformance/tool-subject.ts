@@ -21,7 +21,7 @@ import { type PluginCheckOptions, type ToolCase, taskOf } from "./cases.ts";
 import { brokenBy } from "./promise.ts";
 import { exampleValues, oddValues, plainValues } from "./sample-values.ts";
 
-/** A tool, and what it is tried with. */
+/** A tool with its test data. */
 export interface ToolSubject {
   resolved: ResolvedTool;
   name: string;
@@ -30,18 +30,18 @@ export interface ToolSubject {
   functionOf(one: ToolCase): string;
   /** At least one. */
   cases: readonly ToolCase[];
-  /** Made up from the schema; none for a tool that does more than compute. */
+  /** Generated from the schema; empty for a tool that does more than compute. */
   odd: readonly ToolCase[];
-  /** What it has changed in the world, as text; undefined where nobody can tell. */
+  /** The tool's changes in the world, as text; undefined if they can't be observed. */
   effects(): Promise<string | undefined>;
 }
 
-/** A tool that is called as a worker calls it, in a thread of its own. */
+/** A tool in a thread of its own, called as a worker would. */
 export interface RunningTool {
   tool: OpenTool;
-  /** What its thread had to say. */
+  /** The output of its thread. */
   log: string[];
-  /** A new instance; undefined of a tool without state. */
+  /** Creates an instance; undefined for a tool without state. */
   create(instance?: string): Promise<InstanceState | undefined>;
   call(given: ToolCase, how?: ExecuteOptions): Promise<CheckedResponse>;
 }
@@ -50,15 +50,18 @@ export interface ExecuteOptions extends Partial<ToolExecution> {
   state?: InstanceState | undefined;
 }
 
-/** How many calls are made one after the other of a tool for which there are fewer cases. */
+/** The number of consecutive calls for a tool with fewer cases. */
 const usualCalls = 3;
 
-/** How long a call may go on after its signal was aborted, ms. */
+/** How long a call may continue after its signal aborts, in ms. */
 export const grace = 5000;
 
 let keys = 0;
 
-/** The tool of a resolved plugin. Throws PLUGIN_CASE_INVALID if it can't be tried with anything, or not with a case. */
+/**
+ * Prepares the tool of a resolved plugin. Throws PLUGIN_CASE_INVALID if there is nothing to call, or if a case is
+ * invalid.
+ */
 export function toolSubject(plugin: ResolvedPlugin, options: PluginCheckOptions, base: string): ToolSubject {
   const { tool } = plugin.manifest;
   if (tool === undefined) throw new Error(`${plugin.name} has no tool block`);
@@ -131,13 +134,13 @@ function contentOf(path: string): string {
   }
 }
 
-/** The calls of a trajectory: the cases, again if they are few. */
+/** The calls of a trajectory: the cases, repeated if there are few. */
 export function sequenceOf({ cases }: ToolSubject): ToolCase[] {
   const rounds = Math.ceil(usualCalls / cases.length);
   return Array.from({ length: rounds }, () => cases).flat();
 }
 
-/** Does `work` with the tool in a thread of its own, which is ended without a word after that. */
+/** Runs `work` with the tool in a thread of its own, which is then ended without notice. */
 export async function withTool<T>(
   subject: ToolSubject,
   work: (called: RunningTool) => Promise<T>,
@@ -152,7 +155,10 @@ export async function withTool<T>(
   }
 }
 
-/** Opens a tool as a worker does, in a thread of its own, on a host that is no run's. Throws PLUGIN_ENTRY_FAILED, PLUGIN_EXPORT_INVALID. */
+/**
+ * Opens a tool like a worker, in a thread of its own, in a plugin host that belongs to no run. Throws
+ * PLUGIN_ENTRY_FAILED and PLUGIN_EXPORT_INVALID.
+ */
 export async function openAlone(
   resolved: ResolvedTool,
   name: string,
@@ -167,7 +173,7 @@ export async function openAlone(
   return { tool: openTool(resolved, thread, host), close };
 }
 
-/** What an instance is told when it is made. */
+/** The information that a new instance receives. */
 export function creationOf(
   { resolved, task }: ToolSubject,
   instance: string,
@@ -209,17 +215,17 @@ export function newKey(): string {
   return `check/${++keys}/0`;
 }
 
-/** A call as messages show it. */
+/** A call, worded for messages. */
 export function callText({ function: name, arguments: given }: ToolCase): string {
   return `the call ${name === undefined ? "" : `of ${name} `}with ${shortened(JSON.stringify(given))}`;
 }
 
-/** A text as messages show it. */
+/** A text, shortened for messages. */
 export function shortened(text: string): string {
   return text.length > 120 ? `${text.slice(0, 117)}…` : text;
 }
 
-/** An answer, to be compared. */
+/** An answer as text, for comparison. */
 export function answerText({ text, media, error, reward, invalid, done }: CheckedResponse): string {
   const digests = media?.flatMap(({ frames }) => frames.map(({ data }) => hash("sha256", data)));
   return JSON.stringify(
@@ -234,13 +240,13 @@ export function answerText({ text, media, error, reward, invalid, done }: Checke
   );
 }
 
-/** Waits until a call that was just asked for is on its way to its thread. */
+/** Waits until the last requested call is on its way to its thread. */
 export async function begun(): Promise<void> {
   await immediate();
   await immediate();
 }
 
-/** Waits until `promise` is done; whether that was within `ms`. */
+/** Waits for `promise`, and returns whether it settled within `ms`. */
 export async function isDoneWithin(promise: Promise<unknown>, ms: number): Promise<boolean> {
   const stop = new AbortController();
   const late = sleep(ms, false, { signal: stop.signal }).catch(() => false);

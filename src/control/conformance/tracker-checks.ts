@@ -2,7 +2,7 @@ import type { ResolvedPlugin } from "../../contracts/plan.ts";
 import { elsewhere } from "./elsewhere.ts";
 import { type PluginCheck, pluginCheck } from "./promise.ts";
 
-/** What a tracker promises. */
+/** The promises of a tracker. */
 export function trackerChecks(plugin: ResolvedPlugin): PluginCheck[] {
   return [
     pluginCheck(

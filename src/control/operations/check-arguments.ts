@@ -6,8 +6,8 @@ import { toolDefinitions } from "../../plan/pipeline/resolve/tool-definitions.ts
 import { argumentsValidator } from "../../plugin/registry/validate-arguments.ts";
 
 /**
- * Checks the arguments that a person gives for a call that waits, or for the only one if none is named: the model would read what
- * is wrong with them as its own mistake. Throws ORDER_REFUSED.
+ * Checks the arguments that a person gives for the named waiting call, or for the only one. Otherwise the model
+ * would read the problems as its own mistake. Throws ORDER_REFUSED.
  */
 export function checkArguments(
   plan: Plan,

@@ -18,17 +18,17 @@ import { lastRecordedStep } from "../../run/folder/recorded-steps.ts";
 import { firstVersion } from "../../run/versions/first-version.ts";
 import { known } from "./known-error.ts";
 
-/** Where runs are looked for. */
+/** Where to find runs. */
 interface Options {
-  /** The folder of runs in which ids are looked for; default: `runs`. */
+  /** The folder to search for ids. Default: `runs`. */
   runs?: string;
-  /** Is told of a record that can't be read: it counts as absent. */
+  /** Receives a notice about each unreadable record, which counts as absent. */
   onNotice?: (text: string) => void;
 }
 
 /**
- * Compares two evaluations, each named as `RUN/EVALUATION`, or as a run, of which it is the newest that the run made itself.
- * Throws RUN_NOT_FOUND, EVALUATION_NOT_FOUND, EVALUATIONS_INCOMPARABLE.
+ * Compares two evaluations. Each is `RUN/EVALUATION`, or a run, whose newest own evaluation counts. Throws
+ * RUN_NOT_FOUND, EVALUATION_NOT_FOUND and EVALUATIONS_INCOMPARABLE.
  */
 export function compare(first: string, second: string, options: Options = {}): Promise<RunComparison> {
   return known(async () => {
@@ -41,9 +41,9 @@ export function compare(first: string, second: string, options: Options = {}): P
   });
 }
 
-/** Two evaluations side by side, with what their runs were told differently. */
+/** Two evaluations with the settings that differ between their runs. */
 export interface RunComparison extends EvaluationComparison {
-  /** By dotted keys, as pipelines call them; a value that is absent is off. */
+  /** By dotted keys, as in pipelines. An absent value is off. */
   settings: { key: string; first?: JsonValue | undefined; second?: JsonValue | undefined }[];
 }
 
@@ -61,8 +61,8 @@ async function measured(
 }
 
 /**
- * The evaluation that a person names, `RUN/EVALUATION`, or a run: the newest that it made itself. What can't be read of the run is told, by default
- * on standard error. Throws RUN_NOT_FOUND, EVALUATION_NOT_FOUND.
+ * Opens the evaluation that a person names as `RUN/EVALUATION`, or the newest own evaluation of a run. Unreadable
+ * records of the run are reported, by default on standard error. Throws RUN_NOT_FOUND and EVALUATION_NOT_FOUND.
  */
 export async function openEvaluation(
   named: string,

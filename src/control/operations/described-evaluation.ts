@@ -1,7 +1,7 @@
 import { counted } from "../../base/text/format.ts";
 import type { ComparedEvaluation } from "../../results/evaluations/compare.ts";
 
-/** An evaluation that is compared, in a line: its id, version, tasks, and how it was drawn. */
+/** A line about an evaluation in a comparison: its id, version, tasks, and sampling. */
 export function describedEvaluation({
   id,
   policyVersion,

@@ -21,15 +21,15 @@ import { workflowResult } from "../supervision/workflow-result.ts";
 import { type AskedEvaluation, evaluationPlan } from "./evaluation-plan.ts";
 import { serverEvent, type Told, telling } from "./events.ts";
 
-/** Who is told of a run's evaluations, and where they take place. */
+/** The listeners of a run's evaluations, and how to run them. */
 export interface EvaluateRun extends Told {
-  /** Is given each of them as it ends. */
+  /** Receives the record of each as it ends. */
   onRecord?: (record: EvaluationRecord) => void;
   temporal?: string | undefined;
   isGuest?: boolean;
 }
 
-/** An evaluation that is to be done. */
+/** An evaluation that is ready to run. */
 interface Prepared {
   plan: EvaluationPlan;
   settings: RunSettings;
@@ -38,9 +38,9 @@ interface Prepared {
 }
 
 /**
- * Measures a run's policy on tasks, in one way or several, one after the other in one session: server and workers are started once. What
- * is recorded is not done again. Throws POLICY_NOT_FOUND, what is wrong with a name or the tasks, EVALUATION_FAILED, what the server or a
- * worker fails with, and INTERRUPTED.
+ * Evaluates a run's policy on tasks, in one or several ways. Evaluations run one after the other in one session, so
+ * server and workers start once. Recorded ones are not repeated. Throws POLICY_NOT_FOUND, problems of names or
+ * tasks, EVALUATION_FAILED, errors of the server or a worker, and INTERRUPTED.
  */
 export function evaluateRun(
   { runs, run }: RunReference,
@@ -57,7 +57,7 @@ export function evaluateRun(
       records.push(record);
       onRecord(record);
     };
-    /** The first that is not recorded, for the queues of a session unless it has begun on others. */
+    /** The first evaluation without a record, on the queues of a session unless it has begun on others. */
     const next = async (sessionPrefix?: string): Promise<Prepared | undefined> => {
       for (;;) {
         const one = asked[records.length];
@@ -85,7 +85,7 @@ export function evaluateRun(
         tell(serverEvent(session));
         while (current?.queuePrefix === queuePrefix) {
           const result = await evaluateIn(session, current);
-          end((await store.read(evaluationKey(result.name))) ?? result); // with its numbers by source and tag
+          end((await store.read(evaluationKey(result.name))) ?? result); // includes its measures by source and tag
           current = await next(queuePrefix);
         }
       });
@@ -111,7 +111,7 @@ async function evaluateIn(
   return workflowResult(session, handle, failed);
 }
 
-/** Throws what is wrong with the file, and WRONG_CONFIGURATION where its tasks leave no room for an action. */
+/** Throws the problems of the file, and WRONG_CONFIGURATION if its tasks leave no room for an action. */
 async function refuseTasks(
   { plan, store }: OpenRun,
   { taskFile: file, withoutTools = false }: EvaluationPlan,
@@ -120,7 +120,7 @@ async function refuseTasks(
   const taskFile = await readTaskFile(file);
   const tools = plan.tools.filter(({ manifest }) => !withoutTools || manifest.tool?.forLoops === true);
   const framing = await inPart(store, policyPart(plan, 0), (folder) => policyFraming(plan.policy, folder));
-  const { prompts: _, ...rollout } = plan.rollout; // who names tasks wants all of them
+  const { prompts: _, ...rollout } = plan.rollout; // a named file of tasks is used completely
   const { problems } = preflight({ ...plan, rollout, tools }, { taskFile }, framing);
   const refused = [
     ...problems,
@@ -130,7 +130,7 @@ async function refuseTasks(
   if (refused.length > 0) throw refusal(displayPath(file), refused);
 }
 
-/** The run's plan, its tools answered from another run. Throws RUN_NOT_FOUND. */
+/** The run's plan with tools that answer from another run's records. Throws RUN_NOT_FOUND. */
 async function withRecordings(
   plan: Plan,
   { recordings }: AskedEvaluation,

@@ -4,7 +4,7 @@ import { numbersOf } from "../../results/evaluations/numbers.ts";
 import { readOutcomes, type TaskOutcomes } from "../../results/evaluations/outcomes.ts";
 import type { OpenRun } from "../../run/folder/open-runs.ts";
 
-/** What an evaluation measured, by source and tag, and what became of each task. */
+/** The measures of an evaluation by source and tag, and the outcomes of each task. */
 export async function evaluationNumbers(
   run: OpenRun,
   record: EvaluationRecord,

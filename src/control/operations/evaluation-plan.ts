@@ -10,29 +10,33 @@ import type { RunReference } from "../../run/folder/run-reference.ts";
 import { evaluationPlanKey } from "../../run/store/keys.ts";
 import { hasVersion, newestVersion } from "../../run/versions/newest-version.ts";
 
-/** How a policy is measured. */
+/** How to evaluate a policy. */
 export interface AskedEvaluation {
-  /** JSON lines of tasks; default: the pipeline's validation set. */
+  /** A JSON Lines file of tasks. Default: the pipeline's validation set. */
   tasks?: string | undefined;
-  /** Only the first tasks. */
+  /** Use only the first n tasks. */
   limit?: number | undefined;
   /** False switches the tools off. */
   tools?: boolean | undefined;
-  /** The run whose recorded answers the tools give, and are not called. */
+  /** The run whose recorded answers replace tool calls. */
   recordings?: RunReference | undefined;
   /** Default: the newest. */
   policyVersion?: number | string | undefined;
-  /** Trajectories of each task; default 1. */
+  /** Trajectories per task. Default: 1. */
   samples?: number | undefined;
-  /** Default 0, greedily; with several samples, the one that the run trains with. */
+  /** Default: 0 (greedy), or the training temperature if there are several samples. */
   temperature?: number | undefined;
-  /** What it is called; default: by policy version and time. The same name again goes on with it, or gives what it recorded. */
+  /**
+   * Its name. Default: from policy version and time. Using a name again continues that evaluation, or returns its
+   * record.
+   */
   name?: string | undefined;
 }
 
 /**
- * What an evaluation does, on queues of a prefix or of its own. One that has begun under its name goes on as it began, and where. Throws POLICY_NOT_FOUND,
- * EVALUATION_NAME_INVALID, EVALUATION_SAMPLES_ALIKE, EVALUATION_DIFFERS, and what is wrong with the file of tasks.
+ * The plan of an evaluation, on the queues of a prefix or its own. An evaluation that has begun under its name
+ * continues unchanged on its queues. Throws POLICY_NOT_FOUND, EVALUATION_NAME_INVALID, EVALUATION_SAMPLES_ALIKE,
+ * EVALUATION_DIFFERS, and problems of the file of tasks.
  */
 export async function evaluationPlan(
   run: OpenRun,

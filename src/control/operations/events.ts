@@ -3,22 +3,25 @@ import type { StepRecord } from "../../contracts/generated/step-record.ts";
 import type { EvaluationRecord, RunProgress, StageProgress } from "../../contracts/run.ts";
 import { type Phase, phaseOf } from "./phase.ts";
 
-/** What a run tells while it is worked on. */
+/** An event of the work on a run. */
 export type RunEvent =
-  /** A line for people: what begins, what died and is started again, what is waited for, what can't be read. */
+  /**
+   * A line for people: something begins, a process died and restarts, the run waits for something, or a record is
+   * unreadable.
+   */
   | { type: "note"; text: string }
-  /** The run's Temporal server is up; `ui` is the address of its web pages where it is the run's own. */
+  /** The run's Temporal server is up. `ui` is the address of its web pages if the run has its own server. */
   | { type: "server"; address: string; ui?: string }
-  /** Where the run is, about once a second; `waiting` counts the trajectories that wait for a person. */
+  /** The run's progress, about once a second. `waiting` counts the trajectories that wait for a person. */
   | { type: "progress"; phase: Phase; progress: RunProgress; waiting: number }
   /** A step has ended. */
   | { type: "step"; record: StepRecord }
-  /** An evaluation has ended; of a run that goes on, those before its first step and the last one come again. */
+  /** An evaluation has ended. A continued run repeats the ones before its first step and the last one. */
   | { type: "evaluation"; record: EvaluationRecord }
-  /** What has been waited for too long, a line each; none when that is over. */
+  /** Lines about everything that the run has waited for too long; empty when that is over. */
   | { type: "waits"; lines: readonly string[] };
 
-/** The event that says where a run is; `child` is what the step or evaluation under way says of itself. */
+/** The event about a run's progress. `child` is the progress of the current step or evaluation. */
 export function progressEvent(
   progress: RunProgress,
   child?: StageProgress,
@@ -27,23 +30,25 @@ export function progressEvent(
   return { type: "progress", phase: phaseOf(progress, child), progress, waiting };
 }
 
-/** The event that says where the server of a session is. */
+/** The event with the addresses of a session's server. */
 export function serverEvent({ address, ui }: { address: string; ui: string | undefined }): RunEvent {
   return defined({ type: "server", address, ui });
 }
 
-/** What work on a run is told, and tells. */
+/** A listener for work on a run, and a signal that ends it. */
 export interface Told {
-  /** Is told what happens, until the work has ended. What it throws ends the work as `signal` does, and is thrown. */
+  /**
+   * Receives events until the work has ended. An error that it throws ends the work like `signal`, and is thrown.
+   */
   onEvent?: ((event: RunEvent) => void) | undefined;
   /**
-   * Ends the work: quietly, and all that belongs to it. INTERRUPTED is thrown then; nothing that was finished is lost, and
-   * training can go on.
+   * Ends the work and everything that belongs to it quietly, and throws INTERRUPTED. Finished work is not lost, and
+   * training can continue.
    */
   signal?: AbortSignal | undefined;
 }
 
-/** Does `work` with a `tell` that is silent once the signal has aborted, and with a signal that ends it. */
+/** Runs `work` with a `tell` that is silent once the signal has aborted, and with a signal that ends the work. */
 export async function telling<Result>(
   { onEvent = () => {}, signal }: Told,
   work: (told: { tell: (event: RunEvent) => void; signal: AbortSignal }) => Promise<Result>,

@@ -16,19 +16,19 @@ import { verlLine } from "../../run/projections/verl-line.ts";
 import { trajectoryReader } from "../../run/trajectory/reader.ts";
 
 /**
- * The forms in which trajectories are exported, a line of JSON each. `records`: all that is recorded. `messages`: OpenAI's
- * messages and tools, as fine-tuning takes them. `preferences`: the best and the worst of each group that differs, as TRL's
- * conversational preferences. `verl`: the fields of verl's `rollout_data_dir`.
+ * The forms in which trajectories are exported, one line of JSON each. `records`: all records. `messages`: OpenAI's
+ * messages and tools, for fine-tuning. `preferences`: the best and the worst of each group with different rewards,
+ * as TRL's conversational preferences. `verl`: the fields of verl's `rollout_data_dir`.
  */
 export const exportForms = ["records", "messages", "preferences", "verl"] as const;
 
-/** One of them. */
+/** One of these forms. */
 export type ExportForm = (typeof exportForms)[number];
 
-/** Which trajectories are exported. */
+/** The parts of a trajectory that an export needs. */
 type Listed = Pick<ListedTrajectory, "id" | "outcome" | "reward">;
 
-/** The lines of an export. What was left out has no score, and is in `records` alone. */
+/** The lines of an export. Trajectories that were left out have no score, so only `records` contains them. */
 export async function* exportLines(
   run: OpenRun,
   form: ExportForm,
@@ -58,7 +58,7 @@ export async function* exportLines(
   }
 }
 
-/** The best and the worst of each group, by reward, where these differ. */
+/** The best and the worst of each group by reward, if their rewards differ. */
 async function pairs(trajectories: AsyncIterable<Listed>): Promise<[best: Listed, worst: Listed][]> {
   const groups = new Map<string, [best: Listed, worst: Listed]>();
   for await (const one of trajectories) {
@@ -85,7 +85,7 @@ function toolsOf({ plan }: OpenRun, { record }: TrajectoryDetail): object {
   return tools.length === 0 ? {} : { tools };
 }
 
-/** Reads actions as the run does. */
+/** A function that reads actions like the run. */
 function actionReader(plan: Plan): (action: string) => ParsedAction {
   const { format, expression } = plan.rollout;
   const tools = toolDefinitions(plan);

@@ -4,12 +4,15 @@ import { inPart } from "../../run/store/tree-part.ts";
 import { type ListedVersion, listVersions } from "../../run/versions/list-versions.ts";
 import { policyPart } from "../../run/versions/version-parts.ts";
 
-/** The folder of one version's policy, `newest` or by its number. Throws POLICY_NOT_FOUND, FILES_GONE. */
+/** The folder of the policy of a version, given as `newest` or a number. Throws POLICY_NOT_FOUND and FILES_GONE. */
 export async function versionFolder(run: OpenRun, asked: number | string): Promise<string> {
   return (await findVersion(run, await listVersions(run), asked)).folder;
 }
 
-/** One of a run's versions that is there, its files read and found to be those that were committed. Throws POLICY_NOT_FOUND, FILES_GONE. */
+/**
+ * An existing version of a run, after its files were read and found to match the commit. Throws POLICY_NOT_FOUND and
+ * FILES_GONE.
+ */
 export async function findVersion(
   { id: run, plan, store }: OpenRun,
   all: readonly ListedVersion[],

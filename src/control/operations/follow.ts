@@ -13,15 +13,18 @@ import type { RunSession } from "../supervision/session.ts";
 import { waitingCount } from "../temporal/live-trajectories.ts";
 import { progressEvent, type RunEvent } from "./events.ts";
 
-/** Milliseconds between two looks at what is recorded. */
+/** Ms between two reads of the records. */
 const interval = 1000;
 
-/** Looks since a worker got something done for which workflows are asked each time, as they go on after it; later each so many times. */
+/**
+ * The number of looks after a worker's last progress at which workflows are queried every time, because they
+ * continue after it. Later, only every n-th look queries them.
+ */
 const [restless, still] = [3, 4];
 
 /**
- * Tells a run's progress as it happens: reads every second what steps recorded, and asks the training workflow as often
- * while something moves, else every four seconds.
+ * Reports a run's progress as it happens. It reads recorded steps every second, and queries the training workflow as
+ * often while something moves, else every four seconds.
  */
 export function follow(
   { run, folder, client, waits, progress: done }: RunSession,
@@ -32,17 +35,17 @@ export function follow(
   const stopping = new AbortController();
   const note = (text: string) => tell({ type: "note", text });
   let shown: number | undefined;
-  let [begun, version] = [0, 0]; // of the newest step that is recorded: when it began to follow, and now
-  let evaluated = -1; // the newest version whose evaluation has been told
+  let [begun, version] = [0, 0]; // of the newest recorded step: when this began to follow, and now
+  let evaluated = -1; // the newest version whose evaluation was reported
   let isTold = false;
   let hostChanges: number | undefined;
   let told = "";
 
-  /** Whether there was something new. */
+  /** Reports new records. Returns whether there were any. */
   async function tellRecords(): Promise<boolean> {
     if (shown === undefined) {
       const last = await lastRecordedStep(store);
-      shown = Math.max(0, (last?.step ?? 0) - 1); // a resumed run does not tell its past
+      shown = Math.max(0, (last?.step ?? 0) - 1); // a resumed run does not repeat its past
       [begun, version] = [last?.policyVersion ?? 0, last?.policyVersion ?? 0];
     }
     const records = await recordedSteps(store, shown);
@@ -89,7 +92,7 @@ export function follow(
   }
 
   const { signal } = stopping;
-  // Apart from the rest, which waits for workers to answer queries.
+  // Separate from the rest, which waits for workers to answer queries.
   const telling = setInterval(tellWaits, interval);
 
   const following = (async () => {
@@ -97,19 +100,19 @@ export function follow(
     while (!signal.aborted) {
       const before = done();
       if (await tellRecords()) quiet = 0;
-      // A question costs the worker and the server some milliseconds.
+      // A query costs the worker and the server some milliseconds.
       if (quiet < restless || quiet % still === 0) {
-        // It may miss a beat: the workflow's own errors end the run.
+        // One may fail: the workflow's own errors end the run.
         await withOwnSignal(signal, (own) => client.withAbortSignal(own, tellProgress)).catch(() => {});
       }
       await sleep(interval, undefined, { signal }).catch(() => {});
       quiet = done() === before ? quiet + 1 : 0;
     }
     await tellRecords();
-    const evaluations = await ownEvaluations({ store, plan }, version); // some may have ended between two looks
+    const evaluations = await ownEvaluations({ store, plan }, version); // several may have ended between two looks
     tellEvaluations(evaluations.filter(({ policyVersion }) => policyVersion >= begun));
   })();
-  following.catch(() => {}); // told by stop()
+  following.catch(() => {}); // stop() reports it
 
   return {
     stop: async () => {
@@ -120,7 +123,7 @@ export function follow(
   };
 }
 
-/** One line for a tools' host that was paused, works again, or is given up. */
+/** A line about a tool host that was paused, has recovered, or was given up. */
 function hostLine({ host, state, reason, seconds }: HostChange): string {
   switch (state) {
     case "paused":

@@ -6,23 +6,23 @@ import type { OpenRun } from "../../run/folder/open-runs.ts";
 import { type ListedTrajectory, listedTrajectory } from "../../run/projections/listed-trajectory.ts";
 import { trajectoryReader } from "../../run/trajectory/reader.ts";
 
-/** Which finished trajectories are wanted; all of them if nothing is said. */
+/** Selects finished trajectories. Default: all. */
 export interface TrajectoryFilter {
-  /** Of one step or evaluation, such as `step-0003` or `evaluation-v0001`. */
+  /** One step or evaluation, such as `step-0003` or `evaluation-v0001`. */
   stage?: string | undefined;
-  /** Of one task, such as `task-00012`. */
+  /** One task, such as `task-00012`. */
   task?: string | undefined;
   outcome?: Trajectory["outcome"] | undefined;
   minReward?: number | undefined;
   maxReward?: number | undefined;
-  /** That called this tool. */
+  /** Only trajectories that called this tool. */
   tool?: string | undefined;
 }
 
 /** Trajectories that are read at once. */
 const together = 32;
 
-/** The finished trajectories of a run that match, in the order of their stages: read as they are asked for. */
+/** The matching finished trajectories of a run, in the order of their stages. Each is read on demand. */
 export async function* listTrajectories(
   run: OpenRun,
   filter: TrajectoryFilter = {},

@@ -1,19 +1,19 @@
 import { counted } from "../../base/text/format.ts";
 import type { RunProgress, StageProgress } from "../../contracts/run.ts";
 
-/** What a run does now, in words, and how much of it is done, as far as that is counted (`of` above 0). */
+/** A run's current activity in words, and how much of it is done, if that is counted (`of` above 0). */
 export interface Phase {
   text: string;
   done: number;
   of: number;
   unit: "steps" | "trajectories";
-  /** Part of the step under way. */
+  /** The part of the current step. */
   part?: "rollout" | NonNullable<StageProgress["phase"]>;
 }
 
 const nothing = { done: 0, of: 0, unit: "trajectories" } as const;
 
-/** The phase of a run; `child` is what the step or evaluation under way says of itself. */
+/** The phase of a run. `child` is the progress of the current step or evaluation. */
 export function phaseOf(progress: RunProgress, child?: StageProgress): Phase {
   const { done, of } = progress;
   switch (progress.phase) {

@@ -35,7 +35,7 @@ export function loadPipeline(file: string, options: PipelineOptions = {}): Promi
   });
 }
 
-/** As `--set` takes them: JSON is YAML. */
+/** In the form of `--set`. JSON is valid YAML. */
 export function overridesOf(set: Overrides): string[] {
   return Object.entries(set).map(([key, value]) => `${key}=${JSON.stringify(value)}`);
 }

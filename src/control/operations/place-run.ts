@@ -5,21 +5,26 @@ import { createRunFolder, type workerLayouts } from "../../run/folder/create-run
 import type { RunReference } from "../../run/folder/run-reference.ts";
 import { locationFromEnvironment } from "../temporal/client.ts";
 
-/** Where a new run is kept, and what it runs on. */
+/** Where a new run is stored, and where it runs. */
 export interface RunPlace {
   /** The folder of runs; default: `runs`. */
   runs?: string | undefined;
-  /** host:port of a Temporal server to join; default: that of TEMPORAL_ADDRESS, else a server of the run's own. */
+  /** host:port of a Temporal server to join. Default: TEMPORAL_ADDRESS, else the run gets its own server. */
   address?: string | undefined;
-  /** Namespace on the joined server. */
+  /** The namespace on the joined server. */
   namespace?: string | undefined;
-  /** Its id; default: the pipeline's name and the time. */
+  /** Its id. Default: the pipeline's name and the time. */
   run?: string | undefined;
-  /** One process for rollouts and one for the trainer, or one for each role; default: `separate` on a joined server. */
+  /**
+   * `shared`: one process for rollouts and one for the trainer. `separate`: one process per role. Default:
+   * `separate` on a joined server, else `shared`.
+   */
   workers?: (typeof workerLayouts)[number] | undefined;
 }
 
-/** Makes the folder of a new run, with its plan in it, in the store that EVERTURN_STORE names. Throws TELEMETRY_PACKAGES_MISSING. */
+/**
+ * Creates the folder of a new run with its plan, in the store of EVERTURN_STORE. Throws TELEMETRY_PACKAGES_MISSING.
+ */
 export async function placeRun(plan: Plan, place: RunPlace): Promise<RunReference> {
   const { EVERTURN_STORE: store } = process.env;
   const runs = resolve(place.runs ?? "runs");

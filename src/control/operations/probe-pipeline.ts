@@ -10,18 +10,18 @@ import { type LoadOptions, loadPlan } from "../../plan/pipeline/load-plan.ts";
 import { placeRun } from "./place-run.ts";
 import { trainRun } from "./train-run.ts";
 
-/** What a probe of a pipeline measured, in seconds and bytes. */
+/** The measurements of a pipeline's probe, in seconds and bytes. */
 export interface Probe {
-  /** Of a step: its rollout, its training, and all of it. */
+  /** A step: its rollout, its training, and the total. */
   step: StepRecord["seconds"];
-  /** Of a task of an evaluation; of a supervised step of the warm start, if there is one. */
+  /** A task of an evaluation, and a supervised step of the warm start if there is one. */
   evaluationTask: number;
   warmStartStep?: number;
-  /** Of the command until it begins. */
+  /** The command until the run begins. */
   start: number;
-  /** Of the whole run, as these say. */
+  /** The whole run, estimated from these. */
   run: number;
-  /** The most that each kind of process took; absent where the system does not tell it. */
+  /** The peak memory of each kind of process; empty if the system does not report it. */
   memory: { process: string; bytes: number }[];
 }
 
@@ -29,8 +29,8 @@ export interface Probe {
 const warmStartSteps = 5;
 
 /**
- * Runs a pipeline for one step, in a folder that goes away again, with few supervised steps and held-out tasks, and says from its times how long all of it
- * takes. Throws what training does.
+ * Runs a pipeline for one step in a temporary folder, with few supervised steps and held-out tasks, and estimates
+ * the time of the whole run. Throws the errors of training.
  */
 export async function probePipeline(
   file: string,
@@ -94,7 +94,10 @@ export async function probePipeline(
   }
 }
 
-/** Of a supervised step: what lies between the first look at the warm start and the step, less the evaluation after it. Looked at once a second. */
+/**
+ * The time of a supervised step: from the first sight of the warm start to the step, minus the evaluation in
+ * between. Both are known to the second.
+ */
 function warmSeconds(
   steps: number,
   phases: ReadonlyMap<string, number>,
@@ -105,7 +108,7 @@ function warmSeconds(
   return Math.max(0, (to - from) / 1000 - (after?.seconds ?? 0)) / steps;
 }
 
-/** Workers by their role, the server, and whatever else was started; the largest first. */
+/** Workers by role, the server, and other processes, the largest first. */
 function byProcess(peaks: readonly { command: string; bytes: number }[]): Probe["memory"] {
   const sums = new Map<string, number>();
   for (const { command, bytes } of peaks) {

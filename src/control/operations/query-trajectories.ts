@@ -3,7 +3,10 @@ import type { OpenRun } from "../../run/folder/open-runs.ts";
 import { type ListedTrajectory, listedColumns, listedRow } from "../../run/projections/listed-trajectory.ts";
 import type { TrajectoryFilter } from "./list-trajectories.ts";
 
-/** The finished trajectories of a run that a condition and a filter find, in order. Throws QUERY_INVALID, QUERY_DRIVER_MISSING. */
+/**
+ * The finished trajectories of a run that match a condition and a filter, in order. Throws QUERY_INVALID and
+ * QUERY_DRIVER_MISSING.
+ */
 export async function queryTrajectories(
   run: OpenRun,
   query: Query,

@@ -23,7 +23,7 @@ import { type OpenReward, openReward } from "../../work/tools/open-reward.ts";
 import { scoreParts } from "../../work/tools/score-parts.ts";
 import type { TrajectoryFilter } from "./list-trajectories.ts";
 
-/** A trajectory of a run, as it was scored and as it is scored now; with what its tools gave. */
+/** A trajectory of a run with its original score and its new score, which include the tools' rewards. */
 export interface RescoredTrajectory extends Pick<Trajectory, "id" | "outcome"> {
   recorded: Pick<Trajectory, "reward" | "success" | "metrics">;
   now: Pick<Score, "reward" | "success" | "metrics"> | Unscored;
@@ -33,8 +33,8 @@ export interface RescoredTrajectory extends Pick<Trajectory, "id" | "outcome"> {
 const together = 16;
 
 /**
- * Scores the trajectories of a run that were scored once more, in the order of their stages, as they are asked for. Nothing
- * of the run changes. Throws what names a mistake of a reward, PLUGIN_ENTRY_FAILED, PLUGIN_EXPORT_INVALID.
+ * Rescores the scored trajectories of a run on demand, in the order of their stages. The run does not change. Throws
+ * errors that name a reward's mistake, PLUGIN_ENTRY_FAILED and PLUGIN_EXPORT_INVALID.
  */
 export async function* rescoreRun(
   run: OpenRun,
@@ -84,7 +84,7 @@ function groupsOf(names: readonly TrajectoryName[], groupSize: number): Trajecto
   return [...groups.values()];
 }
 
-/** Members of a group that were scored, with what the rewards of groups say of them now. */
+/** The scored members of a group, with the current scores of the group rewards. */
 async function comparedNow(
   reader: RecordReader,
   ended: readonly { name: TrajectoryName; one: RescoredTrajectory }[],
@@ -119,7 +119,7 @@ async function comparedNow(
   });
 }
 
-/** Undefined if it is under way, or was left out. */
+/** Undefined if it is in progress or was left out. */
 async function rescored(
   reader: RecordReader,
   run: OpenRun,
@@ -173,7 +173,7 @@ async function scoredNow(
 
 const isMissing = new Set<string>(["REWARD_GAVE_UP", "REWARD_MISSING", "TOOL_HOST_DOWN"]);
 
-/** Asks as often as the reward may be asked. */
+/** Calls the reward with its allowed number of attempts. */
 async function asked<Answer>(
   reward: OpenReward,
   ask: () => Promise<Answer> | Answer,

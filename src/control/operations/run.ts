@@ -150,7 +150,7 @@ export function createRun(
 export function openRun(named: string, options: OpenOptions = {}): Promise<Run> {
   const reference = runReference(named, options.runs ?? "runs");
   return known(async () => {
-    await openRunFolder(reference.runs, reference.run, () => {}); // what can't be read is told when it is asked for
+    await openRunFolder(reference.runs, reference.run, () => {}); // reported when they are requested
     return runAt(reference, options.onNotice);
   });
 }
@@ -165,7 +165,7 @@ function runAt(reference: RunReference, onNotice: (text: string) => void = () =>
     plan: () => read(async ({ plan }) => plan),
     train: ({ set = {}, ...how } = {}) =>
       known(async () => {
-        const { trainRun } = await import("./train-run.ts"); // loads Temporal, which reading does without
+        const { trainRun } = await import("./train-run.ts"); // loads Temporal, which reading does not need
         return trainRun(reference, { ...how, set: overridesOf(set), isGuest: true });
       }),
     evaluate: ({ toolRecordings, ...how } = {}) =>

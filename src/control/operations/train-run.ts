@@ -21,7 +21,7 @@ import { follow } from "./follow.ts";
 export interface TrainRun extends Told {
   temporal?: string | undefined;
   upgrade?: boolean | undefined;
-  /** Changes of the plan: `path.to.key=value`. */
+  /** Changes to the plan: `path.to.key=value`. */
   set?: readonly string[] | undefined;
   isGuest?: boolean;
   /** Called with the run once this process holds it, before its plan is changed. */
@@ -29,14 +29,15 @@ export interface TrainRun extends Told {
 }
 
 /**
- * Trains a run to its end, from wherever it is: brings everything up, tells the progress, writes the report. Throws what
- * changing the plan, files of examples (EXAMPLES_CHANGED), the server, a worker or the training fails with, and INTERRUPTED.
+ * Trains a run to its end from its current state: starts everything, reports progress, and writes the report. Throws
+ * errors about changes to the plan or to files of examples (EXAMPLES_CHANGED), errors of the server, a worker or the
+ * training, and INTERRUPTED.
  */
 export function trainRun({ runs, run }: RunReference, options: TrainRun): Promise<TrainingResult> {
   const { temporal, upgrade = false, isGuest = false } = options;
   return telling(options, async ({ tell, signal }) => {
     const note = (text: string) => tell({ type: "note", text });
-    let isPrepared = false; // a session that moves to another port is opened again
+    let isPrepared = false; // a session that moves to another port opens again
     const prepare = async (opened: OpenRun) => {
       const prepared = isPrepared ? opened : await prepareTraining(opened, options, note);
       isPrepared = true;
@@ -49,7 +50,9 @@ export function trainRun({ runs, run }: RunReference, options: TrainRun): Promis
   });
 }
 
-/** Checks a run that this process holds and changes its plan. Throws EXAMPLES_CHANGED, and as `changeRun` does. */
+/**
+ * Checks a run that this process holds and changes its plan. Throws EXAMPLES_CHANGED and the errors of `changeRun`.
+ */
 async function prepareTraining(
   run: OpenRun,
   { set = [], onHeld }: Pick<TrainRun, "set" | "onHeld">,
@@ -66,7 +69,7 @@ async function prepareTraining(
   return { ...run, plan: changed.plan };
 }
 
-/** Does `train` with a `tell` that tells the run's trackers, too. */
+/** Runs `train` with a `tell` that also informs the run's trackers. */
 async function tracked(
   run: OpenRun,
   tell: (event: RunEvent) => void,

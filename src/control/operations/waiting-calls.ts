@@ -3,14 +3,14 @@ import { isEverturnError } from "../../base/errors/everturn-error.ts";
 import type { WaitingCall } from "../../contracts/orders.ts";
 import { askTranscript, liveTrajectories } from "../temporal/live-trajectories.ts";
 
-/** A call that waits, with its trajectory. */
+/** A waiting call with its trajectory. */
 export interface Waiting extends WaitingCall {
   trajectory: string;
 }
 
 /**
- * The tool calls of a run that wait for a person. A trajectory that has ended meanwhile has none; `onNotice` is told of one
- * that no worker answers for.
+ * The tool calls of a run that wait for a person. `onNotice` receives a line about a trajectory that no worker
+ * answers for. One that has ended meanwhile has no waiting calls.
  */
 export async function waitingCalls(
   client: Client,

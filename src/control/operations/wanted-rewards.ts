@@ -5,9 +5,9 @@ import { loadRewards, rewardDocument } from "../../plan/pipeline/load-rewards.ts
 import { readExtended } from "../../plan/pipeline/read/read-extended.ts";
 import type { OpenRun } from "../../run/folder/open-runs.ts";
 
-/** What says by what a run is scored again. */
+/** Specifies the rewards for rescoring. */
 export interface WantedRewards {
-  /** YAML, as a pipeline says it. */
+  /** YAML, as in a pipeline. */
   reward?: string | undefined;
   /** The file of a pipeline. */
   pipeline?: string | undefined;
@@ -15,8 +15,8 @@ export interface WantedRewards {
 }
 
 /**
- * The rewards that are said, relative to the folder one is in; those of a pipeline; else the run's own. Throws WRONG_CONFIGURATION,
- * PIPELINE_NOT_FOUND, OVERRIDE_INVALID; COMMAND_INVALID if both are said.
+ * The given rewards, with paths relative to the current folder; or those of a pipeline; or else the run's own.
+ * Throws WRONG_CONFIGURATION, PIPELINE_NOT_FOUND, OVERRIDE_INVALID, and COMMAND_INVALID if both are given.
  */
 export async function wantedRewards(
   { plan }: Pick<OpenRun, "plan">,

@@ -9,8 +9,9 @@ import { planRow } from "../../run/store/keys.ts";
 import { addToRow } from "../../run/store/row.ts";
 
 /**
- * Changes the plan of a run that this process holds and records the change in it. Returns the new plan with the change,
- * or undefined if nothing differs. Throws OVERRIDE_INVALID, WRONG_CONFIGURATION, and after a second at most DISK_FULL, STORE_NOT_WRITABLE.
+ * Changes the plan of a run that this process holds and records the change in it. Returns the new plan with the
+ * change, or undefined if nothing differs. Throws OVERRIDE_INVALID and WRONG_CONFIGURATION, and after at most a
+ * second DISK_FULL and STORE_NOT_WRITABLE.
  */
 export async function changeRun(
   { plan: known, store }: Pick<OpenRun, "plan" | "store">,

@@ -18,24 +18,24 @@ import { heldElsewhere, readSession, type Session } from "./session-file.ts";
 
 /** A run that this process works on. */
 export interface HeldRun {
-  /** Notes where the run's server is, for other commands. Throws RUN_TAKEN_OVER. */
+  /** Records where the run's server is, for other commands. Throws RUN_TAKEN_OVER. */
   tell(about: Pick<Session, "address" | "ui" | "cluster" | "server">): Promise<void>;
   /** Rejects with RUN_TAKEN_OVER when another process works on the run; never resolves. */
   taken: Promise<never>;
-  /** Gives the run back. */
+  /** Releases the run. */
   release(): Promise<void>;
 }
 
-/** Milliseconds between two signs of life; a session of another machine that gives none for `silence` is nobody's. */
+/** Ms between two signs of life. A session of another machine without one for `silence` ms counts as dead. */
 const beatInterval = 2000;
 const usualSilence = 20_000;
 
 /**
- * Makes this process the one that works on the run. A session whose process has ended is taken over, and the dev server
- * that it left behind is ended: two servers on one database would spoil it. Whether the process of another machine or
- * container lives can't be seen: its session file is watched for `silence` milliseconds, and only one that does not
- * change in all that time is taken over. So no two machines' clocks are compared.
- * Throws RUN_ALREADY_ACTIVE, RUN_HELD_ELSEWHERE, RUN_COPIED.
+ * Makes this process the one that works on the run. It takes over a session whose process has ended, and ends the
+ * dev server that it left, because two servers would corrupt the database. It can't see whether a process on another
+ * machine or in another container lives. It therefore watches the session's file for `silence` ms, and takes over
+ * only if the file does not change in all that time. This way it compares no clocks of different machines. Throws
+ * RUN_ALREADY_ACTIVE, RUN_HELD_ELSEWHERE and RUN_COPIED.
  */
 export async function claimRun(
   run: string,
@@ -56,7 +56,7 @@ function isFirst(folder: RunFolder, own: Session): Promise<boolean> {
   return patiently(() => writeOnce(folder.session, JSON.stringify(own)), littlePatience);
 }
 
-/** From now on a folder without its mark is not the run's; a run of an earlier release gets one. */
+/** From now on a folder without its mark is not the run's. A run of an earlier release gets a mark. */
 function heeded(run: string, { root }: RunFolder): Promise<() => void> {
   return patiently(async () => {
     markFolder(root);
@@ -65,7 +65,7 @@ function heeded(run: string, { root }: RunFolder): Promise<() => void> {
   }, littlePatience);
 }
 
-/** Sees to it that nobody works on the run as `session` says. */
+/** Makes sure that the process in `session` no longer works on the run. */
 async function takeFromDead(
   run: string,
   folder: RunFolder,
@@ -84,7 +84,7 @@ async function takeFromDead(
   if (server !== undefined) await end(server);
 }
 
-/** Whether a file changes within so many milliseconds; its end is a change too. */
+/** Whether a file changes within this number of milliseconds. Its removal is a change too. */
 async function changes(path: string, silence: number, signal: AbortSignal | undefined): Promise<boolean> {
   const before = await patiently(() => stateOf(path));
   const started = performance.now();
@@ -95,7 +95,7 @@ async function changes(path: string, silence: number, signal: AbortSignal | unde
   return false;
 }
 
-/** Opened, since a network file system answers from memory for a while when it is merely asked. */
+/** Opens the file, because a network file system answers a mere query from its cache for a while. */
 async function stateOf(path: string): Promise<string> {
   try {
     const file = await open(path);
@@ -111,16 +111,16 @@ async function stateOf(path: string): Promise<string> {
   }
 }
 
-/** Takes a dead session's file away; one that another process has written since stays. */
+/** Removes a dead session's file. One that another process has written meanwhile stays. */
 async function takeAway({ session }: RunFolder, dead: Session): Promise<void> {
   const taken = temporaryName(session);
   await patiently(async () => move(session, taken), littlePatience);
-  const found = await patiently(() => readRecord<Session>(taken)); // none if another process was faster
+  const found = await patiently(() => readRecord<Session>(taken)); // undefined if another process was faster
   if (found !== undefined && !isDeepStrictEqual(found, dead)) linkSync(taken, session);
   await patiently(async () => removeFile(taken), littlePatience);
 }
 
-/** Gives a file another name, unless it is gone, or has that name by an earlier try. */
+/** Renames a file, unless it is gone or an earlier try has renamed it. */
 function move(from: string, to: string): void {
   try {
     renameSync(from, to);
@@ -135,7 +135,7 @@ function hold(run: string, folder: RunFolder, own: Session, forget: () => void):
   const taken = new Promise<never>((_, reject) => {
     lose = reject;
   });
-  taken.catch(() => {}); // told by whoever waits for it
+  taken.catch(() => {}); // those who wait for it see it
   let isBeating = false;
   const beating = setInterval(() => {
     if (isBeating) return; // the disk does not answer
@@ -148,7 +148,7 @@ function hold(run: string, folder: RunFolder, own: Session, forget: () => void):
   }, beatInterval);
   beating.unref();
 
-  /** Throws RUN_TAKEN_OVER; what the disk does not allow now is tried again at the next one. */
+  /** Writes a sign of life. Throws RUN_TAKEN_OVER. If the disk fails, the next beat tries again. */
   async function beat(): Promise<void> {
     const now = new Date();
     try {
@@ -159,7 +159,10 @@ function hold(run: string, folder: RunFolder, own: Session, forget: () => void):
     }
   }
 
-  /** Whether the file says that this process works on the run; false if there is none. Throws RUN_TAKEN_OVER. */
+  /**
+   * Whether the file names this process as the one that works on the run; false if it does not exist. Throws
+   * RUN_TAKEN_OVER.
+   */
   async function isMine(): Promise<boolean> {
     const standing = await readSession(folder);
     if (standing === undefined || isOf(standing, own)) return standing !== undefined;

@@ -8,9 +8,9 @@ import { readSession } from "./session-file.ts";
 const [notFound, failedPrecondition] = [5, 9];
 
 /**
- * Deletes the worker deployments of runs in the folder `runs` whose training workflow has ended and that nobody works on,
- * but for `except`: a server holds 100. One whose workers asked for work in the last minutes can't be deleted yet; a later session does.
- * Returns the runs whose deployments are gone.
+ * Deletes the worker deployments of runs in the folder `runs` whose training workflow has ended and that nobody
+ * works on, except `except`, because a server holds only 100. It can't delete one whose workers polled in the last
+ * minutes; a later session does. Returns the runs whose deployments are gone.
  */
 export async function deleteDeployments(
   client: Client,
@@ -37,7 +37,7 @@ export async function deleteDeployments(
   return deleted;
 }
 
-/** Whether a run's training workflow has ended, or is not there any more. */
+/** Whether a run's training workflow has ended or no longer exists. */
 async function isOver({ workflow }: Client, run: string): Promise<boolean> {
   try {
     return (await workflow.getHandle(run).describe()).status.name !== "RUNNING";
@@ -47,7 +47,7 @@ async function isOver({ workflow }: Client, run: string): Promise<boolean> {
   }
 }
 
-/** Deletes the deployment of a run with all of its versions; false if it can't be yet. */
+/** Deletes a run's deployment with all of its versions. Returns false if that is not possible yet. */
 async function deleteDeployment(client: Client, run: string): Promise<boolean> {
   const { workflowService } = client;
   const { namespace } = client.options;

@@ -8,8 +8,8 @@ import { claimRun } from "./claim-run.ts";
 import { noServer, sessionAddress } from "./session-file.ts";
 
 /**
- * Does `work` with a client of a run's server: the one that is up, or the run's own, started for it without workers.
- * Throws RUN_NOT_FOUND, and what starting or reaching the server throws.
+ * Runs `work` with a client of a run's server. If the run's own server is down, it is started without workers.
+ * Throws RUN_NOT_FOUND, and the errors of starting or reaching the server.
  */
 export async function withRunClient<Result>(
   options: { runs: string; run: string; temporal: string | undefined },
@@ -36,8 +36,8 @@ export async function withRunClient<Result>(
 }
 
 /**
- * Does `work` with a client of a run's server, which must be up: a live trajectory needs workers too.
- * Throws RUN_NOT_FOUND, RUN_HAS_NO_SERVER, RUN_HELD_ELSEWHERE, TEMPORAL_UNREACHABLE.
+ * Runs `work` with a client of a run's server, which must be up, because a live trajectory needs workers too. Throws
+ * RUN_NOT_FOUND, RUN_HAS_NO_SERVER, RUN_HELD_ELSEWHERE and TEMPORAL_UNREACHABLE.
  */
 export async function withLiveRun<Result>(
   { runs, run }: { runs: string; run: string },

@@ -5,7 +5,10 @@ import { surely } from "../../base/files/is-there.ts";
 import { makeFolder } from "../../base/files/make-folder.ts";
 import { isStorageError, looking, storageError } from "../../base/files/storage-errors.ts";
 
-/** Notes that also go into the log at `path`, each with its time. A line that the disk does not take is dropped, also while the run's folder is gone. */
+/**
+ * A `note` that also writes each note with its time to the log at `path`. Lines that the disk does not accept are
+ * dropped, also while the run's folder is missing.
+ */
 export function loggedNotes(path: string, note: (text: string) => void = () => {}): (text: string) => void {
   surely(() => looking(path, () => makeFolder(dirname(path))));
   return (text) => {

@@ -28,11 +28,11 @@ import { storageTrouble } from "./storage-trouble.ts";
 import { type SupervisedServer, superviseServer } from "./supervised-server.ts";
 import { superviseWorkers } from "./supervised-workers.ts";
 
-/** A run with its server and workers up. */
+/** A run with a running server and running workers. */
 export interface RunSession {
   run: string;
   folder: RunFolder;
-  /** The run, opened by this session, with the plan in force. */
+  /** The run, opened by this session, with the current plan. */
   opened: OpenRun;
   client: Client;
   address: string;
@@ -40,31 +40,34 @@ export interface RunSession {
   queues: Queues;
   /** URL of the Temporal UI of the run's own server. */
   ui: string | undefined;
-  /** Rejects when the server or a worker ends again and again, or would: WORKER_ENDED, LOOP_MODULE_STUCK and the like. */
+  /** Rejects when the server or a worker ends repeatedly, or would: WORKER_ENDED, LOOP_MODULE_STUCK and similar. */
   failed: Promise<never>;
-  /** What the run has waited for too long, a line each. */
+  /** Lines about what the run has waited for too long. */
   waits(): string[];
-  /** Counts what this session's workers get done. */
+  /** Counts the finished work of this session's workers. */
   progress(): number;
-  /** Aborts when the session closes: long polls are given up. */
+  /** Aborts when the session closes, to end long polls. */
   closing: AbortSignal;
   close(): Promise<void>;
 }
 
 /**
- * Holds a run, opens it and brings up all that works on it: its dev server (or a connection to the server it joined), its search attributes,
- * and a worker process for each queue. What ends by itself is started again, and `note` is told; a server that
- * doesn't answer is waited for. `queuePrefix` gives the workers queues of their own, so that they leave the run's
- * training workflow alone.
+ * Holds a run, opens it and starts everything that it needs: its dev server (or a connection to the server it
+ * joined), its search attributes, and a worker process for each queue. Processes that end by themselves restart and
+ * are reported to `note`. It waits for a server that does not answer. `queuePrefix` gives the workers separate
+ * queues, so that they don't touch the run's training workflow.
  */
 export async function openSession(options: {
   runs: string;
   run: string;
   temporal: string | undefined;
   queuePrefix?: string;
-  /** Today's workflow code becomes current: what is under way ends on its own, the training workflow moves on. */
+  /**
+   * Makes the current workflow code the run's. Trajectories in progress finish on their own code, and the training
+   * workflow moves on.
+   */
   upgrade?: boolean;
-  /** From then on nothing is started again and nothing is told: everything is about to be closed. */
+  /** Stops restarts and notes, because everything is about to close. */
   stopping?: AbortSignal;
   /**
    * Called with the run once this process holds it, before anything is started. Returns the run to work on, whose plan
@@ -73,12 +76,15 @@ export async function openSession(options: {
   prepare?: (run: OpenRun) => Promise<OpenRun>;
   /** The run, if the caller had to open it before. Default: opens it once this process holds it. */
   opened?: OpenRun;
-  /** This process is not Everturn's own: its OpenTelemetry is somebody else's, and what it traces hangs below their spans. */
+  /**
+   * This process is not Everturn's own: its OpenTelemetry belongs to someone else, and Everturn's spans become
+   * children of theirs.
+   */
   isGuest?: boolean;
   note?: (text: string) => void;
 }): Promise<RunSession> {
   const { runs, run, stopping } = options;
-  const file = await readRunFile(runs, run, () => {}); // what can't be read is told when it is opened
+  const file = await readRunFile(runs, run, () => {}); // unreadable records are reported when the run is opened
   const folder = runFolder(runs, run);
   const logged = loggedNotes(folder.log("session"), options.note);
   const note = (text: string) => {
@@ -176,7 +182,7 @@ export async function openSession(options: {
     });
     started.push(standstill);
     const stuck = Promise.withResolvers<never>();
-    stuck.promise.catch(() => {}); // told by whoever waits for it
+    stuck.promise.catch(() => {}); // those who wait for it see it
     const workers = await superviseWorkers(queues, {
       runs,
       run,
@@ -187,7 +193,7 @@ export async function openSession(options: {
       stopping,
       onProgress: () => void finished++,
       onNotice: (notice) => {
-        // Every worker would be.
+        // Every worker would get stuck.
         if (notice.code === "LOOP_MODULE_STUCK")
           return stuck.reject(new EverturnError(notice.code, { loop: loopNames(plan) }));
         note(notice.notice);
@@ -196,13 +202,13 @@ export async function openSession(options: {
       onWaits: standstill.hear,
       isServerUp: () => own?.isUp() ?? watch.isUp(),
       untilServerAnswers: async () => {
-        while (own?.isUp() === false && !closing.aborted) await sleep(200); // another one may answer on its port
+        while (own?.isUp() === false && !closing.aborted) await sleep(200); // another server may answer on its port
         await connection.workflowService.getSystemInfo({});
       },
     });
     started.push(workers);
     const failed = Promise.race([workers.failed, stuck.promise, trouble.failed, held.taken, ...ownFailed]);
-    failed.catch(() => {}); // told by whoever waits for it
+    failed.catch(() => {}); // those who wait for it see it
     return {
       run,
       folder,

@@ -9,36 +9,36 @@ import { pendingWork } from "../temporal/pending-work.ts";
 import { grouped, type Wait } from "../temporal/waits.ts";
 import { patience, waitNotes } from "./wait-notes.ts";
 
-/** Milliseconds between two looks while nothing moves, and while something does. */
+/** Ms between two looks while nothing moves, and while something does. */
 const intervals = { still: 3000, moving: 12_000 };
 
-/** Milliseconds after which workflows are looked at. */
+/** Workflows are examined once they have been in progress for this long, in ms. */
 const age = 2000;
 
-/** Milliseconds that a look may take. */
+/** How long a look may take, in ms. */
 const deadline = 5000;
 
-/** Milliseconds for which what a worker said of its local activities counts. */
+/** How long a worker's report about its local activities is valid, in ms. */
 const freshness = 6000;
 
-/** Milliseconds for which nothing must have been under way before the run's workflows are rebuilt. */
+/** How long nothing may be in progress before the run's workflows are rebuilt, in ms. */
 const idleTime = 60_000;
 
-/** Says what a run waits for. */
+/** Reports what a run waits for. */
 export interface Standstill {
-  /** Takes what the local activities of a worker wait for. */
+  /** Receives a worker's waiting local activities. */
   hear(role: Role, waits: Wait[]): void;
-  /** What is waited for now, a line each. */
+  /** Lines about the current waits. */
   lines(): string[];
-  /** Resolves when it has ended. */
+  /** Stops, and resolves once it has ended. */
   stop(): Promise<void>;
 }
 
 /**
- * Looks every few seconds what the workflows of a run wait for, and tells `note` what does not move: when it has stood
- * for ten seconds, when the reason changes, each ten times as long, and when it goes on. `progress` counts what gets done.
- * A run with nothing under way and nothing awaited is stuck: it says so each minute, and has the workflows rebuilt from
- * their histories (decision 0107).
+ * Checks every few seconds what the workflows of a run wait for, and reports waits to `note`: after ten seconds
+ * without movement, when the reason changes, when a wait has become ten times as long, and when it is over.
+ * `progress` counts finished work. A run with nothing in progress and nothing awaited is stuck: it reports this
+ * every minute, and has the workflows rebuilt from their histories (decision 0107).
  */
 export function watchStandstill(options: {
   client: Client;
@@ -53,14 +53,14 @@ export function watchStandstill(options: {
   const { client, run, queue, progress, isServerUp, note, closing: signal } = options;
   const notes = waitNotes();
   const local = new Map<Role, { at: number; waits: Wait[] }>();
-  /** Since when each activity at the server has been known: the server tells of its newest attempt only. */
+  /** When each activity at the server was first seen, because the server only reports its newest attempt. */
   let known = new Map<string, number>();
   let lines: string[] = [];
   let isTroubled = false;
   let reached = progress();
   let movedAt = Date.now();
   let hasFailed = false;
-  /** Since when nothing has been under way and nothing awaited, or since the workflows were last rebuilt. */
+  /** Since when nothing has been in progress or awaited, or when the workflows were last rebuilt. */
   let idleSince: number | undefined;
 
   const stillMs = () => Date.now() - movedAt;
@@ -107,7 +107,7 @@ export function watchStandstill(options: {
       await client.workflow.getHandle(workflowId, runId).signal(buildAnew);
   }
 
-  /** Of a server that is away its own watch tells. */
+  /** A server's absence is reported by its own watch. */
   function tellFailure(error: unknown): void {
     if (signal.aborted || error instanceof ServiceError || isGrpcServiceError(error)) return;
     if (!hasFailed) note(`can't find out what the run is waiting for: ${messageOf(error)}`);
@@ -117,7 +117,7 @@ export function watchStandstill(options: {
   async function watch(): Promise<void> {
     let lookedAt = Date.now();
     while (!signal.aborted) {
-      await sleep(1000, undefined, { signal }).catch(() => {}); // it is told to end
+      await sleep(1000, undefined, { signal }).catch(() => {}); // ended by the signal
       if (progress() !== reached) {
         reached = progress();
         movedAt = Date.now();
@@ -141,7 +141,7 @@ export function watchStandstill(options: {
   };
 }
 
-/** A workflow as its run's view names it. */
+/** A workflow's name within its run. */
 function nameIn(run: string, workflow: string): string {
   return workflow.startsWith(`${run}/`) ? workflow.slice(run.length + 1) : workflow;
 }

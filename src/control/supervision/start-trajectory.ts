@@ -4,7 +4,7 @@ import type { SearchAttributeName } from "../../contracts/run.ts";
 import type { TrajectoryInput } from "../../contracts/trajectory.ts";
 import type { RunSession } from "./session.ts";
 
-/** Starts one trajectory that no step or evaluation asked for: a fork. */
+/** Starts a trajectory that belongs to no step or evaluation: a fork. */
 export function startTrajectory({ client }: RunSession, input: TrajectoryInput): Promise<WorkflowHandle> {
   const { id, run, stage, task } = input.place;
   const keyword = (name: SearchAttributeName, value: string) => ({

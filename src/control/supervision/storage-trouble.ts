@@ -2,19 +2,22 @@ import { EverturnError } from "../../base/errors/everturn-error.ts";
 import type { StorageNotice } from "../../base/files/patiently.ts";
 import type { Notice } from "../../base/processes/notice.ts";
 
-/** Watches over writes and reads that wait in the workers of a session. */
+/** Watches the waiting writes and reads of a session's workers. */
 export interface StorageTrouble {
-  /** Takes what a worker says; of other things than a write it takes no notice. */
+  /** Receives a worker's notice. Notices about anything but storage are ignored. */
   hear(notice: Notice | StorageNotice): void;
   /** Rejects with STORAGE_STALLED when something could not be written or read for too long; never resolves. */
   failed: Promise<never>;
   stop(): Promise<void>;
 }
 
-/** How long a run waits for room before it stops, ms. */
+/** How long a run waits for storage before it stops, in ms. */
 const patience = 5 * 60_000;
 
-/** Lets a run wait while its workers can't write or read (the disk is full, the store read-only, its file system gone), and stops it in the end. */
+/**
+ * Lets a run wait while its workers can't write or read (a full disk, a read-only store, a missing file system), and
+ * finally stops it.
+ */
 export function storageTrouble(run: string): StorageTrouble {
   let timer: NodeJS.Timeout | undefined;
   let newest = "";
@@ -22,7 +25,7 @@ export function storageTrouble(run: string): StorageTrouble {
   const failed = new Promise<never>((_, giveUp) => {
     reject = giveUp;
   });
-  failed.catch(() => {}); // told by whoever waits for it
+  failed.catch(() => {}); // those who wait for it see it
   const calm = () => {
     clearTimeout(timer);
     timer = undefined;

@@ -2,14 +2,14 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { anyOf } from "../../base/async/abort-signals.ts";
 import { type Ending, endingFrom } from "../../base/processes/process-ending.ts";
 
-/** A process of ours that works. */
+/** One of Everturn's running processes. */
 export interface Part {
-  /** Resolves when it ends, told to or not. */
+  /** Resolves when it ends, requested or not. */
   ended: Promise<Ending>;
   stop(): Promise<void>;
 }
 
-/** A process that is started again whenever it ends by itself. */
+/** A process that restarts whenever it ends by itself. */
 export interface Supervised {
   isUp(): boolean;
   /** Rejects when it was given up; never resolves. */
@@ -17,25 +17,25 @@ export interface Supervised {
   stop(): Promise<void>;
 }
 
-/** So many ends in a row, with no progress of the run between them, and it is given up. */
+/** The number of consecutive ends, without progress of the run in between, after which a process is given up. */
 const limit = 5;
 
-/** Milliseconds before a process is started again after its first, second … end without progress. */
+/** Ms before a process restarts after its n-th end without progress. */
 export function pauseAfter(times: number): number {
   return Math.min(5000, 200 * 4 ** (times - 1));
 }
 
 /**
- * Starts a process, and starts it again when it ends by itself. `progress` counts what the run gets done: five ends
- * without any of it between them, and `giveUp` makes the error that `failed` rejects with. Throws what the first
- * `start` throws, unless somebody killed the process meanwhile. `start` is told by its signal to give up.
+ * Starts a process and restarts it when it ends by itself. `progress` counts the run's finished work. After five
+ * ends without progress in between, `failed` rejects with the error of `giveUp`. Throws the error of the first
+ * `start`, unless somebody killed the process meanwhile. `start` receives a signal that tells it to give up.
  */
 export async function supervise(options: {
   start: (stopping: AbortSignal) => Promise<Part>;
   progress: () => number;
   onEnd: (ending: Ending, times: number) => void;
   giveUp: (ending: Ending, times: number) => Error;
-  /** What ends from now on ends with all the others: it is not started again, and nobody is told. */
+  /** Once it aborts, processes end together: they don't restart, and their ends are not reported. */
   stopping?: AbortSignal | undefined;
 }): Promise<Supervised> {
   const { start, progress, onEnd, giveUp } = options;
@@ -66,7 +66,7 @@ export async function supervise(options: {
       reached = progress();
       if (times === limit) throw giveUp(ending, times);
       onEnd(ending, times);
-      await sleep(pauseAfter(times), undefined, { signal: stopping }).catch(() => {}); // it was told to stop
+      await sleep(pauseAfter(times), undefined, { signal: stopping }).catch(() => {}); // ended by the signal
       if (stopping.aborted) return;
       try {
         part = await start(stopping);
@@ -80,14 +80,14 @@ export async function supervise(options: {
 
   const keeping = keep(part);
   const failed = keeping.then(() => new Promise<never>(() => {}));
-  failed.catch(() => {}); // told by whoever waits for it
+  failed.catch(() => {}); // those who wait for it see it
   return {
     isUp: () => part !== undefined,
     failed,
     stop: async () => {
       controller.abort();
       await part?.stop();
-      await keeping.catch(() => {}); // it was given up: `failed` says so
+      await keeping.catch(() => {}); // if it was given up, `failed` reports it
     },
   };
 }

@@ -6,7 +6,7 @@ import { startOwnServer } from "../temporal/own-server.ts";
 import type { HeldRun } from "./claim-run.ts";
 import { type Supervised, supervise } from "./supervise.ts";
 
-/** A run's own dev server, which keeps its address when it is started again. */
+/** A run's own dev server, which keeps its address across restarts. */
 export interface SupervisedServer extends Supervised {
   /** host:port of its gRPC frontend. */
   address: string;
@@ -14,14 +14,14 @@ export interface SupervisedServer extends Supervised {
   ui: string;
 }
 
-/** Starts a run's own server, and starts it again on the same ports and database when it ends. */
+/** Starts a run's own server, and restarts it on the same ports and database when it ends. */
 export async function superviseServer(options: {
   run: string;
   folder: RunFolder;
-  /** The run as this process holds it, told where the server is. */
+  /** The run that this process holds, which records the server's address. */
   held: HeldRun;
   temporal: string | undefined;
-  /** Counts what the run gets done. */
+  /** Counts the run's finished work. */
   progress: () => number;
   note: (text: string) => void;
   stopping: AbortSignal | undefined;
@@ -56,19 +56,22 @@ export async function superviseServer(options: {
   return { ...supervised, address: server?.address ?? "", ui: server?.ui ?? "" };
 }
 
-/** Whether an own server was given up since another program has its port: a new session starts it on another one. */
+/**
+ * Whether the run's own server was given up because another program has its port. A new session starts it on another
+ * port.
+ */
 export function hasLostItsPort(error: unknown): boolean {
   if (!isEverturnError(error)) return false;
   if (error.code === "TEMPORAL_OTHER_SERVER" || error.code === "PORT_UNUSABLE") return true;
   return error.code === "TEMPORAL_SERVER_ENDED" && String(error.params.reason).includes(portTaken);
 }
 
-/** How often a process has ended, said at the end of a note. */
+/** How often a process has ended, as the end of a note. */
 export function again(times: number): string {
   return times === 1 ? "" : ` (end ${times} in a row without progress)`;
 }
 
-/** How often a process ended before it was given up. */
+/** How often a process ended before it was given up, in words. */
 export function withoutProgress(times: number): string {
   return `${times} times in a row, without progress of the run between them`;
 }

@@ -14,22 +14,22 @@ interface Options {
   run: string;
   address: string;
   queuePrefix: string;
-  /** Counts what the run gets done. */
+  /** Counts the run's finished work. */
   progress: () => number;
-  /** Told when a worker has finished activities. */
+  /** Called when a worker has finished activities. */
   onProgress: () => void;
   note: (text: string) => void;
-  /** Told what a worker says to the user. */
+  /** Receives a worker's notices to the user. */
   onNotice: (notice: Notice) => void;
-  /** Told what the local activities of a worker wait for. */
+  /** Receives the waiting local activities of a worker. */
   onWaits: (role: Role, waits: Wait[]) => void;
   isServerUp: () => boolean;
-  /** A worker is started when the server answers: without it, it would only end. */
+  /** Waits until the server answers, because a worker would end without it. */
   untilServerAnswers: () => Promise<void>;
   stopping: AbortSignal | undefined;
 }
 
-/** Starts a worker process for each queue, and starts it again when it ends. Throws what a first start throws. */
+/** Starts a worker process for each queue, and restarts it when it ends. Throws the error of a first start. */
 export async function superviseWorkers(queues: Queues, options: Options): Promise<Omit<Supervised, "isUp">> {
   const starting = rolesToStart(queues).map((role) => superviseWorker(role, options));
   const settled = await Promise.allSettled(starting);
@@ -50,7 +50,7 @@ function superviseWorker(role: Role, options: Options): Promise<Supervised> {
     progress,
     stopping: options.stopping,
     start: async (stopping) => {
-      await patiently(async () => requireMarkToWrite(runFolder(runs, run).root)); // without it, too
+      await patiently(async () => requireMarkToWrite(runFolder(runs, run).root)); // a worker can't do without it either
       await untilServerAnswers();
       const worker = await startWorkerProcess(role, options, { onProgress, onNotice, onWaits, stopping });
       return { ended: worker.ended, stop: () => worker.stop(isServerUp) };

@@ -8,8 +8,8 @@ import { workflowResult } from "./workflow-result.ts";
 const runAttribute: SearchAttributeName = "EverturnRun";
 
 /**
- * Starts the run's training workflow, or finds the one that is under way; that one is told how often its plan was changed,
- * and goes on by the newest at its next step boundary.
+ * Starts the run's training workflow, or finds the one in progress. That one learns how often its plan was changed,
+ * and continues with the newest plan at its next step boundary.
  */
 export async function startTraining(
   { run, client, queues }: RunSession,
@@ -29,7 +29,10 @@ export async function startTraining(
   return client.workflow.signalWithStart("training", told);
 }
 
-/** Waits for the training workflow's end, or the session's. Throws RUN_FAILED with the root cause, TEMPORAL_LOST. */
+/**
+ * Waits for the end of the training workflow or of the session. Throws RUN_FAILED with the root cause, and
+ * TEMPORAL_LOST.
+ */
 export function finishTraining(session: RunSession, handle: WorkflowHandle): Promise<TrainingResult> {
   const { run } = session;
   return workflowResult(session, handle, (reason) => new EverturnError("RUN_FAILED", { run, reason }));

@@ -1,15 +1,15 @@
 import { alike, isTrouble, type Wait, waitLine } from "../temporal/waits.ts";
 
-/** Milliseconds for which something must have been waited for before it is said. */
+/** How long a wait must last before it is reported, in ms. */
 export const patience = 10_000;
 
-/** Milliseconds between two notes of one wait whose reasons keep changing, at least. */
+/** The least time between two notes about one wait whose reasons keep changing, in ms. */
 const betweenReasons = 30_000;
 
-/** Milliseconds for which a trouble must have been away before it is said to be over. */
+/** How long a trouble must be absent before it is reported as over, in ms. */
 const calm = 5000;
 
-/** A trouble that was told. */
+/** A trouble that was reported. */
 interface Told {
   since: number;
   attempts: number;
@@ -21,12 +21,12 @@ interface Told {
   wait: Wait;
 }
 
-/** What of all that is waited for is worth a word. */
+/** Selects the waits that are worth reporting. */
 export interface WaitNotes {
   /**
-   * Takes what is waited for at `now`; `isStill`: nothing has moved for so long that what only takes its time is worth a
-   * word too. What is to be said once (`notes`), what to show for as long as it lasts (`lines`), and whether a trouble was
-   * told whose end was not.
+   * Receives the waits at `now`. `isStill`: nothing has moved for so long that slow work is worth reporting too.
+   * Returns lines to report once (`notes`), lines to show for as long as they apply (`lines`), and whether a
+   * reported trouble is not over yet.
    */
   see(
     waits: readonly Wait[],
@@ -36,8 +36,8 @@ export interface WaitNotes {
 }
 
 /**
- * Says of each wait once that it is there; again when its reason changes, or the order of magnitude of its attempts or
- * its time; and when a trouble is over. What only takes its time is told when it takes ten times as long as ever before.
+ * Reports each wait once when it appears, again when its reason or the order of magnitude of its attempts or time
+ * changes, and when a trouble is over. Slow work is reported when it takes ten times as long as ever before.
  */
 export function waitNotes(): WaitNotes {
   const troubles = new Map<string, Told>();

@@ -4,20 +4,20 @@ import { readRunFile } from "../../run/folder/run-file.ts";
 import { openSession, type RunSession } from "./session.ts";
 import { hasLostItsPort } from "./supervised-server.ts";
 
-/** What a session is opened with, and what ends the work in it. */
+/** The options of a session, and the ways to end the work in it. */
 export interface WithSession extends Omit<Parameters<typeof openSession>[0], "stopping"> {
-  /** Gives the work up: after `onInterrupt` everything ends. */
+  /** Gives up the work. After `onInterrupt` everything ends. */
   signal: AbortSignal;
   onInterrupt?: (session: RunSession) => Promise<void>;
 }
 
-/** Times that a run's own server moves to another port before its work ends. */
+/** How often a run's own server may move to another port before its work ends. */
 const mostMoves = 5;
 
 /**
- * Opens a session for `work`, which ends when the session does, and closes it afterwards. A server of the run's own that loses
- * its port to another program is started on another one, and `work` is done again in a new session. Throws what the work, the
- * server or a worker fails with, and INTERRUPTED when the signal has ended it.
+ * Opens a session for `work`, which ends when the session does, and closes it afterwards. If a run's own server
+ * loses its port to another program, a new server starts on another one, and `work` is repeated in a new session.
+ * Throws errors of the work, the server or a worker, and INTERRUPTED when the signal has ended it.
  */
 export async function withSession<Result>(
   { signal, onInterrupt = async () => {}, ...options }: WithSession,
@@ -37,17 +37,18 @@ export async function withSession<Result>(
           await onInterrupt(session);
         } finally {
           await session.close();
-          await working.catch(() => {}); // it was told, or given up
+          await working.catch(() => {}); // its error is already known
         }
       } catch (error) {
-        // A terminal's Ctrl-C reaches the server and the workers too: what they end of then is no failure.
+        // A terminal's Ctrl-C also reaches the server and the workers. Anything they end because of it is not a
+        // failure.
         if (stopping.aborted) break;
         if (!hasLostItsPort(error) || moves === mostMoves) throw error;
         if ((await readRunFile(runs, run, () => {})).address !== undefined) throw error; // a server that it joined
         note?.(
           "another program uses the port of the run's Temporal server: starting the server on another port",
         );
-        upgrade = false; // it is done
+        upgrade = false; // already done
       }
     }
     throw new EverturnError("INTERRUPTED", { run }, { cause: stopping.reason });

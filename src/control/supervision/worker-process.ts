@@ -24,16 +24,18 @@ const preload = pathToFileURL(ownModule("src/control/temporal/workflow-thread"))
 /** A worker in a process of its own. */
 export interface WorkerProcess {
   pid: number;
-  /** Resolves when the process ends, told to or not. */
+  /** Resolves when the process ends, requested or not. */
   ended: Promise<Ending>;
-  /** Asks it to end and kills it after ten seconds; after one where `isServerUp` says that it can tell nobody. */
+  /** Asks it to end and kills it after ten seconds, or after one if `isServerUp` reports that the server is down. */
   stop(isServerUp?: () => boolean): Promise<void>;
 }
 
-/** Milliseconds that a worker has to end in. */
+/** How long a worker may take to end, in ms. */
 const grace = { server: 10_000, noServer: 1000 };
 
-/** Node options of workers, in MiB: short-lived objects are collected less often, others only once there are many. */
+/**
+ * Node options of workers, in MiB: they collect short-lived objects less often, and others only once there are many.
+ */
 export const memoryFlags = [
   "--min-semi-space-size=32",
   "--max-semi-space-size=64",
@@ -42,9 +44,9 @@ export const memoryFlags = [
 
 /**
  * Starts `everturn worker` for a role and waits until it polls its queue. Its output goes to the run's logs.
- * `onProgress` is told when it has finished activities, `onNotice` what the user should know, `onWaits` what its local
- * activities wait for. Throws WORKER_ENDED and WORKER_OUT_OF_MEMORY if it ends before it polls, also because `stopping`
- * aborted.
+ * `onProgress` is called when it has finished activities, `onNotice` with notices for the user, and `onWaits` with
+ * its waiting local activities. Throws WORKER_ENDED and WORKER_OUT_OF_MEMORY if it ends before it polls, including
+ * because `stopping` aborted.
  */
 export async function startWorkerProcess(
   role: Role,
@@ -107,7 +109,7 @@ export async function startWorkerProcess(
   }
 }
 
-/** The error that says how a worker ended, and what to do about it. */
+/** The error that explains how a worker ended, and what to do about it. */
 export function workerEnded(options: {
   role: Role;
   run: string;

@@ -10,8 +10,8 @@ import { reasonOf } from "../temporal/client.ts";
 import type { RunSession } from "./session.ts";
 
 /**
- * Waits for a workflow's result, or the session's end. Throws what `failed` makes of the root cause, or
- * TEMPORAL_LOST, TEMPORAL_OTHER_SERVER, and of a joined server TEMPORAL_RUN_FORGOTTEN.
+ * Waits for a workflow's result, or the session's end. Throws the error that `failed` creates from the root cause,
+ * TEMPORAL_LOST, TEMPORAL_OTHER_SERVER, and for a joined server TEMPORAL_RUN_FORGOTTEN.
  */
 export async function workflowResult<Result>(
   { run, address, client, closing, ui }: RunSession,

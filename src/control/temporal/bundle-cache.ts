@@ -14,22 +14,19 @@ import { temporaryName } from "../../base/files/temporary-name.ts";
 import { stateOf } from "./bundle-inputs.ts";
 import type { Bundle } from "./bundle-workflows.ts";
 
-/** How many bundles are kept, of some 2.5 MB each. Those that nobody used for the longest time go. */
+/** How many bundles to keep, of about 2.5 MB each. The least recently used are removed. */
 const capacity = 32;
 
-/** What stands before the code in a kept bundle's file, in a line. */
+/** The first line of a kept bundle's file, before the code. */
 interface Header {
   /** SHA-256 of the code. */
   code: string;
   inputs: string[];
-  /** How the inputs looked. */
+  /** The digest of its inputs. */
   state: string;
 }
 
-/**
- * The code kept in `file`, if all that it was made from is as it was. What can't be read, or isn't whole, counts as
- * absent.
- */
+/** The code kept in `file`, if none of its inputs has changed. An unreadable or incomplete file counts as absent. */
 export function keptBundle(file: string): string | undefined {
   try {
     const text = readFileSync(file, "utf8");
@@ -45,7 +42,7 @@ export function keptBundle(file: string): string | undefined {
   }
 }
 
-/** Keeps a bundle in `file`, whole or not at all. Where that can't be written, it is made anew each time. */
+/** Keeps a bundle in `file`, whole or not at all. If that can't be written, the bundle is rebuilt each time. */
 export function keepBundle(file: string, { code, inputs }: Bundle): void {
   const paths = [...new Set([...inputs.found, ...inputs.missed])];
   const temporary = temporaryName(file);
@@ -56,11 +53,11 @@ export function keepBundle(file: string, { code, inputs }: Bundle): void {
     renameSync(temporary, file);
     removeOldest(dirname(file));
   } catch {
-    // what is left of it is the oldest one day
+    // a leftover becomes the oldest one day
   }
 }
 
-/** Removes what is too much, and with it what a writer that was killed has left. */
+/** Removes the oldest files beyond the capacity, including leftovers of killed writers. */
 function removeOldest(folder: string): void {
   const files = readdirSync(folder).map((name) => join(folder, name));
   const aged = files.map((path) => ({ path, used: statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0 }));

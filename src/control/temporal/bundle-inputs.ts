@@ -4,8 +4,8 @@ import { dirname } from "node:path";
 import type { Inputs } from "./bundle-workflows.ts";
 
 /**
- * A digest of what is at each path now: nothing, a folder, or a file with these bytes, and where links lead. A file
- * that appears where none was looks different, and so does a link that leads elsewhere.
+ * A digest of the current state of each path: absent, a folder, or a file with its bytes, and the targets of links.
+ * A new file or a link with another target changes it.
  */
 export function stateOf(paths: readonly string[]): string {
   const hash = createHash("sha256");
@@ -21,13 +21,13 @@ function stateAt(path: string): string {
   return `${createHash("sha256").update(readFileSync(path)).digest("hex")} ${place}`;
 }
 
-/** Milliseconds by which a file's times may be behind the clock: some file systems count in two seconds. */
+/** How many ms a file's times may be behind the clock: some file systems count in steps of two seconds. */
 const margin = 2000;
 
 /**
- * Whether what was found is still there, and nothing that is there now, nor a link on the way to it, was made or changed
- * after `since` (milliseconds since 1970): what was read since then is what `stateOf` sees. Never so for folders that were
- * searched, of whose names nobody keeps track.
+ * Whether all `found` paths still exist, and nothing present now, nor a link on the way to it, was created or
+ * changed after `since` (ms since 1970). If so, `stateOf` describes the same files that were read since then. Always
+ * false for `searched` folders, because their names are not tracked.
  */
 export function areUnchangedSince(since: number, { found, missed, searched }: Inputs): boolean {
   if (searched.length > 0 || !found.every((path) => existsSync(path))) return false;
@@ -38,7 +38,7 @@ export function areUnchangedSince(since: number, { found, missed, searched }: In
   });
 }
 
-/** A folder changes with what is put into it: only when it was made counts. */
+/** When a path last changed. For a folder only its creation counts, because adding files changes it too. */
 function changedAt(now: Stats): number {
   return now.isDirectory() ? now.birthtimeMs : Math.max(now.ctimeMs, now.mtimeMs);
 }

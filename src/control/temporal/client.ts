@@ -13,45 +13,50 @@ import { untilAborted } from "../../base/async/abort-signals.ts";
 import { EverturnError } from "../../base/errors/everturn-error.ts";
 import { defined } from "../../base/records/defined.ts";
 
-/** Where a run's server is. */
+/** The location of a run's server. */
 export interface ServerLocation {
   address: string;
   namespace: string;
-  /** A dev server of the run's own: no TLS and no keys, whatever the environment says. */
+  /** A dev server of the run's own, which has no TLS and no keys, whatever the environment. */
   isOwn: boolean;
-  /** The id of the run's own server, by which it is told from another run's at the same address; absent: any. */
+  /**
+   * The id of the run's own server, which distinguishes it from another run's server at the same address; absent:
+   * any.
+   */
   cluster?: string | undefined;
 }
 
-/** The server named by the SDK's usual environment configuration, if there is one (TEMPORAL_ADDRESS, profiles). */
+/**
+ * The server in the SDK's usual environment configuration (TEMPORAL_ADDRESS, profiles); undefined if there is none.
+ */
 export function locationFromEnvironment(): Pick<ServerLocation, "address" | "namespace"> | undefined {
   const { connectionOptions, namespace } = environment();
   const address = connectionOptions.address;
   return address === undefined ? undefined : { address, namespace: namespace ?? "default" };
 }
 
-/** Milliseconds before a call that failed is tried again, at most; and how often it is tried: for half a minute. */
+/** The longest pause before a failed call is retried, in ms, and how often it is retried: for half a minute. */
 const retries = { pause: 500, attempts: 60 };
 
-/** Milliseconds of one try to connect to a server that is waited for. */
+/** How long one attempt to connect to a server may take, in ms. */
 const connectTimeout = 2000;
 
 /** gRPC's status codes. */
 const [deadlineExceeded, unavailable] = [4, 14];
 
 /**
- * Whether the server is away, or had no time for a call: its own words; of a call whose time is over the client says so
- * in others.
+ * Whether an error means that the server is away, or had no time for a call. The client words an expired deadline
+ * differently.
  */
 function isAway({ code, details }: Parameters<typeof isRetryableError>[0]): boolean {
   return code === unavailable || (code === deadlineExceeded && details === "context deadline exceeded");
 }
 
 /**
- * Connects a client; TLS and keys come from the environment. When `closing` aborts, calls that fail are tried no more,
- * and `close` closes the connection. With `outlastsOutages` a call waits for a server that went away as long as it
- * takes, and one of the run's own is waited for at first, too: it may have been stopped since it said that it was up. Throws
- * TEMPORAL_UNREACHABLE.
+ * Connects a client. TLS and keys come from the environment. When `closing` aborts, failed calls are no longer
+ * retried. `close` closes the connection. With `outlastsOutages`, a call waits as long as necessary for a server
+ * that went away, and the first connection to a run's own server waits too, because it may have stopped since it was
+ * up. Throws TEMPORAL_UNREACHABLE.
  */
 export async function connectClient(
   location: ServerLocation,
@@ -72,7 +77,7 @@ export async function connectClient(
     },
     delayFunction: (attempt, status) => Math.min(retries.pause, delayFunction(attempt, status)),
   });
-  // The SDK tries again from a timer: on a closed connection that would throw where nobody catches it.
+  // The SDK retries from a timer. On a closed connection that would throw where nobody can catch it.
   const hasSettled = untilAborted(closing).then(() => sleep(retries.pause + 100));
   for (;;) {
     const options = defined<ConnectionOptions>({
@@ -99,7 +104,7 @@ export async function connectClient(
   }
 }
 
-/** The error TEMPORAL_UNREACHABLE, with what the connection's settings may have to do with it. */
+/** The error TEMPORAL_UNREACHABLE, with hints from the connection's settings. */
 export function unreachable(location: ServerLocation, error: unknown): EverturnError {
   const { address } = location;
   const { tls } = connectionSettings(location);
@@ -110,7 +115,7 @@ export function unreachable(location: ServerLocation, error: unknown): EverturnE
   return new EverturnError("TEMPORAL_UNREACHABLE", { address, reason: reasonOf(error), hint });
 }
 
-/** TLS and keys, from the environment. Throws TEMPORAL_SETTINGS_INVALID. */
+/** TLS and keys from the environment. Throws TEMPORAL_SETTINGS_INVALID. */
 export function connectionSettings({ isOwn }: ServerLocation) {
   if (isOwn) return {};
   const { address: _, ...settings } = environment().connectionOptions;

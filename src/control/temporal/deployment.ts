@@ -13,8 +13,8 @@ const { WORKER_DEPLOYMENT_VERSION_STATUS_DRAINED: drained } =
 const [notFound, unimplemented] = [5, 12];
 
 /**
- * Makes `build` the workflow code that workflows of `run` begin on, and that the training workflow moves to. The run
- * is a worker deployment of its name (https://docs.temporal.io/worker-versioning). Throws TEMPORAL_TOO_OLD.
+ * Makes `build` the code with which the workflows of `run` begin and to which the training workflow moves. The run
+ * is a worker deployment of the same name (https://docs.temporal.io/worker-versioning). Throws TEMPORAL_TOO_OLD.
  */
 export async function makeCurrent(
   client: Client,
@@ -38,8 +38,8 @@ export async function makeCurrent(
 }
 
 /**
- * What an orchestration worker needs for each build that has workflows: its bundle, and that they end on it. Without a
- * `deployment` there is the current one, without a version.
+ * An orchestration worker's options for each build that has workflows: its bundle, and the version that its
+ * workflows stay on. Without a `deployment`, only the current build, without a version.
  */
 export async function workflowOptions(
   connection: NativeConnection,
@@ -64,7 +64,7 @@ export async function workflowOptions(
   }));
 }
 
-/** The builds that no open workflow is pinned to any more. */
+/** The builds that no open workflow is pinned to. */
 async function drainedBuilds(
   connection: NativeConnection,
   namespace: string,

@@ -14,23 +14,23 @@ import { freePort } from "./free-port.ts";
 import { guardUi } from "./guarded-ui.ts";
 import { searchAttributeTypes } from "./search-attributes.ts";
 
-/** A Temporal dev server of our own. */
+/** A Temporal dev server that Everturn started. */
 export interface DevServer {
   /** host:port of its gRPC frontend. */
   address: string;
   /** URL of its web UI. */
   ui: string;
   pid: number;
-  /** The id of its database's cluster, which no other database has. */
+  /** The id of its database's cluster, which is unique. */
   cluster: string;
   ports: Ports;
   /** Resolves when the process has ended. */
   ended: Promise<Ending>;
-  /** Ends it: SIGTERM, and SIGKILL after five seconds. */
+  /** Ends it with SIGTERM, and with SIGKILL after five seconds. */
   stop(): Promise<void>;
 }
 
-/** Where a server and its UI listen. */
+/** The ports of a server and its UI. */
 interface Ports {
   server: number;
   ui: number;
@@ -40,29 +40,28 @@ interface Options {
   binary: string;
   database: string;
   log: string;
-  /** These and no others; absent: the usual ones if they are free, else any. */
+  /** Exactly these ports; absent: the usual ones if they are free, else any. */
   ports?: Ports;
   /** Gives up the start. */
   stopping?: AbortSignal;
-  /** Told of the process at once, so that a server whose starter is killed can be found. */
+  /** Receives the process immediately, so that the server can be found if its starter is killed. */
   onSpawn?: (server: ProcessIdentity) => Promise<void>;
 }
 
-/** What a server says that ends since another program listens on its port. */
+/** The message of a server that ends because another program listens on its port. */
 export const portTaken = "address already in use";
 
-/** How SQLite says that a file is not a whole database: SQLITE_NOTADB and SQLITE_CORRUPT. */
+/** SQLite's messages for a damaged database file: SQLITE_NOTADB and SQLITE_CORRUPT. */
 const damagedDatabase = /file is not a database|database disk image is malformed/;
 
-/** The ports of Temporal's server and UI that people know. */
+/** The well-known ports of Temporal's server and UI. */
 const usual: Ports = { server: 7233, ui: 8233 };
 const any = 0;
 
 /**
  * Starts `temporal server start-dev` on loopback with a database file, tuned for many short activities. It takes the
- * usual ports if they are free.
- * Its output goes to `log`. Throws TEMPORAL_DATABASE_DAMAGED, and TEMPORAL_SERVER_FAILED with what it wrote if it ends or does not answer within a
- * minute.
+ * usual ports if they are free. Its output goes to `log`. Throws TEMPORAL_DATABASE_DAMAGED, and
+ * TEMPORAL_SERVER_FAILED with its output if it ends or does not answer within a minute.
  */
 export async function startDevServer(options: Options): Promise<DevServer> {
   const log = await persistently(() => processLog(options.log));
@@ -87,7 +86,7 @@ async function startOn(ports: Ports, options: Options, log: ProcessLog): Promise
   const kills = watchKernelKills();
   const child = spawn(options.binary, serverArguments(options.database, ports.server, ui), {
     stdio: ["ignore", output, output],
-    env: { GOGC: "400", ...process.env }, // it collects garbage a quarter as often: memory for time
+    env: { GOGC: "400", ...process.env }, // collects garbage a quarter as often: memory for time
   });
   closeSync(output);
   killOnExit(child);
@@ -123,8 +122,8 @@ async function startOn(ports: Ports, options: Options, log: ProcessLog): Promise
 }
 
 /**
- * Where the UI itself listens: an address of loopback that no page of another site guesses. Only Linux has more than one; elsewhere it is
- * the port alone.
+ * The UI's own address: a loopback address that pages of other sites can't guess. Only Linux has more than one;
+ * elsewhere only the port is unknown.
  */
 function hiddenAddress(): string {
   if (process.platform !== "linux") return "127.0.0.1";
@@ -156,34 +155,40 @@ function serverArguments(database: string, port: number, ui: { host: string; por
   ];
 }
 
-/** For one process that has the database to itself. */
+/** Settings for a single process that uses the database. */
 const pragmas = [
   "journal_mode=WAL",
   "synchronous=NORMAL",
-  "locking_mode=EXCLUSIVE", // a transaction takes no locks and shares no index
+  "locking_mode=EXCLUSIVE", // transactions take no locks and share no index
   "wal_autocheckpoint=4000", // pages: four times as many
-  "busy_timeout=10000", // ms: whoever had it before, and was killed, may be about to end
+  "busy_timeout=10000", // ms: a killed predecessor may be about to end
 ];
 
-/** For one user whose tasks come in bursts. */
+/** Settings for a single user whose tasks come in bursts. */
 const dynamicConfiguration = [
   "history.transferProcessorMaxPollRPS=200",
-  'history.transferProcessorUpdateAckInterval="1s"', // each new task costs the more, the more are done but not forgotten
+  'history.transferProcessorUpdateAckInterval="1s"', // each finished task in memory slows down new ones
   'history.visibilityProcessorUpdateAckInterval="1s"',
   "system.enableActivityEagerExecution=true", // an activity of the workflow's own worker skips the task queue
-  "matching.numTaskqueueReadPartitions=1", // and tasks that don't find their poller at once …
+  "matching.numTaskqueueReadPartitions=1", // one partition, so that tasks need no forwarding to find a poller
   "matching.numTaskqueueWritePartitions=1",
-  // The list of workflows is behind by up to a second; what was started and ended meanwhile is written once.
+  // The list of workflows lags by up to a second. A workflow that starts and ends within that time is written once.
   "history.visibilityProcessorMaxPollRPS=1",
   "history.visibilityTaskBatchSize=1000",
-  'frontend.httpAllowedHosts=["127.0.0.1:*","localhost:*"]', // its HTTP API would answer whatever name a page found for it
-  "system.forceSearchAttributesCacheRefreshOnRead=false", // they are all known before the server starts
+  'frontend.httpAllowedHosts=["127.0.0.1:*","localhost:*"]', // its HTTP API would answer to any name
+  "system.forceSearchAttributesCacheRefreshOnRead=false", // all are known before the server starts
 ];
 
-/** Of two servers that start on one port at once, one ends a moment later: what answers may be the other one. */
+/**
+ * If two servers start on one port at once, one ends a moment later, so the answer may come from the other one. In
+ * ms.
+ */
 const settling = 2000;
 
-/** Waits until the server answers, with the id of its cluster, and either says that it listens or has outlived a conflict over its port. */
+/**
+ * Waits until the server answers with its cluster's id, and either reports that it listens or has survived a
+ * conflict over its port.
+ */
 async function waitUntilReady(
   port: number,
   child: ChildProcess,

@@ -6,13 +6,13 @@ import { instruments } from "../../base/telemetry/instruments.ts";
 
 const heartbeatInterval = 2000;
 
-/** Says what an activity waits for; undefined when it waits no longer. */
+/** Reports what an activity waits for; undefined when it no longer waits. */
 export type Report = (waiting: string | undefined) => void;
 
 /**
- * Makes an activity of a function: it heartbeats while it works, so that a dead worker is noticed, and its errors
- * of the table become failures whose type is their code. `work` gets the signal that the activity was cancelled, and
- * `report` to say what it waits for, which stands in its heartbeats.
+ * Turns a function into an activity. The activity sends heartbeats while it works, so that a dead worker is noticed.
+ * Its errors of the table become failures with their code as the type. `work` receives a signal that aborts when the
+ * activity is cancelled, and `report`, whose text the heartbeats contain.
  */
 export function durable<Input, Result>(
   work: (input: Input, signal: AbortSignal, report: Report) => Promise<Result>,

@@ -9,8 +9,8 @@ import { defined } from "../../base/records/defined.ts";
 import { tellLog } from "../../base/telemetry/logs.ts";
 
 /**
- * Has what Temporal's SDK logs in this process exported as well as written. To be called before the SDK's first connection. The plugin
- * that it gives is a worker's last one: it names the span in the lines of an activity.
+ * Exports the logs of Temporal's SDK in this process in addition to writing them. Call it before the SDK's first
+ * connection. The returned plugin must be a worker's last one, and adds the span to an activity's lines.
  */
 export function exportSdkLogs(): WorkerPlugin {
   const written = new DefaultLogger("INFO");
@@ -28,7 +28,7 @@ export function exportSdkLogs(): WorkerPlugin {
   };
 }
 
-/** How an activity ended is logged when its span is no longer active. */
+/** Remembers the span, because the SDK logs the end of an activity when its span is no longer active. */
 const remembersSpan: ActivityInterceptorsFactory = () => {
   let span: Record<string, string> = {};
   return {

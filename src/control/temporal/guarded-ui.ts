@@ -8,11 +8,12 @@ import { targetOf } from "../../chat/openai/request-target.ts";
 const host = "127.0.0.1";
 
 /**
- * Serves Temporal's UI, which itself answers whatever name a request has for it, on a port of loopback to the names of this machine
- * alone. Other sites may link to its pages, and ask for nothing else. Returns what closes it. Throws PORT_UNUSABLE.
+ * Serves Temporal's UI on a loopback port to requests for this machine's names only; the UI itself answers to any
+ * name. Other sites may link to its pages, but request nothing else. Returns a function that closes it. Throws
+ * PORT_UNUSABLE.
  */
 export async function guardUi(port: number, ui: { host: string; port: number }): Promise<() => void> {
-  const { createServer, request } = await import("node:http"); // for its `import` Node loads all of fetch
+  const { createServer, request } = await import("node:http"); // a static import would load all of fetch
   const server = createServer((incoming, response) => {
     try {
       const isLink = incoming.method === "GET" && incoming.headers["sec-fetch-mode"] === "navigate";
@@ -41,7 +42,7 @@ function forward(
   const headers = { ...incoming.headers, host: `${ui.host}:${ui.port}` };
   const asked = request({ ...ui, method: incoming.method, path: pathname + search, headers }, (answer) => {
     response.writeHead(answer.statusCode ?? 502, answer.headers);
-    pipeline(answer, response, () => {}); // of an end in the middle the browser tells
+    pipeline(answer, response, () => {}); // the browser reports an end in the middle
   });
   asked.on("error", () => {
     if (response.headersSent) response.destroy();

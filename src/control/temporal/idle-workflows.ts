@@ -1,17 +1,17 @@
 import { type Client, type WorkflowExecutionInfo, WorkflowNotFoundError } from "@temporalio/client";
 
-/** A workflow that is under way. */
+/** A workflow in progress. */
 export interface UnderWay {
   workflowId: string;
   runId: string;
 }
 
-/** With more than these under way something is awaited; a run that stands still has two or three. */
+/** With more than this number in progress, something is awaited. A stuck run has two or three. */
 const listed = 20;
 
 /**
- * The workflows of a run on `queue` that wait in vain: none has an activity or a task pending, and no
- * child of theirs is under way. None where a trajectory is under way, which may wait for a person or for a time.
+ * The workflows of a run on `queue` that wait in vain: none has a pending activity or task, and none of their
+ * children is in progress. Empty while a trajectory is in progress, which may wait for a person or a timer.
  */
 export async function idleWorkflows(
   client: Client,
@@ -33,7 +33,7 @@ export async function idleWorkflows(
   return idle;
 }
 
-/** Undefined of a workflow that has ended meanwhile. */
+/** Undefined for a workflow that has ended meanwhile. */
 async function pendingOf(
   client: Client,
   { workflowId, runId }: UnderWay,

@@ -11,10 +11,10 @@ import { rootCause } from "@temporalio/common";
 import { EverturnError } from "../../base/errors/everturn-error.ts";
 import type { LiveStatus, OrderName, Transcript } from "../../contracts/orders.ts";
 
-/** Milliseconds that an order or a query waits for a worker. */
+/** How long an order or a query waits for a worker, in ms. */
 const patience = 60_000;
 
-/** The ids of a run's trajectories that are under way, of those that wait for a person if `isWaiting`. */
+/** The ids of a run's trajectories in progress; with `isWaiting`, only those that wait for a person. */
 export async function liveTrajectories(client: Client, run: string, isWaiting = false): Promise<string[]> {
   const conditions = [
     `WorkflowType = "trajectory" AND EverturnRun = "${run}" AND ExecutionStatus = "Running"`,
@@ -27,7 +27,7 @@ export async function liveTrajectories(client: Client, run: string, isWaiting = 
   return ids.sort();
 }
 
-/** How many of a run's trajectories wait for a person: for approval, for an answer, or paused. */
+/** How many of a run's trajectories wait for a person: for approval, for an answer, or because they are paused. */
 export async function waitingCount(client: Client, run: string): Promise<number> {
   const query = `EverturnRun = "${run}" AND ExecutionStatus = "Running" AND EverturnWaiting IS NOT NULL`;
   return (await client.workflow.count(query)).count;
@@ -72,16 +72,16 @@ function unanswered(error: unknown, trajectory: string, order: string): unknown 
   return new EverturnError("ORDER_UNANSWERED", { trajectory, order, seconds: patience / 1000 });
 }
 
-/** gRPC's code of what is not in the state for it. */
+/** gRPC's status code FAILED_PRECONDITION. */
 const failedPrecondition = 9;
 
-/** The server refuses a query at once where no worker has asked for work lately. */
+/** Whether the server refused a query because no worker has polled lately, which it does immediately. */
 function hasNoWorker(error: unknown): boolean {
   const cause = error instanceof Error ? error.cause : undefined;
   return cause instanceof Error && isGrpcServiceError(cause) && cause.code === failedPrecondition;
 }
 
-/** The bare reason in what the workflow refused the order with. */
+/** The plain reason in a workflow's refusal of an order. */
 function refusalReason(cause: unknown): string | undefined {
   if (!(cause instanceof ApplicationFailure) || cause.type !== "ORDER_REFUSED") return undefined;
   const [params] = cause.details ?? [];

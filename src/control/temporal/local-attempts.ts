@@ -5,27 +5,27 @@ import { messageOf } from "../../base/errors/message-of.ts";
 import { defined } from "../../base/records/defined.ts";
 import { grouped, roleOfActivity, shortReason, type Wait } from "./waits.ts";
 
-/** Milliseconds between two reports, and for which a local activity has been under way before it is in one. */
+/** Ms between two reports, and how long a local activity must have been in progress to be included. */
 const interval = 2000;
 const age = 5000;
 
-/** Milliseconds after a failure by which a local activity is tried again, or never. */
+/** Ms after a failure within which a local activity is retried, or never. */
 const longestPause = 90_000;
 
-/** The local activities of a worker, which no server knows of until they end. */
+/** The local activities of a worker, which the server does not know until they end. */
 export interface LocalAttempts {
-  /** Notes when they begin, fail and end. */
+  /** Records when they begin, fail and end. */
   interceptor: ActivityInterceptorsFactory;
   close(): void;
 }
 
 interface Attempts {
   wait: Wait;
-  /** When the newest one failed; absent while it is under way. */
+  /** When the newest attempt failed; absent while it is in progress. */
   failedAt?: number;
 }
 
-/** Tells every two seconds which local activities are waited for, as long as there are some. */
+/** Reports the waiting local activities every two seconds, as long as there are some. */
 export function localAttempts(tell: (waits: Wait[]) => void): LocalAttempts {
   const open = new Map<string, Attempts>();
   let hasTold = false;

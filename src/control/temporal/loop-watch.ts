@@ -9,28 +9,32 @@ import { idle, type Watched } from "./workflow-thread.ts";
 
 type Activation = Extract<WorkerThreadRequest["input"], { type: "activate-workflow" }>["activation"];
 
-/** What is done about an agent loop that does not return. */
+/** How to handle an agent loop that does not return. */
 interface Options {
-  /** The loop's name; of several, all of them. */
+  /** The loop's name, or all names if there are several. */
   loop: string;
-  /** Told that it is no trajectory that is stuck: LOOP_MODULE_STUCK where the loop's module is loaded, else LOOP_STUCK. */
+  /**
+   * Called when something other than a trajectory is stuck: with LOOP_MODULE_STUCK while the loop's module loads,
+   * else LOOP_STUCK.
+   */
   onLost: (error: EverturnError) => void;
 }
 
 /**
- * CPU seconds that a loop may take before it awaits something; less once it was stuck, as it will be so often. A workflow
- * that is no trajectory has no loop to get stuck in, but may be told of thousands of trajectories at once.
+ * CPU seconds that a loop may take before it awaits something. A loop that was stuck once gets less, because it will
+ * probably be stuck again. A workflow that is not a trajectory has no loop, but may get signals about thousands of
+ * trajectories at once.
  */
 const patience = { first: 5, next: 1, others: 60 };
 
-/** Milliseconds between two looks at a thread. */
+/** Ms between two checks of a thread. */
 const interval = 500;
 
 /**
- * Watches the threads that this process starts for workflows, where workflow-thread.ts is preloaded. One that is at
- * the same request for seconds of its own CPU time, as no stopped or busy machine can make it, is interrupted and goes
- * on with the next; its trajectory's workflow fails with LOOP_STUCK, and the user is told. Costs a thread two writes to
- * memory a request.
+ * Watches the workflow threads that this process starts, in which workflow-thread.ts is preloaded. It interrupts a
+ * thread that spends seconds of its own CPU time on one request, which no stopped or busy machine can cause. The
+ * thread continues with the next request, the trajectory's workflow fails with LOOP_STUCK, and the user is notified.
+ * This costs a thread two memory writes per request.
  */
 export function watchLoops(options: Options): { stop(): void } {
   const { postMessage } = Thread.prototype;
@@ -50,7 +54,9 @@ export function watchLoops(options: Options): { stop(): void } {
 }
 
 interface ThreadWatch {
-  /** Takes note of a request of the SDK; whether it answers it, so that the thread must not get it. */
+  /**
+   * Inspects a request of the SDK. Returns whether it has answered the request, so that the thread must not get it.
+   */
   takes(request: WorkerThreadRequest): boolean;
 }
 
@@ -70,7 +76,7 @@ function watchThread(thread: Thread, { loop, onLost }: Options): ThreadWatch {
 
   function takes({ requestId, input }: WorkerThreadRequest): boolean {
     if (input.type === "activate-workflow" && isNews(input.activation)) {
-      const error = stuck.get(input.runId); // the server had given that task up, and another would get stuck
+      const error = stuck.get(input.runId); // the server had given up that task, and another thread would get stuck
       if (error !== undefined) {
         queueMicrotask(() => fail(requestId, input.runId, error));
         return true;
@@ -106,7 +112,7 @@ function watchThread(thread: Thread, { loop, onLost }: Options): ThreadWatch {
 
   async function end(request: bigint): Promise<void> {
     const isInterrupted = await interrupt(thread, () => Atomics.load(entered, 0) === request);
-    Atomics.compareExchange(entered, 0, request, idle); // it could not write that down itself
+    Atomics.compareExchange(entered, 0, request, idle); // the thread could not write that itself
     const input = requests.get(request);
     if (!isInterrupted || input === undefined) return;
     const isAtWork = input.type === "activate-workflow";
@@ -124,7 +130,7 @@ function watchThread(thread: Thread, { loop, onLost }: Options): ThreadWatch {
     tellNotice({ code: error.code, notice });
   }
 
-  /** Ends a workflow in the place of its activation's answer. */
+  /** Fails a workflow in place of its activation's answer. */
   function fail(requestId: bigint, runId: string, { code, message }: EverturnError): void {
     const cause = ApplicationFailure.create({ type: code, message, nonRetryable: true });
     const failure = defaultFailureConverter.errorToFailure(cause, defaultPayloadConverter);
@@ -143,13 +149,16 @@ function isRequest(message: unknown): message is WorkerThreadRequest {
   return typeof message === "object" && message !== null && "requestId" in message && "input" in message;
 }
 
-/** Whether a workflow is asked to go on: not to repeat what it did, and not only to answer a query. */
+/** Whether an activation continues a workflow, as opposed to replaying it or only answering a query. */
 function isNews(activation: Activation): boolean {
   if (activation instanceof Uint8Array || activation.isReplaying === true) return false;
   return activation.jobs?.some(({ queryWorkflow }) => !queryWorkflow) === true;
 }
 
-/** CPU seconds of a thread; where Node can't tell (before 24.6), seconds in which this thread ran often enough to ask. */
+/**
+ * CPU seconds of a thread. Where Node can't report these (before 24.6), seconds in which this thread ran often
+ * enough to ask.
+ */
 function cpuClock(thread: Thread): () => Promise<number> {
   let asked = 0;
   return async () => {
@@ -160,10 +169,10 @@ function cpuClock(thread: Thread): () => Promise<number> {
   };
 }
 
-/** Of a thread that has ended meanwhile: it is at nothing. */
+/** For a thread that has ended meanwhile and is idle. */
 const ended = { user: 0, system: 0 };
 
-/** Ends what a thread executes, all the way up to its event loop, if it `isStuck` still; the thread lives on. */
+/** Interrupts a thread's code up to its event loop if it still `isStuck`. The thread lives on. */
 async function interrupt(thread: Thread, isStuck: () => boolean): Promise<boolean> {
   const session = new Session();
   session.connect();
@@ -171,7 +180,7 @@ async function interrupt(thread: Thread, isStuck: () => boolean): Promise<boolea
     thread.once("exit", () => resolve(false));
     session.once("NodeWorker.receivedMessageFromWorker", () => resolve(true));
     session.on("NodeWorker.attachedToWorker", ({ params: { sessionId, workerInfo } }) => {
-      if (!workerInfo.title.startsWith(`[worker ${thread.threadId}]`)) return; // its workerId is a number of the session's
+      if (!workerInfo.title.startsWith(`[worker ${thread.threadId}]`)) return; // workerId numbers are the session's
       if (!isStuck()) return resolve(false);
       const message = JSON.stringify({ id: 1, method: "Runtime.terminateExecution" });
       session.post("NodeWorker.sendMessageToWorker", { sessionId, message });

@@ -10,9 +10,9 @@ import { type DevServer, startDevServer } from "./dev-server.ts";
 import { findServerBinary } from "./server-binary.ts";
 
 /**
- * Starts a run's own dev server on the run's database; `temporal` is the CLI's path if the user named one. `before`
+ * Starts a run's own dev server on the run's database. `temporal` is the CLI's path if the user named one. `before`
  * is the server that ended: the new one takes its ports, which workers and clients know. Throws
- * TEMPORAL_SERVER_FAILED, TEMPORAL_BINARY_NOT_FOUND, TEMPORAL_BINARY_MISSING, NO_FREE_PORT.
+ * TEMPORAL_SERVER_FAILED, TEMPORAL_BINARY_NOT_FOUND, TEMPORAL_BINARY_MISSING and NO_FREE_PORT.
  */
 export async function startOwnServer(
   folder: RunFolder,
@@ -25,7 +25,7 @@ export async function startOwnServer(
 ): Promise<DevServer> {
   const { before, stopping, onSpawn } = options;
   const log = folder.log("temporal");
-  await patiently(async () => requireMarkToWrite(log)); // else it would make another database
+  await patiently(async () => requireMarkToWrite(log)); // otherwise it would create another database
   await persistently(() => makeFolder(dirname(log)));
   return startDevServer(
     defined({

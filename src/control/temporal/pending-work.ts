@@ -12,24 +12,24 @@ const { PENDING_WORKFLOW_TASK_STATE_SCHEDULED: taskScheduled } =
 type PendingActivity = temporal.api.workflow.v1.IPendingActivityInfo;
 type PendingTask = temporal.api.workflow.v1.IPendingWorkflowTaskInfo;
 
-/** What one activity or workflow task of a workflow is waited for. */
+/** A wait for one activity or workflow task of a workflow. */
 export interface PendingWork extends Wait {
-  /** Names it among all. */
+  /** Identifies it among all. */
   id: string;
 }
 
-/** Workflows that are looked at: those that have been under way for the longest. */
+/** How many workflows are examined: the oldest ones. */
 const looked = 24;
 
-/** Workflows that are listed to find those, at most: 10,000 may be under way. */
+/** How many workflows are listed at most to find those, because 10,000 may be in progress. */
 const listed = 1000;
 
-/** Milliseconds after which what nobody has taken is said to be so. */
+/** After this time a task that nobody has taken counts as unclaimed, in ms. */
 const untaken = 5000;
 
 /**
- * What the workflows of a run on `queue` wait for that have been under way for `age` ms: their pending activities and
- * workflow tasks, as the server has them. Local activities are not among them.
+ * The pending activities and workflow tasks of a run's workflows on `queue` that have been in progress for `age` ms,
+ * as the server reports them. They don't include local activities.
  */
 export async function pendingWork(
   client: Client,
@@ -84,14 +84,14 @@ function ofActivity(pending: PendingActivity, workflow: string, runId: string): 
   };
 }
 
-/** What the activity's last heartbeat said that it waits for. */
+/** The reason to wait in an activity's last heartbeat. */
 function heartbeatOf({ heartbeatDetails }: PendingActivity): string | undefined {
   const [payload] = heartbeatDetails?.payloads ?? [];
   const said = payload && defaultPayloadConverter.fromPayload<unknown>(payload);
   return typeof said === "string" ? said : undefined;
 }
 
-/** One that works at its first attempt does what local activities take: their workers tell of those. */
+/** A workflow task in its first attempt lasts as long as its local activities, which their workers report. */
 async function ofTask(
   client: Client,
   task: PendingTask,

@@ -6,12 +6,12 @@ import type { BundledLoop } from "./bundle-workflows.ts";
 import { reasonOf } from "./client.ts";
 import { workflowBundle } from "./workflow-bundle.ts";
 
-/** Whether workflow code makes the commands that a history holds, and if not, where it parts from it. */
+/** Whether workflow code makes the commands in a history, and if not, where it deviates. */
 export type Replay = { deterministic: true } | { deterministic: false; reason: string };
 
 type History = temporal.api.history.v1.IHistory;
 
-/** The histories of a workflow, the first one first: a long one has continued as new, each time with another. */
+/** The histories of a workflow, the first one first. A long workflow has several, because it continued as new. */
 export async function historiesOf({ workflow }: Client, workflowId: string): Promise<History[]> {
   const histories = [await workflow.getHandle(workflowId).fetchHistory()];
   for (;;) {
@@ -22,7 +22,7 @@ export async function historiesOf({ workflow }: Client, workflowId: string): Pro
   }
 }
 
-/** Runs today's workflow code, with the run's agent loops, over recorded histories. Nothing is called again. */
+/** Runs the current workflow code, with the run's agent loops, over recorded histories. It calls nothing again. */
 export async function replayHistories(
   histories: readonly History[],
   workflowId: string,

@@ -9,7 +9,7 @@ const { INDEXED_VALUE_TYPE_DOUBLE, INDEXED_VALUE_TYPE_INT, INDEXED_VALUE_TYPE_KE
   proto.temporal.api.enums.v1.IndexedValueType;
 const { INDEXED_VALUE_TYPE_KEYWORD_LIST } = proto.temporal.api.enums.v1.IndexedValueType;
 
-/** The API's numbers of the types, by the names that people use for them. */
+/** The API's numbers of the types, by their common names. */
 const numbers = {
   Double: INDEXED_VALUE_TYPE_DOUBLE,
   Int: INDEXED_VALUE_TYPE_INT,
@@ -17,7 +17,7 @@ const numbers = {
   KeywordList: INDEXED_VALUE_TYPE_KEYWORD_LIST,
 };
 
-/** The types of what trajectories can be searched by. */
+/** The types of the attributes by which trajectories can be searched. */
 export const searchAttributeTypes: Record<SearchAttributeName, keyof typeof numbers> = {
   EverturnRun: "Keyword",
   EverturnStage: "Keyword",
@@ -33,12 +33,12 @@ export const searchAttributeTypes: Record<SearchAttributeName, keyof typeof numb
 /** gRPC's status codes. */
 const [invalidArgument, alreadyExists] = [3, 6];
 
-/** Milliseconds in which a server must know what was registered. */
+/** How long a server may take to know registered attributes, in ms. */
 const patience = 90_000;
 
 /**
- * Registers the search attributes that are not there yet, so that trajectories can be searched in the UI, and waits
- * until the server knows them. Throws TEMPORAL_REFUSED.
+ * Registers missing search attributes, so that trajectories can be searched in the UI, and waits until the server
+ * knows them. Throws TEMPORAL_REFUSED.
  */
 export async function registerSearchAttributes(
   connection: Connection,
@@ -51,7 +51,7 @@ export async function registerSearchAttributes(
     const searchAttributes = Object.fromEntries(missing.map(([name, type]) => [name, numbers[type]]));
     const added = connection.operatorService.addSearchAttributes({ namespace, searchAttributes });
     await added.catch((error: unknown) => {
-      if (codeOf(error) !== alreadyExists) throw error; // another run registered them since we looked
+      if (codeOf(error) !== alreadyExists) throw error; // another run registered them meanwhile
     });
     await untilKnown(connection, namespace, Object.keys(searchAttributes));
   } catch (error) {
@@ -60,7 +60,7 @@ export async function registerSearchAttributes(
   }
 }
 
-/** Tries a search until the server no longer calls an attribute unknown: it reads anew what there is every few seconds. */
+/** Repeats a search until the server no longer calls an attribute unknown: it reloads them every few seconds. */
 async function untilKnown(connection: Connection, namespace: string, names: string[]): Promise<void> {
   const query = names.map((name) => `${name} IS NOT NULL`).join(" AND ");
   const from = performance.now();

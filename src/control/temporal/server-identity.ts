@@ -3,13 +3,13 @@ import type { NativeConnection } from "@temporalio/worker";
 import { EverturnError } from "../../base/errors/everturn-error.ts";
 import type { ServerLocation } from "./client.ts";
 
-/** Milliseconds between two looks at who answers, and how long a server may take. */
+/** Ms between two checks of the server's identity, and how long a server may take. */
 const interval = 3000;
 const patience = 3000;
 
 /**
- * Throws TEMPORAL_OTHER_SERVER if another server answers than the run's own: one of another run, which took its port. A
- * server that does not answer is no other one.
+ * Throws TEMPORAL_OTHER_SERVER if another run's server answers, because it took the port of this run's own. A server
+ * that does not answer does not count as another one.
  */
 export async function checkServer(connection: NativeConnection, location: ServerLocation): Promise<void> {
   const { address, cluster } = location;
@@ -18,7 +18,7 @@ export async function checkServer(connection: NativeConnection, location: Server
   if (found !== undefined && found !== cluster) throw new EverturnError("TEMPORAL_OTHER_SERVER", { address });
 }
 
-/** Looks again and again until `stopping` aborts: a connection that was lost may come back to another server. */
+/** Repeats the check until `stopping` aborts: a lost connection may come back to another server. */
 export async function watchIdentity(
   connection: NativeConnection,
   location: ServerLocation,
@@ -26,7 +26,7 @@ export async function watchIdentity(
 ): Promise<void> {
   while (!stopping.aborted) {
     await checkServer(connection, location).catch(onOther);
-    await sleep(interval, undefined, { signal: stopping }).catch(() => {}); // it was told to stop
+    await sleep(interval, undefined, { signal: stopping }).catch(() => {}); // ended by the signal
   }
 }
 
@@ -35,6 +35,6 @@ async function clusterOf(connection: NativeConnection): Promise<string | undefin
     const asking = () => connection.workflowService.getClusterInfo({});
     return (await connection.withDeadline(Date.now() + patience, asking)).clusterId ?? undefined;
   } catch {
-    return undefined; // nobody answers, for now
+    return undefined; // nobody answers for now
   }
 }

@@ -1,17 +1,20 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Connection } from "@temporalio/client";
 
-/** Milliseconds between two questions, and how long a server may take to answer one. */
+/** Ms between two requests, and how long a server may take to answer one. */
 const interval = 2000;
 const patience = 3000;
 
-/** Says whether a server answers. */
+/** Reports whether a server answers. */
 export interface ServerWatch {
   isUp(): boolean;
   stop(): Promise<void>;
 }
 
-/** Asks the server every two seconds whether it is there, and tells `note` when it stops answering and when it is back. */
+/**
+ * Asks the server every two seconds whether it is there, and reports to `note` when it stops answering and when it
+ * is back.
+ */
 export function watchServer(
   connection: Connection,
   address: string,
@@ -28,7 +31,7 @@ export function watchServer(
       );
       return true;
     } catch {
-      return false; // whatever the reason: it is told that the server doesn't answer, and asked again
+      return false; // whatever the reason, `note` reports it and the next request follows
     }
   }
 
@@ -45,7 +48,7 @@ export function watchServer(
         goneSince = undefined;
         note(`the Temporal server at ${address} responds again after ${seconds} s; the run continues`);
       }
-      await sleep(interval, undefined, { signal }).catch(() => {}); // it was told to stop
+      await sleep(interval, undefined, { signal }).catch(() => {}); // ended by the signal
     }
   }
 

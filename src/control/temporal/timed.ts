@@ -1,27 +1,29 @@
 import { EverturnError } from "../../base/errors/everturn-error.ts";
 
-/** Milliseconds between two looks at the clock, and the most that one of them counts: a longer gap is a stopped process. */
+/**
+ * Ms between two readings of the clock, and the most that one interval counts: a longer gap means a stopped process.
+ */
 const interval = 1000;
 const longestGap = 5000;
 
 interface Options {
-  /** What works, for the error. */
+  /** The name of the work, for the error. */
   what: string;
   signal: AbortSignal;
-  /** Milliseconds that it may work; no bound if absent. */
+  /** How long it may work, in ms; absent: no limit. */
   limit?: number | undefined;
 }
 
-/** What came of work, and the seconds that it took. */
+/** The result of work, and the seconds that it took. */
 export interface Timed<Result> {
   result: Result;
   seconds: number;
 }
 
 /**
- * Does `work`, and measures the seconds that it took while this process ran; `begin` says that what came before was
- * waiting. After `limit` its signal is aborted and nobody waits for it any longer. Throws TIME_LIMIT_REACHED, the
- * signal's reason, or what the work throws.
+ * Runs `work`, and measures its seconds while this process ran. `begin` marks the time before it as waiting. After
+ * `limit` its signal aborts and nobody waits for it any longer. Throws TIME_LIMIT_REACHED, the signal's reason, or
+ * the work's error.
  */
 export async function timed<Result>(
   work: (signal: AbortSignal, begin: () => void) => Promise<Result>,
@@ -32,7 +34,7 @@ export async function timed<Result>(
   const aborted = new Promise<never>((_, reject) => {
     controller.signal.addEventListener("abort", () => reject(controller.signal.reason));
   });
-  aborted.catch(() => {}); // told by the race, if it is still on
+  aborted.catch(() => {}); // the race throws it if it still runs
   let worked = 0;
   let looked = performance.now();
   let timer: NodeJS.Timeout | undefined;
@@ -65,7 +67,7 @@ export async function timed<Result>(
     const result = await Promise.race([aborted, work(controller.signal, begin)]);
     return { result, seconds: count() / 1000 };
   } catch (error) {
-    controller.signal.throwIfAborted(); // what it threw may be how it heeded the signal
+    controller.signal.throwIfAborted(); // its error may be its reaction to the signal
     throw error;
   } finally {
     clearTimeout(timer);

@@ -1,16 +1,16 @@
-/** Of so many workflows the oldest are looked for: at least `least` of them, `most` at the most. */
+/** The number of oldest workflows to find: at least `least`, at most `most`. */
 export interface Wanted {
   least: number;
   most: number;
 }
 
-/** Questions that it takes at most to find an age between two of which one is twice the other. */
+/** The most queries to find an age between two ages that differ by a factor of two. */
 const halvings = 12;
 
 /**
- * An age in ms, `age` or more, that between `least` and `most` workflows have reached, by asking `count` how many have
- * reached some: the server lists the newest first, and of thousands only the oldest are worth a list. If there is no such
- * age, one that more have reached.
+ * An age in ms, at least `age`, that between `least` and `most` workflows have reached. `count` returns how many
+ * have reached an age. The server lists the newest first, and of thousands only the oldest are worth listing. If
+ * there is no such age, returns one that more workflows have reached.
  */
 export async function waitingAge(
   count: (age: number) => Promise<number>,

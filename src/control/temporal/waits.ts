@@ -2,38 +2,38 @@ import { duration } from "../../base/text/format.ts";
 import { activityRoles } from "../../contracts/activity-roles.ts";
 import type { Role } from "../../run/folder/queues.ts";
 
-/** What workflows wait for: those that wait for the same and for the same reason are one. */
+/** What workflows wait for. Workflows that wait for the same thing for the same reason are combined. */
 export interface Wait {
   /** The activity's type, or "workflow task". */
   what: string;
   role: Role;
-  /** One of the workflows, and how many there are. */
+  /** One of the workflows, and their number. */
   workflow: string;
   count: number;
   /** There may be more than were counted. */
   isSample?: boolean;
-  /** The longest since when, ms since 1970. */
+  /** When the longest wait began, in ms since 1970. */
   since: number;
   /** The highest attempt. */
   attempt: number;
-  /** Nobody has taken the attempt. */
+  /** Whether nobody has taken the attempt. */
   isUnclaimed: boolean;
-  /** Why the attempt before failed, or what this one says that it waits for. */
+  /** Why the previous attempt failed, or this one's reason to wait. */
   reason?: string;
 }
 
-/** What fails, or is taken by nobody; else it just takes its time. */
+/** Whether a wait is due to a failure or an unclaimed attempt. Otherwise the work just takes time. */
 export function isTrouble({ attempt, isUnclaimed }: Wait): boolean {
   return attempt > 1 || isUnclaimed;
 }
 
-/** The role of an activity; those that are none of Everturn's own are tools. */
+/** The role of an activity. Activities that are not Everturn's own are tools. */
 export function roleOfActivity(type: string): Role {
   const known: Partial<Record<string, Role>> = activityRoles;
   return known[type] ?? "tools";
 }
 
-/** `waits` with those that are alike as one, the longest first. */
+/** Combines similar waits, the longest first. */
 export function grouped(waits: readonly Wait[]): Wait[] {
   const groups = new Map<string, Wait>();
   for (const wait of [...waits].sort((a, b) => a.since - b.since)) {
@@ -49,14 +49,14 @@ export function grouped(waits: readonly Wait[]): Wait[] {
   return [...groups.values()];
 }
 
-/** A reason without what makes each one different: numbers, ports, ids. */
+/** A reason without the parts that make each one different: numbers, ports, ids. */
 export function alike(reason: string): string {
   return reason.replace(/[0-9a-f-]*\d[0-9a-f-]*/gi, "#");
 }
 
 const reasonLength = 200;
 
-/** An error's message as far as it says what happened: its first sentence, on one line. */
+/** The first sentence of an error's message, on one line. */
 export function shortReason(message: string): string {
   const [first = ""] = message
     .replace(/\s+/g, " ")
@@ -65,7 +65,7 @@ export function shortReason(message: string): string {
   return first.length > reasonLength ? `${first.slice(0, reasonLength)}…` : first.replace(/\.$/, "");
 }
 
-/** One line for what is waited for. */
+/** A line about a wait. */
 export function waitLine(wait: Wait, now: number): string {
   const { what, role, workflow, count, isSample, since, attempt, isUnclaimed, reason } = wait;
   const others = count > 1 ? ` and ${isSample ? "at least " : ""}${count - 1} more` : "";

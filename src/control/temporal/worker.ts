@@ -25,36 +25,36 @@ import type { Wait } from "./waits.ts";
 
 type Activities = Record<string, (input: never) => Promise<unknown>>;
 
-/** For which run and queue a worker's activities are. */
+/** The run and queue of a worker's activities. */
 export interface RoleOptions {
   runs: string;
   run: string;
   queue: string;
 }
 
-/** The activities of a role, and how to end what they hold. */
+/** The activities of a role, and how to release their resources. */
 export interface RoleActivities {
   activities: Activities;
-  /** What this worker alone serves: calls for the state that it holds. */
+  /** A queue that only this worker serves: calls for the state that it holds. */
   own?: { queue: string; activities: Activities };
-  /** How many at once. */
+  /** The maximum number of concurrent activities. */
   concurrency: number;
   close(): Promise<void>;
 }
 
 /**
- * Of a worker that runs workflows: a step starts all its trajectories at once, and each task should find a poller. A
- * trajectory of quick turns is one task from its first turn to its last: as many as trajectories may run at once.
+ * For a worker that runs workflows: a step starts all its trajectories at once, and each task should find a poller.
+ * A trajectory of quick turns is a single task from its first turn to its last, so there are as many as trajectories
+ * may run at once.
  */
 const workflowTasks = { maxConcurrentWorkflowTaskExecutions: 1000, maxConcurrentWorkflowTaskPolls: 50 };
 
 /**
- * Runs a worker of `role` for `run` until `ended` resolves, with the activities of all roles that share its queue;
- * the one with orchestration also runs the workflows.
- * `onReady` is called when it polls, `onProgress` when activities have finished, at most once a second, `onWaits` with
- * what its local activities wait for.
- * Throws TEMPORAL_UNREACHABLE, TEMPORAL_REFUSED, TEMPORAL_OTHER_SERVER, LOOP_MODULE_STUCK, LOOP_STUCK if that ends no
- * trajectory, and what an activity failed with that found no memory.
+ * Runs a worker of `role` for `run` until `ended` resolves, with the activities of all roles that share its queue.
+ * The one with orchestration also runs the workflows. `onReady` is called when it polls, `onProgress` when
+ * activities have finished, at most once a second, and `onWaits` with its waiting local activities. Throws
+ * TEMPORAL_UNREACHABLE, TEMPORAL_REFUSED, TEMPORAL_OTHER_SERVER, LOOP_MODULE_STUCK, LOOP_STUCK if that does not end
+ * a trajectory, and the failure of an activity that found no memory.
  */
 export async function runWorker(options: {
   role: Role;
@@ -64,7 +64,7 @@ export async function runWorker(options: {
   queues: Queues;
   makeActivities: (options: RoleOptions) => (role: Role) => Promise<RoleActivities>;
   plugins: WorkerPlugin[];
-  /** The worker deployment whose builds its workflows run on; absent for queues of a prefix. */
+  /** The worker deployment that contains its workflows' builds; absent for queues with a prefix. */
   deployment: string | undefined;
   ended: Promise<void>;
   onReady: () => void;
@@ -103,7 +103,7 @@ export async function runWorker(options: {
           tellProgress(options.onProgress),
           tellOutOfMemory((error) => {
             broken.abort(error);
-            endAnyway(); // to end in order may want memory, too
+            endAnyway(); // an orderly end may need memory too
           }),
           local.interceptor,
         ],
@@ -120,7 +120,7 @@ export async function runWorker(options: {
       ...(served.includes("orchestration") ? workflowTasks : {}),
     };
     const workers = await Promise.all([
-      // The SDK reads the bundle of a build itself.
+      // The SDK itself reads the bundle of a build.
       ...builds.map((build) => readPatiently(folder.root, () => Worker.create({ ...shared, ...build }))),
       ...made.flatMap(({ own }) =>
         own === undefined
@@ -132,7 +132,7 @@ export async function runWorker(options: {
     await runTogether(workers, Promise.race([options.ended, untilAborted(broken.signal)]));
     broken.signal.throwIfAborted();
   } catch (error) {
-    broken.signal.throwIfAborted(); // whatever else goes wrong then comes of it
+    broken.signal.throwIfAborted(); // all other errors follow from it
     if (!(error instanceof TransportError)) throw error;
     const { address, namespace } = location;
     throw new EverturnError("TEMPORAL_REFUSED", { address, namespace, reason: reasonOf(error) });
@@ -148,13 +148,13 @@ export async function runWorker(options: {
 /** Runs workers until `ended` resolves, or one of them fails. */
 async function runTogether(workers: Worker[], ended: Promise<void>): Promise<void> {
   const running = workers.map((worker) => worker.run());
-  await Promise.race([ended, ...running]).catch(() => {}); // it is thrown when all have ended
+  await Promise.race([ended, ...running]).catch(() => {}); // rethrown when all have ended
   for (const worker of workers) if (worker.getState() === "RUNNING") worker.shutdown();
   await Promise.allSettled(running);
   await Promise.all(running);
 }
 
-/** Milliseconds between two reports of progress, at least. */
+/** The least time between two reports of progress, in ms. */
 const reportInterval = 1000;
 
 /** Calls `tell` when an activity has finished. */

@@ -6,24 +6,24 @@ import type { RunFolder } from "../../run/folder/run-folder.ts";
 import type { BundledLoop } from "./bundle-workflows.ts";
 import { workflowBundle } from "./workflow-bundle.ts";
 
-/** The workflow code of a run: its builds (the SHA-256 of each bundle, 16 digits), the current one last. */
+/** The workflow code of a run: its builds (16 digits of the SHA-256 of each bundle), the current one last. */
 interface Builds {
   builds: string[];
 }
 
-/** The builds of a run, the current one last. None before its first session. */
+/** The builds of a run, the current one last. Empty before its first session. */
 export async function readBuilds(folder: RunFolder): Promise<string[]> {
   return (await patiently(() => readRecord<Builds>(listOf(folder))))?.builds ?? [];
 }
 
-/** The bundle of a build. */
+/** The path of a build's bundle. */
 export function bundleOf(folder: RunFolder, build: string): string {
   return join(folder.builds, `${build}.js`);
 }
 
 /**
- * Sees to it that the run has workflow code: what it has, or today's if it has none or `upgrade` asks for it. Returns
- * the builds, the current one last. Throws WORKFLOWS_NOT_BUNDLED.
+ * Makes sure that the run has workflow code: its existing code, or the current code if it has none or `upgrade` is
+ * set. Returns the builds, the current one last. Throws WORKFLOWS_NOT_BUNDLED.
  */
 export async function prepareBuilds(
   folder: RunFolder,

@@ -7,9 +7,9 @@ import { areUnchangedSince } from "./bundle-inputs.ts";
 import type { BundledLoop } from "./bundle-workflows.ts";
 
 /**
- * Everturn's workflows with agent loops, as code for a worker; of loops of one name the first. It takes a second or two to make, so it is kept in the
- * user's cache and taken from there for as long as all that it was made from is as it was (decision 0026). Throws
- * WORKFLOWS_NOT_BUNDLED.
+ * Everturn's workflows with agent loops, as code for a worker. Of loops with the same name, the first counts.
+ * Bundling takes a second or two, so the result is kept in the user's cache and reused while all its inputs are
+ * unchanged (decision 0026). Throws WORKFLOWS_NOT_BUNDLED.
  */
 export async function workflowBundle(named: readonly BundledLoop[], telemetry: boolean): Promise<string> {
   const loops = named.filter(({ name }, at) => named.findIndex((one) => one.name === name) === at);
@@ -23,7 +23,7 @@ export async function workflowBundle(named: readonly BundledLoop[], telemetry: b
   return bundle.code;
 }
 
-/** A digest of all that is asked for, and who makes it: which files it is made from comes to light only then. */
+/** A digest of the request and of the bundler. The input files are only known after bundling. */
 function nameOf(loops: readonly BundledLoop[], telemetry: boolean): string {
   const maker = [packageJson.version, import.meta.dirname, process.version, process.platform, process.arch];
   const asked = JSON.stringify([...maker, loops.map(({ name, workflow }) => [name, workflow]), telemetry]);

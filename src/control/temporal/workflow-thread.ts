@@ -4,15 +4,15 @@ import { isMainThread, parentPort } from "node:worker_threads";
 import type { WorkerThreadRequest } from "@temporalio/worker/lib/workflow/workflow-worker-thread/input.js";
 
 /**
- * Preloaded into worker processes, for the threads that run workflows: takes out of the SDK what costs most of their
- * time, and says what the thread is at.
+ * Preloaded into worker processes, for the threads that run workflows. It removes the SDK's most expensive steps,
+ * and publishes the request that the thread works on.
  *
- * It enters its sandbox some four times a task, each time with a time-out, for which Node starts and joins a thread of
- * the operating system: on busy cores half of the workflows' time. An agent loop that never returns is found by
- * loop-watch.ts instead.
+ * The SDK enters its sandbox about four times per task with a time-out, for which Node starts and joins a thread of
+ * the operating system: on busy cores this takes half of the workflows' time. Instead, loop-watch.ts finds an agent
+ * loop that never returns.
  *
- * It notes the stack of every promise made, for the query of a workflow's stack trace: half of what then remained.
- * Without it that query answers with nothing; a trajectory's current details say where it is.
+ * The SDK also records the stack of every promise, for queries of a workflow's stack trace: half of the remaining
+ * time. Without it that query returns an empty answer. A trajectory's current details show where it is.
  */
 if (!isMainThread) {
   const { runInContext } = Script.prototype;
@@ -24,17 +24,20 @@ if (!isMainThread) {
   if (parentPort !== null) tellRequests(parentPort);
 }
 
-/** Of the SDK's request that opens a thread: where it writes the id of the request that it is at. */
+/** In the SDK's request that opens a thread: where the thread writes the id of its current request. */
 export interface Watched {
   entered?: BigInt64Array<SharedArrayBuffer>;
 }
 
-/** In the place of a request's id: the thread waits for one. */
+/** In place of a request's id: the thread waits for a request. */
 export const idle = -1n;
 
 type Request = Pick<WorkerThreadRequest, "requestId"> & { input: Watched };
 
-/** Writes down which request the thread is at. All that it runs in the sandbox it runs before the listener returns. */
+/**
+ * Publishes the thread's current request. Everything it runs in the sandbox for a request, it runs before the
+ * listener returns.
+ */
 function tellRequests(port: NonNullable<typeof parentPort>): void {
   const on = port.on.bind(port);
   let entered = new BigInt64Array(new SharedArrayBuffer(8));

@@ -10,17 +10,20 @@ import { toldTracker } from "./told-tracker.ts";
 import { evaluationValues, stepValues } from "./tracked-values.ts";
 import { type Told, trackerLink } from "./tracker-link.ts";
 
-/** The trackers of a run at work. */
+/** The running trackers of a run. */
 export interface RunTrackers {
   tellStep(record: StepRecord): void;
   tellEvaluation(record: EvaluationRecord): void;
-  /** Tells what was recorded and not told yet, and closes them, in some seconds; how many entries were not told. */
+  /**
+   * Sends recorded entries that were not sent yet, and closes the trackers, within some seconds. Returns how many
+   * entries were not sent.
+   */
   close(ending: TrackedEnding): Promise<number>;
 }
 
 /**
- * Tells the trackers of a run of its steps and evaluations: first of those that they have not been told of yet, then as they
- * end. A tracker that fails is told of by `note`, and tried again; the run does not wait for it.
+ * Sends a run's steps and evaluations to its trackers: first those that they have not received yet, then each as it
+ * ends. `note` reports a tracker that fails. It is retried, and the run does not wait for it.
  */
 export async function runTrackers(run: OpenRun, note: (text: string) => void): Promise<RunTrackers> {
   const trackers = (run.plan.trackers ?? []).map((plugin, index) =>
@@ -45,7 +48,7 @@ export async function runTrackers(run: OpenRun, note: (text: string) => void): P
   };
 }
 
-/** The steps and own evaluations of a run, an evaluation after the step whose version it measures. */
+/** The steps and own evaluations of a run. An evaluation follows the step that made its version. */
 async function recordedSoFar(run: OpenRun): Promise<Told[]> {
   const steps = await recordedSteps(run.store);
   const newest = steps.at(-1)?.policyVersion ?? firstVersion(run.plan);

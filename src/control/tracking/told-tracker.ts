@@ -4,26 +4,32 @@ import { messageOf } from "../../base/errors/message-of.ts";
 import type { TrackedEnding } from "../../contracts/tracker.ts";
 import type { Told, TrackerLink } from "./tracker-link.ts";
 
-/** Milliseconds that a call of a tracker may take, that pass before it is made again, and that a command waits at its end. */
+/** How long a tracker's call may take, the pause before a retry, and how long a command waits at its end, in ms. */
 const [callTime, pause, lastTime] = [30_000, 5_000, 5_000];
 
-/** One tracker at work. */
+/** A running tracker. */
 export interface ToldTracker {
-  /** Tells it soon, unless it has been told. */
+  /** Sends an entry soon, unless it was sent before. */
   tell(told: Told): void;
-  /** Ends when all is told and the tracker is closed, or the time for that is over; how many were not told. */
+  /**
+   * Resolves when everything was sent and the tracker is closed, or time is up. Returns how many entries were not
+   * sent.
+   */
   close(ending: TrackedEnding): Promise<number>;
 }
 
-/** Tells a tracker in order, each thing once. What fails is told of by `note` when it begins, and tried again. */
+/**
+ * Sends entries to a tracker in order, each once. `note` reports the beginning of a failure, and the entry is
+ * retried.
+ */
 export function toldTracker(name: string, link: TrackerLink, note: (text: string) => void): ToldTracker {
   const waiting: Told[] = [];
   const closing = new AbortController();
-  let known: Set<string> | undefined; // told before
-  let failure = ""; // as it was told
+  let known: Set<string> | undefined; // sent before
+  let failure = ""; // as last reported
   let working: Promise<void> | undefined;
 
-  /** Does it until it succeeds; false if the time was over before. */
+  /** Repeats a call until it succeeds. Returns false if time was up first. */
   async function untilDone(call: (signal: AbortSignal) => Promise<void>): Promise<boolean> {
     while (!closing.signal.aborted) {
       try {
@@ -35,7 +41,7 @@ export function toldTracker(name: string, link: TrackerLink, note: (text: string
         return true;
       } catch (error) {
         if (!closing.signal.aborted) tellFailure(reasonOf(error));
-        await sleep(pause, undefined, { signal: closing.signal }).catch(() => {}); // it is closing
+        await sleep(pause, undefined, { signal: closing.signal }).catch(() => {}); // ended by closing
       }
     }
     return false;
@@ -84,7 +90,7 @@ export function toldTracker(name: string, link: TrackerLink, note: (text: string
   };
 }
 
-/** With its cause: fetch alone says that it failed. */
+/** Includes the cause, because fetch itself only reports that it failed. */
 function reasonOf(error: unknown): string {
   const cause = error instanceof Error ? error.cause : undefined;
   const why = cause === undefined ? "" : messageOf(cause) || Reflect.get(Object(cause), "code") || "";

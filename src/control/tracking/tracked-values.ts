@@ -2,12 +2,15 @@ import type { StepRecord } from "../../contracts/generated/step-record.ts";
 import { isObject } from "../../contracts/json.ts";
 import type { EvaluationRecord } from "../../contracts/run.ts";
 
-/** What a tracker is told of a step: the numbers of its line in metrics.jsonl, as `train/rewardMean` and `train/seconds/total`. */
+/**
+ * A tracker's values for a step: the numbers of its line in metrics.jsonl, as `train/rewardMean` and
+ * `train/seconds/total`.
+ */
 export function stepValues({ step: _, ...record }: StepRecord): Record<string, number> {
   return Object.fromEntries(numbersOf(record, "train"));
 }
 
-/** What a tracker is told of an evaluation: `evaluation/accuracy` and the like. */
+/** A tracker's values for an evaluation: `evaluation/accuracy` and others. */
 export function evaluationValues({
   step: _,
   numbers: __,

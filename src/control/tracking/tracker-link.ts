@@ -13,16 +13,19 @@ export interface Told extends Pick<TrackedEntry, "step" | "values"> {
   name: string;
 }
 
-/** A run's connection with one of its trackers. Each function throws what the tracker does, and can be called again then. */
+/**
+ * A run's connection to one of its trackers. Each function throws the tracker's errors, and can be called again
+ * then.
+ */
 export interface TrackerLink {
-  /** The names of what the tracker was told, by any command. */
+  /** The names of the entries that any command has sent to the tracker. */
   logged(): Promise<string[]>;
-  /** Tells it one thing more, and records that it was told. */
+  /** Sends another entry, and records that it was sent. */
   log(told: Told, signal: AbortSignal): Promise<void>;
   close(ending: TrackedEnding, signal: AbortSignal): Promise<void>;
 }
 
-/** The link with the tracker at a place of the plan, which is opened when it is first needed. */
+/** The link to the tracker at an index of the plan, opened on first use. */
 export function trackerLink(run: OpenRun, plugin: ResolvedPlugin, index: number): TrackerLink {
   const row = trackedRow(index);
   let session: TrackerSession | undefined;
@@ -59,7 +62,7 @@ export function trackerLink(run: OpenRun, plugin: ResolvedPlugin, index: number)
 }
 
 async function describedRun({ id, folder, plan }: OpenRun, logged: number): Promise<TrackedRun> {
-  const { createdAt } = await readRunFile(dirname(folder.root), id, () => {}); // told when the run was opened
+  const { createdAt } = await readRunFile(dirname(folder.root), id, () => {}); // reported when the run was opened
   const settings: TrackedRun["settings"] = JSON.parse(JSON.stringify(planDocument(plan).value));
   return { run: id, pipeline: plan.name, createdAt, folder: folder.root, settings, logged };
 }

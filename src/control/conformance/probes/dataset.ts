@@ -8,10 +8,10 @@ import { deepFreeze } from "../../../plan/pipeline/read/deep-freeze.ts";
 import { loadDataset } from "../../../plugin/registry/registry.ts";
 import { Broken } from "../promise.ts";
 
-/** Loads a data set twice; says how many rows it has, and the digests of both. */
+/** Loads a data set twice. Returns its number of rows and the digests of both. */
 export async function probe(plugin: ResolvedPlugin): Promise<JsonValue> {
   const dataset = await loadDataset(plugin);
-  const config = deepFreeze(structuredClone(plugin.config)); // as that of a plan is
+  const config = deepFreeze(structuredClone(plugin.config)); // like the configuration in a plan
   const tasks = await dataset.load(config);
   if (!Array.isArray(tasks)) throw new Broken("load() answered no list", "Return a list of tasks.");
   if (tasks.length === 0)

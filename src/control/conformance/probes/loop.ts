@@ -11,7 +11,7 @@ import { taskOf } from "../cases.ts";
 import { keptAlive } from "../kept-alive.ts";
 import { Broken } from "../promise.ts";
 
-/** What Node has and workflow code has not. */
+/** Globals of Node that workflow code does not have. */
 const absent = [
   "Buffer",
   "process",
@@ -29,8 +29,9 @@ const absent = [
 ];
 
 /**
- * Has a loop take the turns of a trajectory, as `asked` says: the `actions` that the model writes, from `turn` (1) on with the
- * notes `state`. Says what it decided at each. Time and random numbers are those of a history: the same at the same turn.
+ * Lets a loop decide the turns of a trajectory for the requested `actions` of the model, beginning at `turn` (from
+ * 1) with the notes `state`. Returns its decisions. As in a history, time and random numbers are the same at the
+ * same turn.
  */
 export async function probe(plugin: ResolvedPlugin, asked: JsonObject): Promise<JsonValue> {
   const loop = await keptAlive(loadLoop({ ...plugin, workflow: plugin.entry }));

@@ -11,12 +11,12 @@ import { begun, grace, isDoneWithin } from "../tool-subject.ts";
 const prompt = [{ role: "user" as const, content: "What is 6 times 7?" }];
 const maxTokens = 8;
 
-/** Tokens of an action that is aborted: more than anybody writes at once. */
+/** Tokens of an action to be aborted: more than a model could generate by then. */
 const longest = 100_000;
 
 /**
- * Builds a policy in `folder` if it is not there, and generates `count` actions, at once or one after the other, if told so after one
- * that is aborted; their tokens.
+ * Builds a policy in `folder` unless it exists, and generates `count` actions, concurrently or one after the other,
+ * optionally after an aborted one. Returns their tokens.
  */
 export async function probe(
   plugin: ResolvedPlugin,
@@ -58,7 +58,7 @@ async function heedsSignal(opened: Policy, tokens: number[]): Promise<void> {
   const key = { seed: 1, trajectory: "check/aborted", turn: 1 };
   const sampling = { temperature: 1, maxTokens: longest };
   const generating = opened.generate({ tokens, version: 0, sampling, key, signal: controller.signal });
-  const over = generating.catch(() => {}); // that it was aborted
+  const over = generating.catch(() => {}); // the abort itself
   await begun();
   controller.abort(new Error("nobody waits for it any more"));
   if (await isDoneWithin(over, grace)) return;

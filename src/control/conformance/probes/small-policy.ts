@@ -6,7 +6,7 @@ import type { TrainerSurroundings, TrainingTrajectory } from "../../../contracts
 import { loadPolicy, loadTrainer } from "../../../plugin/registry/registry.ts";
 import { openSubject } from "../open-subject.ts";
 
-/** The configuration of a policy that takes a moment to train. */
+/** The configuration of a policy that trains within a moment. */
 const config: JsonObject = {
   tokenizer: join(everturnFolder, "pipelines", "calculator", "tokenizer"),
   architecture: {
@@ -25,7 +25,7 @@ export const surroundings: TrainerSurroundings = {
   policy: { pretrained: false, restrictions: [] },
 };
 
-/** Two trajectories of a group, of which one earned something. */
+/** Two trajectories of a group. Only one earned a reward. */
 export const trajectories: TrainingTrajectory[] = [1, 0].map((reward, index) => ({
   id: `check/step-0001/task-0/${index}`,
   group: "task-0",
@@ -48,7 +48,7 @@ export async function writeSmallPolicy(folder: string): Promise<void> {
   await (await loadPolicy(plugin)).initialize(folder, plugin.config, 1);
 }
 
-/** The trainer that comes with Everturn, at work on the policy in `initial` with a loss. */
+/** The trainer that comes with Everturn, with a loss, on the policy in `initial`. */
 export async function smallTrainer(initial: string, loss: ResolvedPlugin) {
   const plugin = await own("trainer-onnx", { algorithm: "dr-grpo" });
   const trainer = await loadTrainer(plugin);

@@ -7,7 +7,10 @@ import type { TrackedRun } from "../../../contracts/tracker.ts";
 import { deepFreeze } from "../../../plan/pipeline/read/deep-freeze.ts";
 import { loadTracker } from "../../../plugin/registry/registry.ts";
 
-/** Tells a tracker what two steps of a run measured; if `killed`, it is not closed then, and told the last again and one more. */
+/**
+ * Sends a tracker the metrics of two steps of a run. With `killed`, it is then not closed, but opened again, and
+ * gets the last step again and one more.
+ */
 export async function probe(plugin: ResolvedPlugin, asked: JsonObject): Promise<JsonValue> {
   const sessions =
     asked.killed === true
@@ -17,7 +20,7 @@ export async function probe(plugin: ResolvedPlugin, asked: JsonObject): Promise<
         ]
       : [[0, 1]];
   const tracker = await loadTracker(plugin);
-  const config = deepFreeze(structuredClone(plugin.config)); // as that of a plan is
+  const config = deepFreeze(structuredClone(plugin.config)); // like the configuration in a plan
   const { signal } = new AbortController();
   const folder = await mkdtemp(join(tmpdir(), "everturn-check-"));
   try {

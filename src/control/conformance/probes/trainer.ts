@@ -8,8 +8,8 @@ import { Broken } from "../promise.ts";
 import { surroundings, trajectories, writeSmallPolicy } from "./small-policy.ts";
 
 /**
- * Takes `steps` steps with a trainer, on a small policy in `folder`, from what was saved after step `from` (none if 0), and saves
- * after each; what each measured.
+ * Takes `steps` steps with a trainer on a small policy in `folder`, beginning with the state saved after step `from`
+ * (0: none), and saves after each. Returns each step's metrics.
  */
 export async function probe(
   plugin: ResolvedPlugin,
