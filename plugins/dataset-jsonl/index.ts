@@ -1,6 +1,9 @@
 import { type DatasetPlugin, parseTasks, readText } from "everturn/plugin";
 
-/** Tasks of a JSON Lines file (config: `path`, `limit`, `badRows`). Bad rows are refused with file, line and column, or left out. */
+/**
+ * Reads tasks from a JSON Lines file (config: `path`, `limit`, `badRows`). Bad rows are refused with file,
+ * line and column, or left out.
+ */
 const jsonLines: DatasetPlugin = {
   async load({ path, limit, badRows }) {
     const tasks = parseTasks(readText(String(path)), String(path), {

@@ -1,7 +1,7 @@
 import { basename, extname } from "node:path";
 import type { JsonObject, JsonValue } from "everturn/plugin";
 
-/** Which columns make tasks. */
+/** The columns that make up tasks. */
 interface Columns {
   prompt: string;
   groundTruth: string;
@@ -19,7 +19,10 @@ export function checkColumns(rows: readonly JsonObject[], columns: Columns, path
       throw new Error(`${path} has no column ${name}. ${known(first)}`);
 }
 
-/** A row as a task, by its columns. The other columns are kept in `extra_info`. What the row lacks, the task lacks. */
+/**
+ * Converts a row to a task by its columns. `extra_info` keeps the other columns. The task lacks what the row
+ * lacks.
+ */
 export function taskOfColumns(row: JsonObject, columns: Columns, path: string): JsonObject {
   const { prompt, groundTruth, dataSource, system } = columns;
   const said = (role: string, name: string) => ({ role, content: textOf(row[name]) });
@@ -33,7 +36,7 @@ export function taskOfColumns(row: JsonObject, columns: Columns, path: string): 
   };
 }
 
-/** What to do about a table whose rows are no tasks. */
+/** The error for a table whose rows are not tasks, with a remedy. */
 export function withoutPrompt(path: string, [row = {}]: readonly JsonObject[]): Error {
   return new Error(
     `the rows of ${path} are not tasks. ${known(row)} Name the columns to use, columns: { prompt: …, groundTruth: … }, or write a query.`,
@@ -44,7 +47,7 @@ function known(row: JsonObject): string {
   return `Its columns: ${Object.keys(row).join(", ")}.`;
 }
 
-/** A missing value stays null, which is no text and told as such. */
+/** A missing value stays null, so that it is reported as not being a text. */
 function textOf(value: JsonValue | undefined): JsonValue {
   if (value === undefined || value === null || typeof value === "string") return value ?? null;
   return JSON.stringify(value);

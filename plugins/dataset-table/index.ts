@@ -5,8 +5,9 @@ import { readRows } from "./read-rows.ts";
 import { taskOf } from "./task-of.ts";
 
 /**
- * Tasks of tables: Parquet, CSV and JSON files, and SQL over them (config: `path`, `tables`, `query`, `columns`, `limit`, `badRows`). The same
- * files give the same tasks in the same order. Bad rows are refused with their number, or left out.
+ * Reads tasks from tables: Parquet, CSV and JSON files, and SQL over them (config: `path`, `tables`, `query`,
+ * `columns`, `limit`, `badRows`). The same files give the same tasks in the same order. Bad rows are refused
+ * with their number, or left out.
  */
 const table: DatasetPlugin = {
   async load({ path, tables, query, columns, limit, badRows }) {

@@ -2,12 +2,16 @@ import { readFileSync } from "node:fs";
 import { gunzipSync } from "node:zlib";
 import { type JsonObject, parseExactJson } from "everturn/plugin";
 
-/** A row of a table; or the text of one that is not an object or holds a number that JavaScript would change, and the reason. */
+/**
+ * A row of a table. If it is not an object or has a number that JavaScript would change: its text, and the
+ * reason.
+ */
 export type Row = { row: JsonObject } | { row?: undefined; text: string; reason: string };
 
 /**
- * The rows of a JSON file: of a list, a single object, or JSON Lines. They are not left to DuckDB, which rounds numbers in columns of
- * mixed types. Throws Error for a list that does not end, or ends before the file does.
+ * Reads the rows of a JSON file with a list, a single object, or JSON Lines. DuckDB does not read them,
+ * because it rounds numbers in columns of mixed types. Throws Error for a list without an end, or with text
+ * after its end.
  */
 export function readJsonRows(file: string): Row[] {
   const bytes = readFileSync(file);
@@ -21,7 +25,7 @@ export function readJsonRows(file: string): Row[] {
     .map(rowOf);
 }
 
-/** The row that a text is. */
+/** Parses a text as a row. */
 export function rowOf(text: string): Row {
   try {
     const value = parseExactJson(text);
@@ -31,7 +35,10 @@ export function rowOf(text: string): Row {
   }
 }
 
-/** The rows of a JSON list, each from its own text: numbers keep their digits, and a bad row spoils no others. */
+/**
+ * Parses each row of a JSON list from its own text, so that numbers keep their digits and a bad row does not
+ * affect others.
+ */
 function listedRows(text: string, file: string): Row[] {
   const rows: Row[] = [];
   let depth = 0;

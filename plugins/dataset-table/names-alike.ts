@@ -1,10 +1,10 @@
 import type { DuckDBConnection } from "@duckdb/node-api";
 import type { JsonValue } from "everturn/plugin";
 
-/** Two names of one object that differ only by case, or not at all. */
+/** Two names in one object that are equal or differ only by case. */
 export type AlikeNames = readonly [string, string];
 
-/** The first two names of a list that DuckDB does not tell apart. */
+/** Returns the first two names of a list that DuckDB treats as equal. */
 export function namesAlike(names: readonly string[]): AlikeNames | undefined {
   const seen = new Map<string, string>();
   for (const name of names) {
@@ -15,14 +15,14 @@ export function namesAlike(names: readonly string[]): AlikeNames | undefined {
   return undefined;
 }
 
-/** The same of the keys of a value's objects, at any depth. */
+/** Checks the keys of a value's objects, at any depth. */
 export function keysAlike(value: JsonValue): AlikeNames | undefined {
   if (typeof value !== "object" || value === null) return undefined;
   const own = Array.isArray(value) ? undefined : namesAlike(Object.keys(value));
   return own ?? first(Object.values(value).map(keysAlike));
 }
 
-/** The same of a Parquet file's columns and their fields. */
+/** Checks a Parquet file's columns and their fields. */
 export async function fieldsAlike(
   connection: DuckDBConnection,
   file: string,
@@ -45,12 +45,12 @@ export async function fieldsAlike(
   return walk();
 }
 
-/** The same of the header of a CSV file. */
+/** Checks the header of a CSV file. */
 export async function headersAlike(
   connection: DuckDBConnection,
   file: string,
 ): Promise<AlikeNames | undefined> {
-  // With null_padding, DuckDB reads texts of several lines only on one thread.
+  // With null_padding, DuckDB reads multi-line texts only on one thread.
   const options = "all_varchar = true, header = false, null_padding = true, parallel = false";
   const sql = `SELECT * FROM read_csv($1, ${options}) LIMIT 1`;
   const read = await connection.runAndReadAll(sql, [file]);

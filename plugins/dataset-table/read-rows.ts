@@ -5,19 +5,19 @@ import { type DuckDBConnection, DuckDBInstance } from "@duckdb/node-api";
 import { type Row, readJsonRows, rowOf } from "./json-rows.ts";
 import { type AlikeNames, fieldsAlike, headersAlike, keysAlike } from "./names-alike.ts";
 
-/** The rows of tables, and what is wrong with those that a query could not be given. */
+/** The rows of tables, and the problems of rows that a query could not receive. */
 export interface ReadRows {
   rows: Row[];
   unreadable: string[];
 }
 
-/** What of the tables is read. */
+/** Options for reading tables. */
 export interface ReadOptions {
   /** SQL over the tables. Default: the rows of the table `rows`. */
   query?: string | undefined;
   /** Columns whose integers and decimals become text, digit by digit. */
   asText: readonly string[];
-  /** Whether rows that cannot be read are left out; otherwise they are refused. */
+  /** Whether to leave out unreadable rows. Otherwise they are refused. */
   skips: boolean;
 }
 
@@ -26,9 +26,10 @@ const csvFile = /\.[ct]sv(\.gz)?$/i;
 const parquetFile = /\.parquet$/i;
 
 /**
- * The rows that a query gives over tables, each a file, or a folder whose files follow each other by name. Without a query, those of the
- * table `rows`. One thread reads them, so that the order is the same each time. Throws what DuckDB says of the query or of a file, and
- * Error for names that differ only by case, which DuckDB would rename.
+ * Returns the rows of a query over tables. Without a query: those of the table `rows`. A table is a file, or
+ * a folder whose files are read in the order of their names. A single thread reads them, so that the order is
+ * always the same. Throws DuckDB's errors for the query or a file, and Error for names that differ only by
+ * case, because DuckDB would rename them.
  */
 export async function readRows(tables: Record<string, string>, options: ReadOptions): Promise<ReadRows> {
   const { query, asText, skips } = options;
@@ -62,7 +63,10 @@ export async function readRows(tables: Record<string, string>, options: ReadOpti
   }
 }
 
-/** Makes a table of files; gives what is wrong with rows that it cannot hold. `folder` is for files that are written anew. */
+/**
+ * Creates a table from files. Returns the problems of rows that it can't hold. `folder` is for rewritten
+ * files.
+ */
 async function readTable(
   connection: DuckDBConnection,
   name: string,
@@ -110,8 +114,8 @@ async function readTable(
 }
 
 /**
- * The option of `read_json` that names all columns, with the types that DuckDB finds in them: but a text that looks like a date, a time or a UUID stays the
- * text that it is. Empty where there are no columns.
+ * Returns the option of `read_json` that names all columns, with the types that DuckDB detects. Texts that
+ * look like a date, a time or a UUID stay texts. Empty if there are no columns.
  */
 async function jsonColumns(connection: DuckDBConnection, source: string): Promise<string> {
   const described = await connection.runAndReadAll(`DESCRIBE SELECT * FROM ${source}`);
@@ -124,7 +128,7 @@ async function jsonColumns(connection: DuckDBConnection, source: string): Promis
   return columns.length === 0 ? "" : `, columns = {${columns.join(", ")}}`;
 }
 
-/** Names in quotes, and the types that DuckDB makes of texts: behind a field of such a name stands its type. */
+/** Matches quoted names, and the types that DuckDB derives from texts. A field's type follows its name. */
 const readTexts =
   /"(?:[^"]|"")*"|\b(DATE|TIMESTAMP(?: WITH TIME ZONE|_\w+)?|TIME(?: WITH TIME ZONE)?|UUID)(?=[,)[]|$)/g;
 
@@ -135,7 +139,10 @@ function refuseAlike(place: string, names: AlikeNames | undefined): void {
   );
 }
 
-/** The part of a SELECT that makes text of integers and decimals in these columns, so that 12.50 keeps its digits. */
+/**
+ * Returns the part of a SELECT that converts integers and decimals in these columns to text, so that 12.50
+ * keeps its digits.
+ */
 async function textColumns(
   connection: DuckDBConnection,
   source: string,
@@ -164,7 +171,7 @@ function text(content: string): string {
   return `'${content.replaceAll("'", "''")}'`;
 }
 
-/** A file; of a folder those that are tables, by name. */
+/** The file itself, or the tables in a folder, by name. */
 function filesOf(path: string): string[] {
   if (!statSync(path).isDirectory()) return [path];
   return readdirSync(path)

@@ -1,8 +1,8 @@
 import type { JsonObject, JsonValue } from "everturn/plugin";
 
 /**
- * A row as tasks are written: what is null is absent, since Parquet gives every row the columns of all; a ground truth that is no text is
- * its JSON; bytes of images are in base64.
+ * Normalizes a row to a task. Null values are dropped, because Parquet gives every row all columns. A ground
+ * truth that is not a text becomes JSON. Images become base64.
  */
 export function taskOf(row: JsonObject): JsonObject {
   const task = withImages(objectOf(present(row)));
@@ -11,7 +11,7 @@ export function taskOf(row: JsonObject): JsonObject {
   return { ...task, reward_model: { ...answer, ground_truth: JSON.stringify(answer.ground_truth) } };
 }
 
-/** Parquet's images, as Hugging Face writes them: `{ bytes, path }`. */
+/** Converts Parquet's images, in Hugging Face's form `{ bytes, path }`. */
 function withImages(task: JsonObject): JsonObject {
   const { images } = task;
   if (!Array.isArray(images)) return task;
@@ -25,7 +25,9 @@ function isBytes(image: JsonValue): image is { bytes: string } {
   return typeof objectOf(image).bytes === "string";
 }
 
-/** Bytes as DuckDB writes them as text, `\\x89PNG`, in base64; what is in base64 already has no backslash. */
+/**
+ * Converts bytes from DuckDB's text form, `\\x89PNG`, to base64. Text without a backslash is already base64.
+ */
 function inBase64(bytes: string): string {
   if (!bytes.includes("\\x")) return bytes;
   const latin = bytes.replace(/\\x([0-9A-F]{2})/g, (_, hex: string) =>

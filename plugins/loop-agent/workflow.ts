@@ -1,6 +1,6 @@
 import type { AgentLoop } from "everturn/workflow";
 
-/** Answers the requests of an agent, one a turn, until the agent ends or `maxTurns` is reached. */
+/** Answers an agent's requests, one per turn, until the agent ends or `maxTurns` is reached. */
 const agent: AgentLoop = async (context) => {
   const request = await context.nextRequest();
   if (request === undefined) return "answered";

@@ -1,6 +1,7 @@
 /**
- * Whether an answer is the ground truth: what stands after the last `####`, in the last `<answer>` or `\boxed{}`, else the last number; numbers
- * by their value, all else as text without the spaces around it.
+ * Whether an answer equals the ground truth. Its result is the text after the last `####`, in the last
+ * `<answer>` or in the last `\boxed{}`, or else its last number. Numbers are compared by value, other texts
+ * without surrounding spaces.
  */
 export function isRight(text: string, truth: string): boolean {
   const found = written(text) ?? lastNumber(text);
@@ -18,7 +19,7 @@ function lastNumber(text: string): string | undefined {
   return text.match(/-?\d[\d,]*(\.\d+)?/g)?.at(-1);
 }
 
-/** Without the dollar and the commas that GSM8K's answers have. */
+/** Removes the dollar signs and commas of GSM8K's answers. */
 function numberOf(text: string): number {
   const plain = text
     .trim()

@@ -2,9 +2,9 @@ import type { AgentLoop, LoopContext } from "everturn/workflow";
 import { isRight } from "./is-right.ts";
 
 /**
- * A conversation in which someone replies to each action without a tool call, until there is nothing to reply: the task, which tells
- * the policy that its answer is wrong, or a user for whom a tool of the pipeline speaks (`user`). The policy may call tools before
- * each answer.
+ * A conversation in which each action without a tool call gets a reply, until none is left. The task replies
+ * that an answer is wrong, or a simulated user replies, for whom a tool of the pipeline speaks (`user`). The
+ * policy may call tools before each answer.
  */
 const interaction: AgentLoop = async (context) => {
   const { config, turn } = context;
@@ -44,8 +44,8 @@ async function replyOf(user: string, said: string, context: LoopContext): Promis
 }
 
 /**
- * The task's reply to a wrong answer that is not the last one: its hint for this attempt (`extra_info.interaction_kwargs.hints`), or
- * `feedback`. Undefined if the answer stands.
+ * Returns the task's reply to a wrong answer, unless it is the last attempt: the hint for this attempt
+ * (`extra_info.interaction_kwargs.hints`), or `feedback`. Undefined if the answer is right or final.
  */
 async function feedbackTo(
   text: string,

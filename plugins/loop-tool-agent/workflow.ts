@@ -1,9 +1,9 @@
 import type { AgentLoop, Observation, ParsedCall } from "everturn/workflow";
 
 /**
- * Generates, and calls the tools that the action asks for, until an action calls none. Calls of one action run in
- * parallel, `parallelCalls` at once, and are answered in order; a call that can't be read, and one past `maxCalls`, is
- * answered with an observation that says why.
+ * Generates actions and makes their tool calls, until an action has no calls. The calls of one action run in
+ * parallel, `parallelCalls` at once, and are answered in order. An unreadable call, or one beyond `maxCalls`,
+ * gets an observation that explains the problem.
  */
 const toolAgent: AgentLoop = async (context) => {
   const action = await context.generate();
@@ -28,7 +28,7 @@ const toolAgent: AgentLoop = async (context) => {
 
 export default toolAgent;
 
-/** What comes of each, in order; so many are under way at once. */
+/** Does `work` for each item, `atOnce` at a time. Returns the results in order. */
 async function inParallel<One, Result>(
   all: readonly One[],
   atOnce: number,

@@ -2,7 +2,10 @@ import { enginePolicy, type JsonObject, type PolicyPlugin, sglang, vllm } from "
 
 const [onVllm, onSglang] = [enginePolicy(vllm), enginePolicy(sglang)];
 
-/** A model in Hugging Face's formats whose actions an inference server generates: vLLM or SGLang, as `server` says. */
+/**
+ * A model in Hugging Face's formats. An inference server, vLLM or SGLang, generates its actions, as
+ * configured in `server`.
+ */
 const inferenceServer: PolicyPlugin = {
   ...onVllm,
   traits: (config) => policyOf(config).traits?.(config) ?? { pretrained: true, restrictions: [] },

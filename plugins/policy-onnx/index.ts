@@ -24,8 +24,9 @@ import {
 } from "everturn/engine";
 
 /**
- * A model in a folder of Hugging Face's formats: a pretrained one, or a Llama-style one with random weights. An action
- * ends with one of the tokens that generation_config.json names, which is among its tokens but not in its text.
+ * A model in a folder with Hugging Face's formats: a pretrained one, or a Llama-style one with random
+ * weights. An action ends with one of the tokens in generation_config.json. This token counts as part of the
+ * action but does not appear in its text.
  */
 const plugin: PolicyPlugin = {
   ...modelPolicy,
@@ -100,7 +101,7 @@ const plugin: PolicyPlugin = {
 
 export default plugin;
 
-/** What a sampler's memory depends on, besides the model and what keys and values are kept as. */
+/** The settings that a sampler's memory depends on, besides the model and the format of keys and values. */
 function samplerSettings({ slots, keyValueMemory, activations }: JsonObject) {
   return {
     slots: Number(slots ?? 64),
@@ -109,7 +110,7 @@ function samplerSettings({ slots, keyValueMemory, activations }: JsonObject) {
   };
 }
 
-/** The settings that draw actions from another distribution than the policy's at the temperature. */
+/** The settings that make actions come from a different distribution than the policy's at the temperature. */
 function restrictionsOf(sampling: Partial<SamplingParameters>): string[] {
   const { topK, topP = 1, minP = 0, repetitionPenalty = 1, toolCalls } = sampling;
   const settings: [name: string, value: unknown, restricts: boolean][] = [

@@ -1,4 +1,4 @@
 import { endpointPolicy } from "everturn/engine";
 
-/** A model behind an endpoint that speaks OpenAI's chat completions: to be evaluated, and not to be trained. */
+/** A model behind an endpoint with OpenAI's chat completions API. It can be evaluated but not trained. */
 export default endpointPolicy;

@@ -1,4 +1,4 @@
-/** What a block of a language is called behind its fence. */
+/** The names of each language after an opening fence. */
 const tags: Readonly<Record<string, readonly string[]>> = {
   python: ["python", "py", "python3"],
   javascript: ["javascript", "js", "node"],
@@ -10,14 +10,17 @@ interface Block {
   code: string;
 }
 
-/** Text, if any, and an opening fence with what stands behind it: CommonMark's, which begins a line, and one behind a sentence. */
+/**
+ * An opening fence with the text before and after it: at the start of a line as in CommonMark, or after a
+ * sentence.
+ */
 const opening = /^(\s*|[^`]*[^`\s]\s*)(`{3,}|~{3,})\s*([^\s`]*)[^`]*$/;
 /** Code between fences on one line. */
 const inline = /(?<!`)(`{3,})([^`\n]+)\1(?!`)/g;
 
 /**
- * The code of an answer: of its blocks in fences the last one whose fence names the language, else the last one; code between fences on one line; or all of it
- * if it has neither. All of it, too, if that is asked for.
+ * Returns the code of an answer: its last fenced block in the language, or else its last block, or else code
+ * between fences on one line, or else the whole answer. `extract: whole` always returns the whole answer.
  */
 export function codeOf(answer: string, extract: unknown, language = "python"): string {
   if (extract === "whole") return answer;
@@ -28,8 +31,9 @@ export function codeOf(answer: string, extract: unknown, language = "python"): s
 }
 
 /**
- * Line by line: a model may write fences on which a regular expression would backtrack without end. A block that isn't closed ends with the
- * answer. As in CommonMark, lines lose the indentation of their fence.
+ * Parses line by line, because a model may write fences that make a regular expression backtrack without end.
+ * A block that is not closed ends with the answer. As in CommonMark, lines lose the indentation of their
+ * fence.
  */
 function blocksOf(answer: string): Block[] {
   const blocks: Block[] = [];
@@ -48,13 +52,16 @@ function blocksOf(answer: string): Block[] {
   return blocks;
 }
 
-/** As in CommonMark: a fence of the same sign, at least as long, and nothing else. */
+/**
+ * Whether a line closes a block, as in CommonMark: a fence of the same character, at least as long, and
+ * nothing else.
+ */
 function closes(line: string, fence: string): boolean {
   const said = line.trim();
   return said.length >= fence.length && said === fence.charAt(0).repeat(said.length);
 }
 
-/** Code that no line closes may have its fence behind its last line. */
+/** Removes a closing fence at the end of a line, for code that no line closes. */
 function cut(code: string, fence: string): string {
   const end = code.indexOf(fence);
   return end < 0 ? code : `${code.slice(0, end).trimEnd()}\n`;
@@ -64,7 +71,7 @@ function textOf(lines: readonly string[]): string {
   return lines.map((line) => `${line}\n`).join("");
 }
 
-/** `print(1)` of ```python print(1)```. */
+/** Returns `print(1)` for ```python print(1)```. */
 function inlineCode(answer: string, known: readonly string[]): string | undefined {
   const code = [...answer.matchAll(inline)].at(-1)?.[2]?.trim();
   const [tag = "", ...rest] = code?.split(" ") ?? [];

@@ -5,7 +5,10 @@ import { judgeFunctions } from "./judge-functions.ts";
 import { judgePrograms } from "./judge-programs.ts";
 import { testsOf } from "./task-tests.ts";
 
-/** The share of the task's tests that the answer's code passes. A score that can't be had is missing. */
+/**
+ * Rewards the share of the task's tests that the answer's code passes. If the tests can't be run, the score
+ * is missing.
+ */
 const codeTests: RewardPlugin = {
   async score({ answer, task, config, signal }) {
     const tests = testsOf(task.reward_model.ground_truth);

@@ -6,21 +6,25 @@ import type { Ran, Sandbox, SandboxSession } from "everturn/sandbox";
 import type { FunctionTests } from "./task-tests.ts";
 import type { JudgeLimits, Verdict } from "./verdict.ts";
 
-/** More calls than that no answer is asked for. */
+/** The maximum number of calls that an answer must make. */
 const mostCalls = 20_000;
-/** Bytes of the calls that tests make by themselves, and of those that an answer adds: what it returns, and what is called with that. */
+/**
+ * The maximum bytes of the calls that the tests make by themselves, and of what an answer adds: its return
+ * values, and calls with them.
+ */
 const [mostAsked, mostAdded] = [32 * 2 ** 20, 24 * 2 ** 20];
-/** MiB of files: the calls and what was returned, as JSON in JSON, and the calls once more. */
+/** The MiB of files: the calls and return values as JSON within JSON, and the calls once more. */
 const disk = 192;
 const values = readText("values.py");
 const runAnswer = values + readText("answer.py");
 const runTests = values + readText("tests.py");
 
 /**
- * Runs tests against an answer's functions, the tests in one sandbox and the answer in another, so that nothing that the answer does
- * reaches what judges it: only values pass between them, as JSON. The tests run first to find which calls they make, the answer makes them, and the tests run
- * again with what it returned, until there is no call that was not made: one may depend on what another returned. Each time the answer has a sandbox of its own. What
- * the tests can't do before any answer is missing; whatever comes after that is the answer's doing.
+ * Runs tests against an answer's functions, with the tests in one sandbox and the answer in another. Only
+ * JSON values pass between them, so the answer can't affect the tests. The tests first run to find their
+ * calls. The answer makes these calls, and the tests run again with the return values, until no new call
+ * appears, because a call may depend on an earlier result. The answer gets a new sandbox each time. If the
+ * tests fail before they see any answer, the score is missing. Any later failure is the answer's fault.
  */
 export async function judgeFunctions(
   sandbox: Sandbox,
@@ -57,13 +61,14 @@ export async function judgeFunctions(
       const session = await sandbox.open({ limits: { time, memory }, signal });
       const program = `${tests.setup}\n${code}`;
       answered = await answersTo(session, calls, program, Math.min(time, left), signal);
-      // What was returned already stands, so that an answer which returns something else each time comes to an end, too.
+      // Earlier return values are kept, so that an answer which returns something else each time also comes
+      // to an end.
       const same = commonLength(before, calls);
       answered.results.splice(0, same, ...before.results.slice(0, same));
       if (byteLength(answered.results) > mostAdded)
         return failed(`the answer returned more than ${mostAdded} bytes`);
       const next = await ask(calls, answered);
-      // What an answer returned may be too much for the tests: that is the answer's doing.
+      // If the tests fail on the answer's return values, that is the answer's fault.
       if (typeof next === "string") return failed(`with what the answer returned, the tests end by ${next}`);
       if (byteLength(next.calls) > asked + mostAdded)
         return failed(`what the answer returned is passed on in calls of more than ${mostAdded} bytes`);
@@ -79,7 +84,7 @@ function failed(reason: string): Verdict {
   return { passed: 0, tests: 1, reasons: [reason] };
 }
 
-/** How many calls that have returned are the same again, from the first on. */
+/** Counts the answered calls that are the same again, from the first on. */
 function commonLength(before: { calls: JsonValue[]; results: string[] }, calls: JsonValue[]): number {
   const other = before.results.findIndex((_, index) => !isDeepStrictEqual(before.calls[index], calls[index]));
   return other === -1 ? before.results.length : other;
@@ -91,11 +96,11 @@ function byteLength(value: JsonValue): number {
 
 interface Found extends Verdict {
   calls: JsonValue[];
-  /** Every call was answered: it is the verdict. */
+  /** Every call was answered, so this is the verdict. */
   isWhole: boolean;
 }
 
-/** Runs the tests with the answers that are known, or says why they did not come to an end. */
+/** Runs the tests with the known answers. Returns a reason if they do not finish. */
 async function tried(
   session: SandboxSession,
   request: JsonObject,
@@ -111,7 +116,7 @@ async function tried(
 }
 
 interface Answered {
-  /** What each call returned, a line of JSON that nobody has looked at. */
+  /** The return value of each call, as an unparsed line of JSON. */
   results: string[];
   /** The answer was stopped before it made all calls. */
   isEnded: boolean;

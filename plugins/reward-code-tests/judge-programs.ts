@@ -2,7 +2,10 @@ import type { Sandbox } from "everturn/sandbox";
 import type { ProgramTests } from "./task-tests.ts";
 import type { JudgeLimits, Verdict } from "./verdict.ts";
 
-/** Runs a program with each input, and compares what it prints: line by line, without the spaces at their ends. What it should print is not in its sandbox. */
+/**
+ * Runs a program with each input, and compares its output line by line, ignoring spaces at the ends. The
+ * expected output is not in the program's sandbox.
+ */
 export async function judgePrograms(
   sandbox: Sandbox,
   code: string,

@@ -1,18 +1,21 @@
 import { InexactNumberError, type JsonObject, type JsonValue, parseExactJson } from "everturn/plugin";
 
-/** Tests of functions: Python that calls them, or what they must return. */
+/** Tests of functions: Python code that calls them, or their expected return values. */
 export interface FunctionTests {
   kind: "functions";
-  /** What the code stands on: the beginning that a task gave, with its helpers. */
+  /** Code that the answer builds on: the beginning that the task gave, with its helpers. */
   setup: string;
   text: string;
   /** The functions that the task names. */
   functions: string[];
-  /** JSON of a function's name, `inputs`, and `outputs`, as the task has it: its numbers are Python's to read. */
+  /**
+   * The function's name, `inputs` and `outputs` as JSON, unchanged from the task, so that Python reads its
+   * numbers.
+   */
   pairs: string;
 }
 
-/** Tests of whole programs: what they must print for an input. */
+/** Tests of whole programs, with the expected output for each input. */
 export interface ProgramTests {
   kind: "programs";
   language: string;
@@ -20,9 +23,10 @@ export interface ProgramTests {
 }
 
 /**
- * The tests of a task: what `reward_model.ground_truth` says, as Python or as JSON; or why it has none. JSON is an object of
- * HumanEval's columns (`prompt`, `entry_point`, `test`), of MBPP's (`test_list`, `test_setup_code`), of `inputs` and `outputs` with or without a `fn_name`, as APPS
- * has them, or a list of Python's assertions.
+ * Returns the tests in a task's `reward_model.ground_truth`, or the reason why it has none. The ground truth
+ * is Python or JSON. JSON may be an object with HumanEval's columns (`prompt`, `entry_point`, `test`), with
+ * MBPP's (`test_list`, `test_setup_code`), with `inputs` and `outputs` and optionally `fn_name` as in APPS,
+ * or a list of Python assertions.
  */
 export function testsOf(groundTruth: string): FunctionTests | ProgramTests | { missing: string } {
   const said = parsed(groundTruth);
@@ -53,7 +57,7 @@ export function testsOf(groundTruth: string): FunctionTests | ProgramTests | { m
   return { ...common, text, pairs: "" };
 }
 
-/** What LeetCode has imported before a solution is run. */
+/** The modules that LeetCode imports before it runs a solution. */
 const usualImports = `import bisect, collections, functools, heapq, itertools, math, operator, random, re, string, sys
 from bisect import *
 from collections import *
@@ -78,7 +82,7 @@ function parsed(text: string): JsonValue {
   try {
     return JSON.parse(text);
   } catch {
-    return text; // Python
+    return text; // the text is Python
   }
 }
 

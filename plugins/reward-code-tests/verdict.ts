@@ -1,14 +1,14 @@
-/** What tests came to. */
+/** The result of tests. */
 export interface Verdict {
   passed: number;
   tests: number;
-  /** What failed, for a person: the first few. */
+  /** The first few failures, described for people. */
   reasons: string[];
 }
 
-/** What an answer may use. */
+/** The limits of an answer. */
 export interface JudgeLimits {
-  /** Seconds for all calls or for one input, and those for everything. */
+  /** Seconds for all calls or for one input, and seconds in total. */
   time: number;
   total: number;
   /** MiB. */

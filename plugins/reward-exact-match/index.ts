@@ -2,8 +2,8 @@ import type { RewardPlugin } from "everturn/plugin";
 import { numbersOf, plainDigits } from "./numbers.ts";
 
 /**
- * Reward 1 if the final answer, or its last number, equals the task's ground truth, else 0. Texts are equal without the spaces around
- * them, numbers by their value.
+ * Reward 1 if the final answer, or its last number, equals the task's ground truth, else 0. Texts are
+ * compared without surrounding spaces, numbers by value.
  */
 const exactMatch: RewardPlugin = {
   score({ answer, task, config }) {
@@ -15,7 +15,7 @@ const exactMatch: RewardPlugin = {
 
 export default exactMatch;
 
-/** Whether a text's last number is the only one of the ground truth. */
+/** Whether a text's last number equals the only number in the ground truth. */
 function endsWith(answer: string, truth: string): boolean {
   const [wanted, ...others] = numbersOf(truth);
   const given = numbersOf(answer).at(-1);
@@ -29,7 +29,10 @@ function isSame(answer: string, truth: string): boolean {
   return given !== "" && given === wanted;
 }
 
-/** The value of a text that is a number and nothing else: a point may follow it, and a currency is something else. */
+/**
+ * The value of a text that consists of a number. A point may follow the number. A currency makes it a
+ * different text.
+ */
 function numberOf(text: string): string | undefined {
   const [first] = numbersOf(text);
   const isAlone = first?.text === plainDigits(text).replace(/\.$/, "") && !/\p{Sc}/u.test(text);

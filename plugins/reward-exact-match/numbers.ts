@@ -1,4 +1,7 @@
-/** A number of a text: how it is written there, in plain digits, and its value; equal numbers have equal values. */
+/**
+ * A number in a text: as it is written there, in ASCII digits, and its value. Equal numbers have equal
+ * values.
+ */
 export interface WrittenNumber {
   text: string;
   value: string;
@@ -6,7 +9,7 @@ export interface WrittenNumber {
 
 const letter = String.raw`[\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}_]`;
 const dash = "[-\u2212\u2013\uFE63]";
-/** What stands between thousands: 1,234 and 1{,}234, 1 234 with a narrow space, 1'234, 1_234. */
+/** Separators between thousands: 1,234 and 1{,}234, 1 234 with a narrow space, 1'234, 1_234. */
 const separator = String.raw`\{,\}|\\[,!],?|[,_'’\u00A0\u2009\u202F]`;
 const grouped = [
   String.raw`[1-9]\d{0,2}(?<separator>${separator})\d{3}(?!\d)(?:\k<separator>\d{3}(?!\d))*`,
@@ -15,7 +18,7 @@ const grouped = [
 ].join("|");
 const power = String.raw`[eE](?<exponent>[-+\u2212]?\d{1,15})(?![\p{L}\d])|\s?(?:[×x*]|\\times|\\cdot)\s?10\^\{?(?<ten>${dash}?\d{1,15})\}?`;
 
-/** What a text is made of where it has digits: the first two alternatives are no numbers. */
+/** Matches the parts of a text that contain digits. The first two alternatives are not numbers. */
 const tokens = new RegExp(
   [
     String.raw`(?:Rs|USD|EUR|GBP|INR|CNY|RMB|JPY)(?=\d)`,
@@ -30,7 +33,9 @@ const tokens = new RegExp(
   "gu",
 );
 
-/** The same text with ASCII's digits: of full width, fractions of one character (½), and exponents above the line (10⁻³). */
+/**
+ * Converts digits to ASCII: full-width digits, one-character fractions (½) and superscript exponents (10⁻³).
+ */
 export function plainDigits(text: string): string {
   return text
     .replace(/[０-９．，－＋／]/g, (one) => String.fromCodePoint((one.codePointAt(0) ?? 0) - 0xfee0))
@@ -42,8 +47,9 @@ export function plainDigits(text: string): string {
 }
 
 /**
- * The numbers of a text as a person reads them: with their thousands (1,234 and 1.234.567), .5, 007, −3, 1e5, 2×10^3, 3/4, 2 1/2. A dash between words or
- * numbers is no minus (2020-2024, step-3). Digits of names, versions and exponents are no numbers (H2O, v1.2.3, cm^2).
+ * Returns the numbers of a text as a person reads them: with thousands separators (1,234 and 1.234.567), .5,
+ * 007, −3, 1e5, 2×10^3, 3/4, 2 1/2. A dash between words or numbers is not a minus sign (2020-2024, step-3).
+ * Digits of names, versions and exponents are not numbers (H2O, v1.2.3, cm^2).
  */
 export function numbersOf(text: string): WrittenNumber[] {
   const plain = plainDigits(text);
@@ -58,7 +64,10 @@ export function numbersOf(text: string): WrittenNumber[] {
   });
 }
 
-/** A sign before a number and its currency: it follows neither a word nor a number, or an equals sign and spaces (= - 5). */
+/**
+ * A sign before a number and its currency. It does not follow a word or a number, or it follows an equals
+ * sign and spaces (= - 5).
+ */
 const signBefore = new RegExp(
   String.raw`(?:(?<![\p{L}\p{N})\]}%°\-\u2010-\u2015\u2212\uFE63])(${dash}|\+)|(?<==\s?)(${dash})\s)?(?:\\?\p{Sc})?$`,
   "u",
@@ -66,7 +75,7 @@ const signBefore = new RegExp(
 
 type Parts = Record<string, string | undefined>;
 
-/** A number's size; undefined if it has none. */
+/** A number's absolute value. Undefined if it has none. */
 function sizeOf(parts: Parts): string | undefined {
   const [over, under] = [
     parts.over ?? parts.top ?? parts.first,
@@ -87,7 +96,10 @@ function powerOf(exponent: string): bigint {
   return BigInt(exponent.replace(/[\u2212\u2013\uFE63]/, "-").replace("+", ""));
 }
 
-/** 12.50e3 is 125e2: its digits without zeros around them, and the power of ten of the last. */
+/**
+ * Normalizes a decimal. 12.50e3 becomes 125e2: its digits without surrounding zeros, and the power of ten of
+ * the last digit.
+ */
 function decimal(whole: string, decimals: string, shift: bigint): string {
   const digits = (whole + decimals).replace(/^0+/, "");
   const significant = digits.replace(/0+$/, "");
@@ -95,7 +107,7 @@ function decimal(whole: string, decimals: string, shift: bigint): string {
   return `${significant}e${shift - BigInt(decimals.length) + BigInt(digits.length - significant.length)}`;
 }
 
-/** 3/4 is 75e-2, as 0.75; 2/6 is 1/3. */
+/** Normalizes a fraction. 3/4 becomes 75e-2, like 0.75, and 2/6 becomes 1/3. */
 function fraction(over: bigint, under: bigint): string | undefined {
   if (under === 0n) return undefined;
   for (let places = 0n; places <= 50n; places++) {

@@ -1,6 +1,6 @@
 const opening = "\\boxed{";
 
-/** Whether a text has exactly one `\boxed{…}`, whose braces are balanced, with something in it. */
+/** Whether a text has exactly one `\boxed{…}` with balanced braces and content. */
 export function boxedForm(text: string): boolean {
   const start = text.indexOf(opening);
   if (start < 0 || text.includes(opening, start + opening.length)) return false;
@@ -8,7 +8,7 @@ export function boxedForm(text: string): boolean {
   for (let at = start + opening.length; at < text.length; at++) {
     const character = text[at];
     if (character === "\\")
-      at++; // \{ and \} are no braces
+      at++; // \{ and \} are not braces
     else if (character === "{") depth++;
     else if (character === "}" && --depth === 0) return text.slice(start + opening.length, at).trim() !== "";
   }

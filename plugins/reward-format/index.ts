@@ -3,10 +3,10 @@ import { boxedForm } from "./boxed.ts";
 import { patternForm, patternProblem } from "./pattern.ts";
 import { tagsForm } from "./tags.ts";
 
-/** Whether a text has a form. */
+/** Checks whether a text has a form. */
 type Form = (text: string) => boolean;
 
-/** Reward 1 where the text has all of the form that is asked for, else 0; each part of it is a metric. */
+/** Reward 1 if the text has the whole requested form, else 0. Each part of the form is a metric. */
 const format: RewardPlugin = {
   score({ turns, config }) {
     const actions = turns.map(({ action }) => action);

@@ -1,8 +1,8 @@
 import { RE2JS } from "re2js";
 
 /**
- * Whether a text contains what a regular expression says. RE2 takes time in proportion to the text, whatever the
- * expression: a policy can't write what keeps it busy. Throws a TypeError if it can't be read.
+ * Whether a text contains a match of a regular expression. RE2 takes time in proportion to the text for any
+ * expression, so a policy can't write text that keeps it busy. Throws TypeError if the pattern is invalid.
  */
 export function patternForm(pattern: string): (text: string) => boolean {
   const expression = compiled(pattern);
@@ -10,7 +10,7 @@ export function patternForm(pattern: string): (text: string) => boolean {
   return (text) => expression.matcher(text).find();
 }
 
-/** What is wrong with a pattern; undefined if nothing is. */
+/** Describes the problem of a pattern. Undefined if it is valid. */
 export function patternProblem(pattern: string): string | undefined {
   const expression = compiled(pattern);
   return typeof expression === "string" ? expression : undefined;

@@ -1,6 +1,6 @@
 /**
- * Whether a text has each tag once, opened and closed, in this order, none in another, with something in it; with `only`
- * nothing but space beside them. Takes time in proportion to the text.
+ * Whether a text has each tag exactly once, opened and closed, in this order, not nested, and with content.
+ * With `only`, there must be only whitespace outside the tags. Takes time in proportion to the text.
  */
 export function tagsForm(tags: readonly string[], only: boolean): (text: string) => boolean {
   return (text) => {
@@ -18,7 +18,7 @@ export function tagsForm(tags: readonly string[], only: boolean): (text: string)
   };
 }
 
-/** Where a text has a part that it has once; undefined if it has none, or more. */
+/** The place of a part that appears exactly once. Undefined otherwise. */
 function onlyPlace(text: string, part: string): number | undefined {
   const place = text.indexOf(part);
   return place < 0 || text.includes(part, place + part.length) ? undefined : place;

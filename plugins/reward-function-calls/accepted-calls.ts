@@ -8,13 +8,16 @@ import {
 import type { Allowed } from "./matched-calls.ts";
 import { isObject } from "./values.ts";
 
-/** What is right for a task: these calls; none of them, if the list is empty; or any call at all. */
+/** What is right for a task: these calls, no call if the list is empty, or any call at all. */
 export interface Accepted {
   calls: Allowed[] | "any";
   functions: JsonObject[];
 }
 
-/** Reads `reward_model`: the calls in `ground_truth`, as JSON; the functions' descriptions, if it has any, in `functions`. A text says what is wrong. */
+/**
+ * Reads `reward_model`: the calls in `ground_truth`, as JSON, and the optional descriptions of functions in
+ * `functions`. Returns a text that describes the problem if it can't.
+ */
 export function acceptedCalls({ reward_model: { ground_truth, functions = [] } }: Task): Accepted | string {
   if (!Array.isArray(functions) || !functions.every(isObject))
     return "reward_model.functions of the task is not a list of functions";
@@ -41,6 +44,6 @@ function parsed(text: string): unknown {
   try {
     return parseExactJson(text);
   } catch (error) {
-    return error instanceof InexactNumberError ? error : undefined; // told by who asks
+    return error instanceof InexactNumberError ? error : undefined; // the caller reports it
   }
 }

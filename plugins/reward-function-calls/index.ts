@@ -2,7 +2,7 @@ import { parseAction, type RewardPlugin } from "everturn/plugin";
 import { acceptedCalls } from "./accepted-calls.ts";
 import { matchedCalls, type Written } from "./matched-calls.ts";
 
-/** Whether the calls that an answer writes are those that are accepted, as the Berkeley Function Calling Leaderboard decides it. */
+/** Rewards an answer whose calls are accepted by the rules of the Berkeley Function Calling Leaderboard. */
 const functionCalls: RewardPlugin = {
   score({ answer, task, config }) {
     const accepted = acceptedCalls(task);
@@ -25,7 +25,7 @@ const functionCalls: RewardPlugin = {
 
 export default functionCalls;
 
-/** The calls of an answer; undefined if one can't be read, or if Python's calls do not stand alone. */
+/** The calls of an answer. Undefined if one is unreadable, or if Python calls appear with other text. */
 function writtenCalls(answer: string, isHermes: boolean): Written[] | undefined {
   const text = answer.replace(/^[`\n ]+|[`\n ]+$/g, "");
   const list = `${text.startsWith("[") ? "" : "["}${text}${text.endsWith("]") ? "" : "]"}`;

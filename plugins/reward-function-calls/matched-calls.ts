@@ -7,13 +7,15 @@ export interface Written {
   arguments: JsonObject;
 }
 
-/** A call that is accepted: for each argument the values that are right, "" among them if it may be left out. */
+/** An accepted call with the right values of each argument. If "" is among them, the argument is optional. */
 export interface Allowed {
   name: string;
   values: ReadonlyMap<string, readonly JsonValue[]>;
 }
 
-/** How many of the accepted calls were made, in any order, each by another call: the first that fits is taken. */
+/**
+ * Counts the accepted calls that were made, in any order. Each needs a call of its own, the first that fits.
+ */
 export function matchedCalls(
   calls: readonly Written[],
   accepted: readonly Allowed[],

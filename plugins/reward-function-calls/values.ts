@@ -3,7 +3,7 @@ import type { JsonObject, JsonValue } from "everturn/plugin";
 
 type Kind = "string" | "integer" | "float" | "boolean" | "list" | "object" | "null";
 
-/** What a function's description calls a type: Python's names and JSON Schema's. */
+/** The names of types in a function's description: Python's and JSON Schema's. */
 const described: Readonly<Record<string, Kind>> = {
   string: "string",
   any: "string",
@@ -18,15 +18,16 @@ const described: Readonly<Record<string, Kind>> = {
 };
 
 /**
- * Whether an argument's value is one of those that are accepted: texts without regard to case, spaces and `,./-_*^`, objects entry by
- * entry. As `ast_checker` of the Berkeley Function Calling Leaderboard decides it, its one level of nested types included.
+ * Whether an argument's value is accepted. Texts are compared without case, spaces and `,./-_*^`, and objects
+ * entry by entry. Follows `ast_checker` of the Berkeley Function Calling Leaderboard, including its single
+ * level of nested types.
  */
 export function isAccepted(value: JsonValue, accepted: readonly JsonValue[], parameter: JsonObject): boolean {
   const known = kindOf(accepted.find((one) => one !== "") ?? null);
   const expected = described[String(parameter.type)] ?? known;
   const items = isObject(parameter.items) ? described[String(parameter.items.type)] : undefined;
   if (!fits(value, accepted, expected, known)) return false;
-  // A value of another type than is described stands for a variable's name: it is to be the same.
+  // A value of another type than described stands for a variable's name, which must match exactly.
   if (expected !== known) return accepted.some((one) => isDeepStrictEqual(one, value));
   if (isObject(value)) return accepted.some((one) => isObject(one) && isObjectAccepted(value, one));
   if (!Array.isArray(value)) return accepted.some((one) => isDeepStrictEqual(standard(one), standard(value)));
@@ -68,7 +69,7 @@ function areObjectsAccepted(list: readonly JsonValue[], accepted: readonly JsonV
 }
 
 function standard(value: JsonValue | undefined): JsonValue | undefined {
-  if (value === 0) return 0; // so is -0
+  if (value === 0) return 0; // also for -0
   if (typeof value !== "string") return value;
   return value
     .replace(/[ ,./\-_*^]/g, "")

@@ -1,8 +1,8 @@
 import type { GroupMember, GroupRewardPlugin } from "everturn/plugin";
 
 /**
- * For each member the share of the others that it beats, less the share that beats it: from 1 for the best to -1 for the last, 0 for one
- * that all others equal. The sum over a group is 0.
+ * Rewards each member with the share of the others that it beats, minus the share that beats it: from 1 for
+ * the best to -1 for the last, and 0 if all are equal. The sum over a group is 0.
  */
 const groupRank: GroupRewardPlugin = {
   scoreGroup({ members, config }) {

@@ -1,9 +1,9 @@
 import type { JsonObject, JsonValue, Score, ScoreRequest, Unscored } from "everturn/plugin";
 
-/** What a server is sent of a trajectory, and what its answer means. */
+/** How to send a trajectory to a server, and how to read its answer. */
 export interface Form {
   bodyOf(request: ScoreRequest): JsonObject;
-  /** Throws where the answer says no score: the server is broken. */
+  /** Throws if the answer contains no score, because the server is broken then. */
   scoreOf(answered: JsonValue, solvedFrom: number): Score | Unscored;
 }
 
@@ -11,7 +11,7 @@ export function isObject(value: JsonValue | undefined): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** A reward with what its server said besides. Throws where it is no number. */
+/** Returns a reward with the server's other values. Throws if the reward is not a number. */
 export function scoreFrom(
   reward: JsonValue | undefined,
   said: { success?: JsonValue | undefined; metrics?: JsonValue | undefined },

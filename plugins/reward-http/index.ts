@@ -5,8 +5,8 @@ import { post } from "./post.ts";
 import { verlForm } from "./verl-form.ts";
 
 /**
- * Asks a reward server. What does not answer, answers with an error or with what can't be read is infrastructure that
- * failed: the score is asked for again. A server that says itself that it has no score is taken at its word.
+ * Asks a reward server for scores. A missing, invalid or error answer counts as an infrastructure failure,
+ * and the request is repeated. If the server itself reports that it has no score, the score is missing.
  */
 const http: RewardPlugin = {
   async score(request) {

@@ -2,7 +2,7 @@ import type { JsonObject, JsonValue, ScoreRequest } from "everturn/plugin";
 import { type Form, isObject, scoreFrom } from "./form.ts";
 import { messagesOf } from "./messages.ts";
 
-/** What the configuration declares: a body with places to fill, and where the score is in the answer. */
+/** The configured form: a body with placeholders, and the place of the score in the answer. */
 export function jsonForm({ body, answer }: JsonObject): Form {
   const places = isObject(answer) ? answer : {};
   return {
@@ -17,7 +17,7 @@ export function jsonForm({ body, answer }: JsonObject): Form {
   };
 }
 
-/** What a body may name with $. */
+/** The values that a body may name with $. */
 function knownOf({ task, turns, outcome, answer }: ScoreRequest): JsonObject {
   return JSON.parse(JSON.stringify({ task, turns, outcome, answer, messages: messagesOf({ task, turns }) }));
 }
@@ -32,7 +32,7 @@ function filled(value: JsonValue, known: JsonObject): JsonValue {
   return isObject(value) ? filledObject(value, known) : value;
 }
 
-/** What stands at keys with dots between them; an item of a list by its number. */
+/** The value at keys separated by dots. Items of a list have numbers. */
 function valueAt(value: JsonValue, path: string): JsonValue | undefined {
   let current: JsonValue | undefined = value;
   for (const key of path.split(".")) {

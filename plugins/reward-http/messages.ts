@@ -1,6 +1,6 @@
 import type { JsonObject, ScoreRequest } from "everturn/plugin";
 
-/** The trajectory as a chat: its prompt, then each action and what its tools answered. */
+/** The trajectory as a chat: its prompt, followed by each action and the answers of its tools. */
 export function messagesOf({ task, turns }: Pick<ScoreRequest, "task" | "turns">): JsonObject[] {
   return [
     ...task.prompt.map((message): JsonObject => JSON.parse(JSON.stringify(message))),

@@ -2,8 +2,9 @@ import type { JsonObject, ScoreRequest, TurnRecord } from "everturn/plugin";
 import { type Form, isObject, scoreFrom } from "./form.ts";
 
 /**
- * `POST /verify` of a NeMo Gym resources server: the task's own columns, the prompt as `responses_create_params`, the
- * trajectory as a response of OpenAI's Responses API. `mask_sample` in the answer means that there is no valid score.
+ * `POST /verify` of a NeMo Gym resources server. It sends the task's own columns, the prompt as
+ * `responses_create_params`, and the trajectory as a response of OpenAI's Responses API. `mask_sample` in the
+ * answer means that there is no valid score.
  */
 export const nemoGymForm: Form = {
   bodyOf({ task, turns, outcome }): JsonObject {

@@ -1,9 +1,12 @@
 import type { JsonObject, JsonValue } from "everturn/plugin";
 
-/** An answer is not read any further. */
+/** The maximum bytes of an answer. */
 const longest = 8 * 1024 * 1024;
 
-/** Posts JSON and reads the answer. Throws what `fetch` does, and where the answer is an error, too long or no JSON. */
+/**
+ * Posts JSON and returns the answer. Throws the errors of `fetch`, and an error if the answer is an error,
+ * too long or not JSON.
+ */
 export async function post(
   url: string,
   body: JsonObject,

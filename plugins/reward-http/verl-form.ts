@@ -2,8 +2,8 @@ import type { JsonObject } from "everturn/plugin";
 import { type Form, isObject, scoreFrom } from "./form.ts";
 
 /**
- * verl's `compute_score(data_source, solution_str, ground_truth, extra_info)` behind HTTP: its arguments as JSON; back
- * comes a number, or an object with `score`, whose other numbers are metrics.
+ * verl's `compute_score(data_source, solution_str, ground_truth, extra_info)` over HTTP. It sends the
+ * arguments as JSON. The answer is a number, or an object with `score`, whose other numbers are metrics.
  */
 export const verlForm: Form = {
   bodyOf({ task, turns }): JsonObject {

@@ -1,13 +1,16 @@
 import type { JsonObject } from "everturn/plugin";
 import type { Points } from "./request.ts";
 
-/** What a judge said: points, or that it will not judge. */
+/** A judge's points, or its refusal to judge. */
 export type Judgement = { points: number; reason: string } | { refused: string };
 
-/** An answer is not read any further. */
+/** The maximum bytes of an answer. */
 const longest = 1024 * 1024;
 
-/** Asks the judge. Throws what `fetch` does, and where the answer is an error or has another form than was asked for. */
+/**
+ * Asks the judge. Throws the errors of `fetch`, and an error if the answer is an error or does not have the
+ * requested form.
+ */
 export async function judgement(
   { url, key }: { url: string; key: string | undefined },
   asked: JsonObject,
@@ -35,8 +38,9 @@ export async function judgement(
 }
 
 /**
- * The judgement that a message is: one JSON object with nothing around it, whose points are a whole number in the range. What
- * stands somewhere within other text is no judgement: a judge that quotes the policy gives it no points.
+ * Reads the judgement in a message: a single JSON object with nothing around it, and with a whole number of
+ * points in the range. An object within other text does not count, so that a judge which quotes the policy
+ * gives it no points.
  */
 export function judged(content: string, { from, to }: Points): Judgement {
   const answer = parsed(content, "the judge's judgement");

@@ -5,12 +5,12 @@ import { dirname, join } from "node:path";
 import type { JsonValue } from "everturn/plugin";
 import type { Judgement } from "./ask.ts";
 
-/** Judgements that are asked for in this thread. */
+/** Judgements in progress in this thread. */
 const underWay = new Map<string, Promise<Judgement>>();
 
 /**
- * The judgement of what is asked: the one that is kept, else a new one, which is kept then. The same that is asked for
- * at once is judged once, too. What can't be read is judged again.
+ * Returns the cached judgement of a request, or asks for one and caches it. Concurrent equal requests are
+ * judged once. An unreadable entry is judged again.
  */
 export function cached(
   folder: unknown,
@@ -35,7 +35,7 @@ async function keep(file: string, judge: () => Promise<Judgement>): Promise<Judg
   try {
     await mkdir(dirname(file), { recursive: true });
     await writeFile(written, JSON.stringify(judgement));
-    await rename(written, file); // whole, or not there
+    await rename(written, file); // the file is complete or absent
   } catch (error) {
     await rm(written, { force: true });
     throw error;

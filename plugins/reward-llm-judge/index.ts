@@ -4,9 +4,9 @@ import { cached } from "./cache.ts";
 import { requestOf } from "./request.ts";
 
 /**
- * Points of a judging model, as a part of those that there are. The same trajectory is judged once for the same model, rubric
- * and settings. A judge that does not answer, or not in the form that it is asked for, has failed and is asked again; one that
- * refuses gives no score.
+ * Rewards the points of a judging model, as a share of the possible points. The same trajectory is judged
+ * once per model, rubric and settings. If a judge does not answer, or not in the requested form, the request
+ * is repeated. If it refuses, the score is missing.
  */
 const judge: RewardPlugin = {
   async score(request) {

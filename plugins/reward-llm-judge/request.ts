@@ -7,8 +7,8 @@ export interface Points {
 }
 
 /**
- * What a judge is asked: the same of the same trajectory. What the policy wrote is JSON within the message, so that it can't
- * end it, and the answer has a schema.
+ * The request to a judge, which is the same for the same trajectory. The policy's text is JSON within the
+ * message, so that it can't end the message. The answer has a schema.
  */
 export function requestOf(
   { task, turns, answer, outcome, config }: ScoreRequest,

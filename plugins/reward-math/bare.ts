@@ -12,14 +12,15 @@ const signs: Readonly<Record<string, string>> = {
   "±": "\\pm ",
 };
 
-/** Longer texts are read as they are. */
+/** Longer texts are not converted. */
 const longest = 200;
-/** Words of two letters that are no product of two variables. */
+/** Two-letter words that are not products of two variables. */
 const short = /\b(?:a[mnst]|be|by|[ckm]m|do|ft|[gw]e|he|i[fnst]|kg|m[lye]|no|o[fhnr]|s[oq]|to|u[psn])\b/i;
 
 /**
- * Mathematics that stands there bare, in marks and in LaTeX: else math-verify finds no expression in it, or only a number of it. Undefined if the text is
- * something else, such as a sentence, a name, or a number with its unit.
+ * Puts a text that consists of mathematics between dollar signs, in LaTeX. Without them, math-verify finds no
+ * expression in it, or only one of its numbers. Undefined if the text is something else, such as a sentence,
+ * a name, or a number with its unit.
  */
 export function bareFormula(text: string): string | undefined {
   if (text.length > longest || /[$\n]|\\boxed|\\\(|\\\[/.test(text)) return undefined;
@@ -35,7 +36,10 @@ export function bareFormula(text: string): string | undefined {
   return isFormula(written) ? `$${latexOf(written)}$` : undefined;
 }
 
-/** Formulas and lists of numbers as programs and people write them: x + 1, 2*sqrt(3), (3, 4), {1, 2}; but neither 7 m^2, nor A, nor 1/2. */
+/**
+ * Whether a text is a formula or a list of numbers as programs and people write them: x + 1, 2*sqrt(3), (3,
+ * 4), {1, 2}, but not 7 m^2, A or 1/2.
+ */
 function isFormula(text: string): boolean {
   const letters = text.replace(/\b(?:sqrt|pi|sin|cos|tan|log|ln|exp)\b/g, "x");
   if (!/^[\w\s.,;:+\-*/^=<>()|{}[\]]+$/.test(letters) || /[a-zA-Z]{3}/.test(letters) || short.test(letters))
@@ -45,7 +49,7 @@ function isFormula(text: string): boolean {
   return !/\d\s+[a-zA-Z]/.test(letters) && (isList || /[\w)}]\s*[+\-*/^=<>]+\s*[\w({+-]/.test(letters));
 }
 
-/** A program's formula in LaTeX: {1, 2} is a set. */
+/** Converts a program's formula to LaTeX. {1, 2} is a set. */
 function latexOf(text: string): string {
   return text.replace(/^\{(.*)\}$/, "\\{$1\\}").replace(/\b(pi|sin|cos|tan|log|ln|exp)\b/g, "\\$1 ");
 }

@@ -1,9 +1,9 @@
-/** What separates thousands in LaTeX: 1{,}234, 1,\!234, 1\,234. */
+/** Separators between thousands in LaTeX: 1{,}234, 1,\!234, 1\,234. */
 const separator = /(\d)(?:\{,\}|,\\!\s?|\\[,;!])(?=\d{3}(?!\d))/g;
 
 /**
- * A text without what is no part of its mathematics: a dollar that is money, marks between thousands, a point or comma at the end. A minus is
- * ASCII's, an empty set `\emptyset`, a degree `^\circ`.
+ * Removes what is not part of a text's mathematics: a dollar sign for money, separators between thousands, a
+ * point or comma at the end. Minus signs become ASCII, empty sets `\emptyset`, degrees `^\circ`.
  */
 export function cleaned(text: string): string {
   const plain = text

@@ -7,8 +7,9 @@ import { quickVerdict } from "./quick-verdict.ts";
 import { withoutExtras } from "./without-extras.ts";
 
 /**
- * Reward 1 if the final answer equals the task's ground truth as mathematics, else 0: equal texts and numbers at once, all else by
- * math-verify in a sandbox. A pair that it can't decide in its time is not equal, and counted as `undecided`.
+ * Reward 1 if the final answer equals the task's ground truth mathematically, else 0. Equal texts and numbers
+ * are decided at once, others by math-verify in a sandbox. A pair that it can't decide in time counts as
+ * different and as `undecided`.
  */
 const math: RewardPlugin = {
   async score({ answer, task, config, signal }) {
@@ -36,19 +37,22 @@ function scored(success: boolean, metrics: Record<string, number>) {
   return { reward: success ? 1 : 0, success, metrics };
 }
 
-/** What an answer ends with behind “answer is”, if that is a formula or a single word. */
+/** The formula or single word that an answer gives after “answer is” at its end. */
 function namedAnswer(answer: string): string | undefined {
   const named = /\banswer(?:\s+is)?\s*:?\s+(\S.{0,200})$/i.exec(answer.slice(-300).trimEnd())?.[1];
   const text = named === undefined ? "" : cleaned(named);
   return /^\(?[a-z]+\)?$/i.test(text) || bareFormula(text) !== undefined ? text : undefined;
 }
 
-/** As math-verify wants what is known to be mathematics. */
+/** Marks a text as mathematics for math-verify. */
 function boxed(text: string): string {
   return `\\boxed{${text}}`;
 }
 
-/** Where the ground truth is a number, a comma between digits stands for its point, as math-verify reads it: 1000,99. */
+/**
+ * If the ground truth is a number, a comma between digits becomes a decimal point, as math-verify reads it:
+ * 1000,99.
+ */
 function unboxed(text: string, gold: string): string {
   const isNumber = /^-?\d+,\d+$/.test(text) && /^-?[\d.]+$/.test(gold);
   return isNumber ? text : (bareFormula(text) ?? text);

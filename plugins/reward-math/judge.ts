@@ -3,16 +3,18 @@ import { availableParallelism } from "node:os";
 import { openSandbox, type Sandbox, type SandboxSession } from "everturn/sandbox";
 import { wheels } from "./wheels.ts";
 
-/** A ground truth and an answer, as math-verify reads them. */
+/** A ground truth and an answer in the form for math-verify. */
 export interface Pair {
   gold: string;
   answer: string;
 }
 
-/** `unreadable`: there is no answer in the ground truth. `undecided`: it took too long, or too much memory. */
+/** `unreadable`: the ground truth contains no answer. `undecided`: it took too long or too much memory. */
 export type Verdict = "equal" | "different" | "unreadable" | "undecided";
 
-/** Pairs after which an interpreter is let go: sympy remembers what it has simplified. */
+/**
+ * The number of pairs after which an interpreter is replaced, because sympy caches what it has simplified.
+ */
 const most = 500;
 const python = { packages: wheels, warm: readFileSync(new URL("./judge.py", import.meta.url), "utf8") };
 
@@ -27,8 +29,8 @@ const waiting: (() => void)[] = [];
 let free = Math.max(1, Math.min(4, availableParallelism()));
 
 /**
- * What math-verify says of a pair within so many seconds. Its interpreters are started when they are first needed, and kept. Throws
- * what is the machine's failure, and the signal's reason.
+ * Returns math-verify's verdict on a pair within `seconds`. Its interpreters start on demand and are kept.
+ * Throws failures of the machine, and the signal's reason.
  */
 export async function judged(pair: Pair, seconds: number, signal: AbortSignal): Promise<Verdict> {
   signal.throwIfAborted();
@@ -62,7 +64,7 @@ async function judgedBy(
     if (!isWhole) return "undecided";
     return value === "True" ? "equal" : value === "'unreadable'" ? "unreadable" : "different";
   } finally {
-    // An interpreter that was stopped in the middle of something is not asked again.
+    // An interpreter that was interrupted is not used again.
     if (isWhole && ++one.judged < most) idle.push(one);
     else await one.session.close();
   }

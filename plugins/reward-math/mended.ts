@@ -1,19 +1,19 @@
 /**
- * A text as math-verify 0.9.0 can read it, where it would misread it: powers as programs write them (1e3, x**2), recurring decimals
- * (0.\overline{3}), mixed numbers (2 1/3), angles in degrees in trigonometric functions (tan 45°).
+ * Rewrites a text that math-verify 0.9.0 would misread: powers as programs write them (1e3, x**2), recurring
+ * decimals (0.\overline{3}), mixed numbers (2 1/3), angles in degrees in trigonometric functions (tan 45°).
  */
 export function mended(text: string): string {
   return degrees(recurring(mixed(powersOfTen(powers(text)))));
 }
 
-/** x**2 is x^{2}. */
+/** Rewrites x**2 as x^{2}. */
 function powers(text: string): string {
   return text.replace(/(?<=[\w)])(?:\*\*| \*\* )(\w+|(?=\())/g, (_, exponent: string) =>
     exponent === "" ? "^" : `^{${exponent}}`,
   );
 }
 
-/** 1.5e3 is 1500: it would be read as 1.5 · e · 3. */
+/** Rewrites 1.5e3 as 1500, which would be read as 1.5 · e · 3. */
 function powersOfTen(text: string): string {
   return text.replace(
     /(?<![\w.\\])(\d+(?:\.\d+)?)[eE]([+-]?\d{1,2})(?![\w.]*\w)/g,
@@ -21,7 +21,7 @@ function powersOfTen(text: string): string {
   );
 }
 
-/** Digits with their point moved by some places. */
+/** Digits with their decimal point moved by some places. */
 function shifted(digits: string, places: number): string {
   const [whole = "", decimals = ""] = digits.split(".");
   const point = whole.length + places;
@@ -31,7 +31,7 @@ function shifted(digits: string, places: number): string {
   return `${all.slice(0, point)}.${all.slice(point)}`;
 }
 
-/** 0.1\overline{6} is 15/90: the line would be lost. */
+/** Rewrites 0.1\overline{6} as 15/90, because the line would be lost. */
 function recurring(text: string): string {
   return text.replace(
     /(?<![\d.])(\d{1,20})\.(\d{0,20})\\(?:overline|bar|dot)\s*\{(\d{1,20})\}/g,
@@ -42,7 +42,7 @@ function recurring(text: string): string {
   );
 }
 
-/** 2 1/3 and nothing else is 2\frac{1}{3}: it would be read as a third. */
+/** Rewrites 2 1/3 alone as 2\frac{1}{3}, which would be read as a third. */
 function mixed(text: string): string {
   return text.replace(/^(-?\d+) +(\d+)\/(\d+)$/, (all, whole: string, over: string, under: string) =>
     Number(over) < Number(under) ? `${whole}\\frac{${over}}{${under}}` : all,
@@ -55,7 +55,7 @@ const angle = new RegExp(
   "g",
 );
 
-/** tan 45° is tan(45π/180): the degrees would be lost. */
+/** Rewrites tan 45° as tan(45π/180), because the degrees would be lost. */
 function degrees(text: string): string {
   return text.replace(angle, (_, name: string, open: string | undefined, size: string, close = "") => {
     const after = open === undefined ? close : "";

@@ -6,12 +6,12 @@ interface Rational {
 
 /** Longer texts are left to math-verify. */
 const longest = 200;
-/** What math-verify rounds away differs by less than one part in so many. */
+/** math-verify's rounding hides only relative differences below one in this number. */
 const coarsest = 10_000n;
 
 /**
- * Whether an answer equals the ground truth where that can be said at once: equal texts, names, numbers in the same base, and numbers that are equal, or far
- * enough apart that no rounding makes them so. Undefined: it takes more.
+ * Decides quickly whether an answer equals the ground truth: by equal texts, names, numbers in the same base,
+ * and numbers that are equal or too far apart for any rounding. Undefined if that does not decide it.
  */
 export function quickVerdict(gold: string, answer: string): boolean | undefined {
   if (gold.length > longest || answer.length > longest) return undefined;
@@ -30,7 +30,7 @@ export function quickVerdict(gold: string, answer: string): boolean | undefined 
   return absolute(difference) * coarsest > size ? false : undefined;
 }
 
-/** What is left without the marks around the mathematics. */
+/** Removes the delimiters around the mathematics. */
 function bare(text: string): string {
   let inner = text.trim();
   for (const [open, close] of [
@@ -48,7 +48,7 @@ function bare(text: string): string {
   return inner;
 }
 
-/** A formula without what only makes room in it: spaces between words or numbers are no such. */
+/** Removes formatting and spaces from a formula. Spaces between words or numbers stay. */
 function spaceless(text: string): string {
   return text
     .replace(/\\(?:left|right|displaystyle)(?![a-zA-Z])|\\[,;:!]/g, "")
@@ -65,7 +65,7 @@ function isBalanced(text: string): boolean {
   return depth === 0;
 }
 
-/** A word or a choice, whatever its type and its case: \text{Evelyn}, (B). */
+/** A word or a choice without its type and case: \text{Evelyn}, (B). */
 function nameOf(text: string): string | undefined {
   const plain = text.replace(/\\(?:text(?:bf|it|rm|normal)?|mbox|math(?:rm|bf|it))\s*\{([^{}]*)\}/g, "$1");
   const name = plain
@@ -79,7 +79,7 @@ function nameOf(text: string): string | undefined {
 /** Digits and their base: 204_5. */
 const based = /^([\da-fA-F]+)_\{?(\d+)\}?$/;
 
-/** A percentage is the number that is written, too: 12.5\% is 12.5. */
+/** A percentage also equals the written number: 12.5\% and 12.5. */
 function samePercent(one: string, other: string): true | undefined {
   const percent = /\s*\\?%$/;
   if (percent.test(one) === percent.test(other)) return undefined;
@@ -93,7 +93,7 @@ const decimal = new RegExp(
 );
 const fraction = /^(-?)\\[dt]?frac\{(-?\d+)\}\{(-?\d+)\}$|^(-?)(\d+)\/(\d+)$/;
 
-/** The number that a text is, if it is nothing else. */
+/** The number that a whole text represents. Undefined for other texts. */
 function rational(text: string): Rational | undefined {
   const [, number, ...exponents] = decimal.exec(text) ?? [];
   if (number !== undefined)

@@ -1,4 +1,7 @@
-/** math-verify and what it stands on: pure Python, 7 MB in all, downloaded with pip and accepted only with these digests. */
+/**
+ * math-verify and its dependencies: pure Python, 7 MB in all, downloaded with pip and accepted only with
+ * these digests.
+ */
 export const wheels = [
   {
     name: "math-verify",

@@ -8,8 +8,8 @@ const choice =
   /^\\(?:text(?:bf|rm|it)?|math(?:bf|rm))\s*\{\s*\(?([A-E])\)?\s*\}\s*(?:\\?[ ,:~]|\\quad)*\s*(\S.*)$/s;
 
 /**
- * A boxed answer without what its ground truth lacks: the words of a unit behind a number (18 dollars for 18), and of a choice with its
- * value (`\textbf{(C)}\ 5`) the letter or the value.
+ * Removes from a boxed answer what its ground truth lacks: the words of a unit after a number (18 dollars for
+ * 18), and for a choice with its value (`\textbf{(C)}\ 5`) either the letter or the value.
  */
 export function withoutExtras(answer: string, gold: string): string {
   const [, letter, value] = choice.exec(answer) ?? [];

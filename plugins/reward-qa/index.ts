@@ -2,8 +2,8 @@ import type { RewardPlugin, Task } from "everturn/plugin";
 import { squadScores } from "./squad.ts";
 
 /**
- * Exact match or F1 with the best of the gold answers, as SQuAD's official script has them: of the text in the last `<answer>`, or
- * of the last line, or of the whole answer. Both are metrics.
+ * Rewards exact match or F1 with the best gold answer, as in SQuAD's official script. It reads the last
+ * `<answer>`, the last line, or the whole answer. Both values are metrics.
  */
 const qa: RewardPlugin = {
   score({ answer, task, config }) {
@@ -18,7 +18,7 @@ const qa: RewardPlugin = {
 
 export default qa;
 
-/** What of an answer counts; undefined if there is none. */
+/** The part of an answer that counts. Undefined if it is missing. */
 function extracted(answer: string, how: string): string | undefined {
   const tagged = [...answer.matchAll(/<answer>([\s\S]*?)<\/answer>/g)].at(-1)?.[1];
   if (how === "answer-tag") return tagged?.trim();
@@ -28,7 +28,7 @@ function extracted(answer: string, how: string): string | undefined {
   return line?.replace(/^(?:the )?(?:final )?answer(?: is)?:\s*/i, "") || undefined;
 }
 
-/** `reward_model.ground_truth`, and further ones in `reward_model.answers`. */
+/** The gold answers: `reward_model.ground_truth`, and further ones in `reward_model.answers`. */
 function goldAnswers({ reward_model: { ground_truth, answers = [] } }: Task): string[] | undefined {
   if (!Array.isArray(answers) || !answers.every((one) => typeof one === "string")) return undefined;
   return ground_truth === "" && answers.length > 0 ? answers : [ground_truth, ...answers];

@@ -1,16 +1,22 @@
-/** What Python takes for space between words. */
+/** The characters that Python treats as whitespace between words. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: Python splits at them.
 const spaces = /[\t-\r\x1c-\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+/u;
 const punctuation = /[!"#$%&'()*+,\-./:;<=>?@[\\\]^_`{|}~]/g;
 const articles = /(?<![\p{L}\p{N}_])(?:a|an|the)(?![\p{L}\p{N}_])/gu;
 
-/** An answer's words as SQuAD's official script compares them: in lower case, without punctuation and articles. */
+/**
+ * Splits an answer into words as SQuAD's official script does: in lower case, without punctuation and
+ * articles.
+ */
 export function squadWords(answer: string): string[] {
   const bare = answer.toLowerCase().replace(punctuation, "").replace(articles, " ");
   return bare.split(spaces).filter((word) => word !== "");
 }
 
-/** Exact match and F1 of an answer, each the best over the gold answers, as SQuAD 2.0's official script has them. */
+/**
+ * Returns exact match and F1 of an answer, each the best over the gold answers, as in SQuAD 2.0's official
+ * script.
+ */
 export function squadScores(given: string, golds: readonly string[]): { em: number; f1: number } {
   const words = squadWords(given);
   const gold = golds.map(squadWords).filter((one) => one.length > 0);

@@ -3,21 +3,21 @@ import type { QueryOutcome, SqlDecimal, SqlValue } from "everturn/sql";
 type Rows = Extract<QueryOutcome, { kind: "rows" }>;
 
 export interface Comparison {
-  /** Whether the order of rows counts. Else each row counts as often as it is there. */
+  /** Whether the order of rows counts. If not, each row counts as often as it appears. */
   ordered: boolean;
-  /** Whether columns may stand in another order. Their names never count. */
+  /** Whether columns may be in another order. Their names never count. */
   columns: "same" | "any";
-  /** By which share of the larger one two numbers may differ. */
+  /** The relative tolerance: two numbers may differ by this share of the larger one. */
   tolerance: number;
 }
 
-/** The most columns whose orders are tried, with `columns: any`. */
+/** The maximum number of columns whose orders are tried, with `columns: any`. */
 const mostPermuted = 8;
 
-/** The most rows of which each is looked for among the others. */
+/** The maximum number of rows that are each looked up among the others. */
 const mostMatched = 2000;
 
-/** Whether two results say the same. */
+/** Whether two results are equal. */
 export function sameResult(gold: Rows, given: Rows, comparison: Comparison): boolean {
   const width = gold.columns.length;
   if (width !== given.columns.length || gold.rows.length !== given.rows.length) return false;
@@ -32,7 +32,7 @@ export function sameResult(gold: Rows, given: Rows, comparison: Comparison): boo
   return false;
 }
 
-/** Each way to give every column another one's place among those that it fits. */
+/** Yields each assignment of the columns to others that they fit. */
 function* orders(fits: readonly number[][], chosen: readonly number[] = []): Generator<number[]> {
   const next = fits[chosen.length];
   if (next === undefined) return yield [...chosen];
@@ -62,18 +62,20 @@ function sameRows(
   if (ordered) return gold.every((row, index) => alike(row, turned[index]));
   const [one, other] = [sorted(gold), sorted(turned)];
   if (one.every((row, index) => alike(row, other[index]))) return true;
-  // Numbers that differ by a rounding error may have sorted rows in another order.
+  // Numbers that differ by a rounding error may have sorted rows differently.
   return one.length <= mostMatched && one.every((row) => takes(other, (candidate) => alike(row, candidate)));
 }
 
-/** Takes the first that fits out of the list; false if none does. */
+/** Removes the first element that fits from the list. Returns false if none does. */
 function takes(list: SqlValue[][], fits: (row: SqlValue[]) => boolean): boolean {
   const index = list.findIndex(fits);
   if (index >= 0) list.splice(index, 1);
   return index >= 0;
 }
 
-/** In an order that numbers which differ by a rounding error don't change, unless their rows are otherwise alike. */
+/**
+ * Sorts rows so that rounding errors in numbers don't change the order, unless the rows are otherwise equal.
+ */
 function sorted(rows: readonly SqlValue[][]): SqlValue[][] {
   const keyed = rows.map((row) => ({
     row,
@@ -91,7 +93,7 @@ function sorted(rows: readonly SqlValue[][]): SqlValue[][] {
   return keyed.map(({ row }) => row);
 }
 
-/** Numbers by size, integers exactly, NaN last. */
+/** Compares numbers by size, integers exactly, NaN last. */
 function compared(one: number | bigint, other: number | bigint): number {
   if (one < other) return -1;
   if (one > other) return 1;
@@ -104,7 +106,7 @@ function exactKey(value: SqlValue): string {
   return value instanceof Uint8Array ? `blob:${Buffer.from(value).toString("hex")}` : `text:${value}`;
 }
 
-/** A number of a value; true and false are 1 and 0, as in SQLite. */
+/** The number in a value. true and false are 1 and 0, as in SQLite. */
 function numberOf(value: SqlValue): number | bigint | undefined {
   if (typeof value === "number" || typeof value === "bigint") return value;
   if (typeof value === "boolean") return Number(value);
@@ -119,7 +121,7 @@ function sameValue(one: SqlValue, other: SqlValue, tolerance: number): boolean {
   const [a, b] = [numberOf(one), numberOf(other)];
   if (a === undefined || b === undefined) return exactKey(one) === exactKey(other);
   if (typeof a === "bigint" && typeof b === "bigint") return a === b;
-  // Infinity is within any share of itself: neither it nor NaN is near another number.
+  // Infinity is within any share of itself, but neither it nor NaN is close to another number.
   if (!Number.isFinite(Number(a)) || !Number.isFinite(Number(b))) return compared(a, b) === 0;
   return (
     Math.abs(Number(a) - Number(b)) <= tolerance * Math.max(Math.abs(Number(a)), Math.abs(Number(b)), 1e-9)

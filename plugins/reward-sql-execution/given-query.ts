@@ -1,12 +1,13 @@
 import type { TurnRecord } from "everturn/plugin";
 
-/** Code between fences, on one line or several. Nothing in it backtracks over a line twice. */
+/** Code between fences, on one line or several. No part backtracks over a line twice. */
 const fenced = /```(\w+)[ \t]([^`\n]+)```|(```|~~~)(?=[ \t]*(\w*))[^`~\n]*\n([\s\S]*?)(?:\3|$)/g;
 const tags = ["sql", "sqlite", "duckdb", "postgresql", "postgres", "psql", "mysql"];
 
 /**
- * The query that an answer gives: of its code blocks the last one whose fence names SQL, else the last one; else what stands in its last
- * `<answer>`, else what begins at a line with SELECT, WITH or VALUES, and ends with the text. Undefined if there is none.
+ * Returns the query that an answer gives: its last code block whose fence names SQL, or else its last block,
+ * or else the text in its last `<answer>`, or else the text from a line that begins with SELECT, WITH or
+ * VALUES. Undefined if it has none.
  */
 export function queryOfAnswer(answer: string): string | undefined {
   const blocks = [...answer.matchAll(fenced)].map(([, inlineTag, inline, , tag, lines]) => ({
@@ -22,7 +23,7 @@ export function queryOfAnswer(answer: string): string | undefined {
   return text?.trim() || undefined;
 }
 
-/** The query of the last call of a tool that it answered; undefined if there is none. */
+/** The query of a tool's last answered call. Undefined if there is none. */
 export function queryOfLastCall(turns: readonly TurnRecord[], tool: string): string | undefined {
   const calls = turns
     .flatMap(({ toolCalls }) => toolCalls)

@@ -11,12 +11,13 @@ import { queryOfAnswer, queryOfLastCall } from "./given-query.ts";
 
 const databases = openDatabases({ modules: import.meta.url });
 
-/** Bytes of a result that are read: more than any gold query's. */
+/** The maximum bytes of a result to read, which is more than any gold query's. */
 const bytes = 32 * 2 ** 20;
 
 /**
- * Reward 1 if the given query's result is that of the gold query, the task's `reward_model.ground_truth`, else 0. The metrics say
- * why: `missing` (no query), `refused`, `failed`, `stopped` at a limit, `different`. A gold query without a result is a score that is missing.
+ * Reward 1 if the result of the given query equals that of the gold query in the task's
+ * `reward_model.ground_truth`, else 0. The metrics give the reason: `missing` (no query), `refused`,
+ * `failed`, `stopped` at a limit, `different`. If the gold query has no result, the score is missing.
  */
 const sqlExecution: RewardPlugin = {
   async score({ task, answer, turns, config, signal }) {

@@ -6,15 +6,16 @@ import { judgeTests } from "./judge-tests.ts";
 import { testsOf } from "./task-tests.ts";
 
 /**
- * The share of the task's tests that the files pass which the trajectory left in its workspace: of those that it was to make pass, times that of those
- * which it was not to break. A score that can't be had is missing.
+ * Runs the task's tests on the final files of the trajectory's workspace. The reward is the share of tests to
+ * fix that now pass, times the share of tests to keep that still pass. If the tests can't be run, the score
+ * is missing.
  */
 const testsPass: RewardPlugin = {
   async score({ task, config, snapshots = {}, signal }) {
     const tests = testsOf(task.reward_model.ground_truth);
     if ("missing" in tests) return tests;
     const snapshot = snapshots[String(config.tool)];
-    if (snapshot === undefined) return { reward: 0, success: false, metrics: { passed: 0, kept: 0 } }; // it was never called
+    if (snapshot === undefined) return { reward: 0, success: false, metrics: { passed: 0, kept: 0 } }; // the tool was never called
     const sandbox = await sharedSandbox(config.sandbox, { modules: import.meta.url });
     if (sandbox.kind !== "bubblewrap")
       return { missing: `tests of a workspace need bubblewrap, and the sandbox is ${sandbox.kind}` };
@@ -45,7 +46,7 @@ const testsPass: RewardPlugin = {
 
 export default testsPass;
 
-/** 1 of none. */
+/** The share of passed tests. 1 if there are none. */
 function share(passed: boolean[]): number {
   return passed.length === 0 ? 1 : passed.filter((one) => one).length / passed.length;
 }

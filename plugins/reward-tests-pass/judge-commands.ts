@@ -4,8 +4,9 @@ import type { JudgeLimits } from "./judge-tests.ts";
 import type { TaskTests } from "./task-tests.ts";
 
 /**
- * Runs each of a task's commands over a copy of the files of its own, and compares what it prints, line by line, without the spaces at their ends. What it
- * must print is not in its sandbox. Those for which no time is left, of `total` seconds, don't pass.
+ * Runs each of a task's commands over its own copy of the files, and compares its output line by line,
+ * ignoring spaces at the ends. The expected output is not in the sandbox. Commands that don't fit in `total`
+ * seconds fail.
  */
 export async function judgeCommands(
   sandbox: Sandbox,

@@ -5,14 +5,14 @@ import type { Sandbox } from "everturn/sandbox";
 import { type Files, laidOver, roomFor } from "./files.ts";
 import type { TaskTests } from "./task-tests.ts";
 
-/** Which tests passed: by the names that the task has, else all. */
+/** Which tests passed: those that the task names, or else all. */
 export interface TestVerdict {
   failToPass: boolean[];
   passToPass: boolean[];
 }
 
 export interface JudgeLimits {
-  /** Seconds of a test, and of all. */
+  /** Seconds of one test, and of all. */
   time: number;
   total: number;
   memory: number;
@@ -21,15 +21,16 @@ export interface JudgeLimits {
 const values = text("values.py");
 const runTests = values + text("tests.py");
 const runCode = values + text("code.py");
-/** Bytes of the verdict: some for each test. */
+/** The maximum bytes of the verdict, which has some for each test. */
 const output = 2 ** 20;
-/** Where modules of a workspace are found. */
+/** The folders of a workspace that contain modules. */
 const roots = ["", "src/"];
 
 /**
- * Runs a task's tests against the modules of a workspace. The tests are in one process and the modules in another, of the same sandbox: the
- * tests' process can't be looked into, and only values and requests pass between the two, so that nothing that the code does reaches what judges it. Its
- * verdict is marked by a number that the code does not know; without it, no test has passed.
+ * Runs a task's tests against the modules of a workspace. The tests and the modules are in two processes of
+ * the same sandbox. The code can't look into the tests' process, and only values and requests pass between
+ * the two, so it can't affect the tests. The verdict carries a random number that the code does not know.
+ * Without it, no test counts as passed.
  */
 export async function judgeTests(
   sandbox: Sandbox,
@@ -84,7 +85,7 @@ export async function judgeTests(
 
 type Said = { trouble: string } | { results: boolean[]; named: boolean[]; unknown: string[] };
 
-/** What the modules of these files are called, and their packages. */
+/** The names of the modules in these files, and of their packages. */
 function modulesOf(paths: string[]): string[] {
   const names = roots.flatMap((root) =>
     paths

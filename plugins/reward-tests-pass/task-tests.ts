@@ -1,25 +1,28 @@
 import type { JsonObject, JsonValue } from "everturn/plugin";
 
-/** What a task's ground truth says of its tests. */
+/** The tests in a task's ground truth. */
 export interface TaskTests {
-  /** Laid over the workspace, by path. */
+  /** Files laid over the workspace, by path. */
   files: Record<string, string>;
-  /** Of the files, those with tests in Python. */
+  /** The files that contain tests in Python. */
   tests: string[];
-  /** Tests that a repair makes pass, by name, and those that it must not break. Without either, all that the files have. */
+  /**
+   * The names of the tests that a repair must make pass, and of those that it must not break. Default: all
+   * tests in the files.
+   */
   failToPass: string[];
   passToPass: string[];
   commands: CommandTest[];
 }
 
-/** A command, and what it must print. */
+/** A command and its expected output. */
 export interface CommandTest {
   command: string;
   stdin: string;
   stdout: string;
 }
 
-/** The tests of a task: its ground truth, which is JSON; or why it has none. */
+/** Reads a task's tests from its ground truth, which is JSON. Returns the reason if it has none. */
 export function testsOf(groundTruth: string): TaskTests | { missing: string } {
   try {
     return read(JSON.parse(groundTruth));
@@ -54,7 +57,7 @@ function isTestFile(path: string): boolean {
   return /(^|\/)(test_[^/]*|[^/]*_test)\.py$/.test(path);
 }
 
-/** A list of texts; SWE-bench has it as JSON in a text. */
+/** A list of texts. In SWE-bench it is JSON within a text. */
 function textsOf(said: JsonObject, ...names: string[]): string[] {
   const name = names.find((one) => said[one] !== undefined) ?? "";
   const value = said[name] ?? [];

@@ -1,6 +1,9 @@
 import type { JsonObject, RewardPlugin, ToolCallRecord } from "everturn/plugin";
 
-/** Bonuses and penalties for the calls of a trajectory, each in the turn that earned it. Solved: called, and never wrongly. */
+/**
+ * Gives bonuses and penalties for a trajectory's calls, each in the turn that earned it. The trajectory is
+ * solved if it made calls and none was wrong.
+ */
 const toolUse: RewardPlugin = {
   score({ turns, config }) {
     const marks = marksOf(config);
@@ -56,7 +59,7 @@ function marksOf(config: JsonObject) {
   };
 }
 
-/** A call as text, whatever the order in which its arguments were written. */
+/** A call as text, regardless of the order of its arguments. */
 function callText({ tool, arguments: given }: ToolCallRecord): string {
   return JSON.stringify([tool, given], (_, value) =>
     typeof value === "object" && value !== null && !Array.isArray(value)
