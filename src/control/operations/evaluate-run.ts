@@ -124,8 +124,8 @@ async function refuseTasks(
   const { problems } = preflight({ ...plan, rollout, tools }, { taskFile }, framing);
   const refused = [
     ...problems,
-    ...(await refusedTaskProblems(tools, { taskFile })),
-    ...(await imageProblems(plan, { taskFile })),
+    ...(await refusedTaskProblems({ plan: { tools }, data: { taskFile } })),
+    ...(await imageProblems({ plan, data: { taskFile } })),
   ];
   if (refused.length > 0) throw refusal(displayPath(file), refused);
 }

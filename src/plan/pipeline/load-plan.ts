@@ -8,23 +8,20 @@ import type { Pipeline } from "../../contracts/generated/pipeline.ts";
 import type { Plan } from "../../contracts/plan.ts";
 import { crossChecks } from "./check/cross-checks.ts";
 import { exampleProblems } from "./check/example-problems.ts";
-import { imageProblems } from "./check/image-problems.ts";
 import { leftOutNotes } from "./check/left-out-notes.ts";
 import { loadParts } from "./check/load-parts.ts";
-import { mixProblems } from "./check/mix-problems.ts";
 import { withoutOverlong } from "./check/overlong-prompts.ts";
-import { policyProblems } from "./check/policy-problems.ts";
+import { planProblems } from "./check/plan-problems.ts";
 import { type Preflight, preflight, type RunData } from "./check/preflight.ts";
-import { refusedTaskProblems } from "./check/refused-tasks.ts";
 import { taskLoopNotes } from "./check/task-loops.ts";
-import { checkTemplate } from "./check/template-check.ts";
+import { templateNotes } from "./check/template-check.ts";
 import { deepFreeze } from "./read/deep-freeze.ts";
 import { withExampleDigests } from "./read/example-files.ts";
 import { expandNames } from "./read/expand-names.ts";
 import { applyOverrides } from "./read/overrides.ts";
 import { readExtended } from "./read/read-extended.ts";
 import { assemblePlan } from "./resolve/assemble-plan.ts";
-import { formatProblems, withFormat } from "./resolve/resolve-format.ts";
+import { withFormat } from "./resolve/resolve-format.ts";
 import { resolvePlugins } from "./resolve/resolve-plugins.ts";
 import { resolveTraining, type UnresolvedPlan } from "./resolve/resolve-training.ts";
 
@@ -87,24 +84,13 @@ export async function checkPipeline(file: string, options: LoadOptions = {}): Pr
   const overlong = withoutOverlong(resolvedPlan, read, framing);
   const plan = deepFreeze(withExampleDigests(overlong.plan));
   const { data } = overlong;
-  const found = preflight(plan, data, framing);
-  const demonstrations = [...(data.demonstrations ?? []), ...(data.examples?.learned ?? [])];
-  const unfit = await formatProblems(plan, { demonstrations, framing }, document);
-  const template = checkTemplate(plan, framing, document);
-  const refused = [
-    ...unfit,
-    ...template.problems,
-    ...(await policyProblems(plan, framing, document)),
-    ...mixProblems(plan, data.train ?? [], document),
-    ...found.problems,
-    ...(await refusedTaskProblems(plan.tools, data)),
-    ...(await imageProblems(plan, data)),
-  ];
+  const loaded = { document, plan, data, framing, preflight: preflight(plan, data, framing) };
+  const refused = await planProblems(loaded);
   if (refused.length > 0) throw refusal(document.file, refused);
   return {
     plan,
-    preflight: found,
+    preflight: loaded.preflight,
     data,
-    notes: [...template.notes, ...leftOutNotes(read), ...overlong.notes, ...taskLoopNotes(plan, data)],
+    notes: [...templateNotes(loaded), ...leftOutNotes(read), ...overlong.notes, ...taskLoopNotes(plan, data)],
   };
 }

@@ -14,23 +14,27 @@ import { loopProblems } from "./loop-problems.ts";
 
 type Plugins = ReadonlyMap<Pointer, ResolvedPlugin>;
 
+type CrossCheck = (document: SourceDocument, plugins: Plugins) => Problem[];
+
+const checks: readonly CrossCheck[] = [
+  batchProblems,
+  largestBatchProblems,
+  smallestGroupProblems,
+  stalenessProblems,
+  toolNameProblems,
+  loopProblems,
+  hostProblems,
+  approvalProblems,
+  rewardNameProblems,
+  groupRewardProblems,
+];
+
 /**
  * Checks what a schema cannot express: batch sizes that must divide each other, groups that are too small,
  * tools with the same name, hosts that no tool uses.
  */
 export function crossChecks(document: SourceDocument, plugins: Plugins): Problem[] {
-  return [
-    ...batchProblems(document, plugins),
-    ...largestBatchProblems(document),
-    ...smallestGroupProblems(document),
-    ...stalenessProblems(document),
-    ...toolNameProblems(document, plugins),
-    ...loopProblems(document, plugins),
-    ...hostProblems(document, plugins),
-    ...approvalProblems(document, plugins),
-    ...rewardNameProblems(document, plugins),
-    ...groupRewardProblems(document, plugins),
-  ];
+  return checks.flatMap((check) => check(document, plugins));
 }
 
 function batchProblems(document: SourceDocument, plugins: Plugins): Problem[] {

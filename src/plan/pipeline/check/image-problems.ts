@@ -17,10 +17,13 @@ const looked = 200;
  * than its prompt shows, or an image of the first 200 rows can't be used. Reports the first affected row of
  * each set.
  */
-export async function imageProblems(
-  { policy, dataset }: Pick<Plan, "policy" | "dataset">,
-  { train = [], validation = [], taskFile = [] }: RunData,
-): Promise<Problem[]> {
+export async function imageProblems({
+  plan: { policy, dataset },
+  data: { train = [], validation = [], taskFile = [] },
+}: {
+  plan: Pick<Plan, "policy" | "dataset">;
+  data: RunData;
+}): Promise<Problem[]> {
   const sets = namedSets({ train, validation, taskFile });
   const traits = (await loadPolicy(policy)).traits?.(structuredClone(policy.config));
   const problems: Problem[] = [];

@@ -1,20 +1,17 @@
 import { suggestion } from "../../../base/validation/nearest.ts";
 import { child } from "../../../base/validation/pointer.ts";
 import type { Problem } from "../../../base/validation/problem.ts";
-import { placeOf, type SourceDocument } from "../../../base/validation/source-document.ts";
-import type { Task } from "../../../contracts/generated/task.ts";
-import type { Plan } from "../../../contracts/plan.ts";
+import { placeOf } from "../../../base/validation/source-document.ts";
 import { wrongCombination } from "../read/wrong-combination.ts";
+import type { LoadedPlan } from "./loaded-plan.ts";
 
 /**
  * Returns the sources in `dataset.mix` that no training task has, the tasks' sources that it does not name,
  * and a mix whose weights are all 0.
  */
-export function mixProblems(
-  { dataset: { mix } }: Pick<Plan, "dataset">,
-  tasks: readonly Task[],
-  document: SourceDocument,
-): Problem[] {
+export function mixProblems({ plan, data, document }: LoadedPlan): Problem[] {
+  const { mix } = plan.dataset;
+  const { train: tasks = [] } = data;
   if (mix === undefined) return [];
   const sources = [...new Set(tasks.map(({ data_source: source }) => source))];
   const strange = Object.keys(mix).filter((name) => !sources.includes(name));

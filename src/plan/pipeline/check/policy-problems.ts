@@ -1,20 +1,16 @@
 import type { Pointer } from "../../../base/validation/pointer.ts";
 import type { Problem } from "../../../base/validation/problem.ts";
-import { placeOf, type SourceDocument } from "../../../base/validation/source-document.ts";
-import type { Plan } from "../../../contracts/plan.ts";
-import type { PolicyFraming } from "../../../contracts/policy.ts";
+import { placeOf } from "../../../base/validation/source-document.ts";
 import { loadPolicy } from "../../../plugin/registry/registry.ts";
 import { wrongCombination } from "../read/wrong-combination.ts";
+import type { LoadedPlan } from "./loaded-plan.ts";
 
 /**
  * Returns the plan's requirements that its policy can't meet: training, the rollout's temperature, counting
  * tokens.
  */
-export async function policyProblems(
-  { policy, rollout, tools, steps, warmStart }: Plan,
-  framing: PolicyFraming | undefined,
-  document: SourceDocument,
-): Promise<Problem[]> {
+export async function policyProblems({ plan, framing, document }: LoadedPlan): Promise<Problem[]> {
+  const { policy, rollout, tools, steps, warmStart } = plan;
   const traits = (await loadPolicy(policy)).traits?.(structuredClone(policy.config));
   const { untrainable, temperatures } = traits ?? {};
   const problem = (at: Pointer, reason: string, hint: string): Problem => {

@@ -15,10 +15,13 @@ const limit = 600_000;
  * Returns the tasks for which tools report that they can't be used: the first one of each set, and their
  * number.
  */
-export async function refusedTaskProblems(
-  tools: readonly ResolvedPlugin[],
-  { train = [], validation = [], taskFile = [] }: RunData,
-): Promise<Problem[]> {
+export async function refusedTaskProblems({
+  plan: { tools },
+  data: { train = [], validation = [], taskFile = [] },
+}: {
+  plan: { tools: readonly ResolvedPlugin[] };
+  data: RunData;
+}): Promise<Problem[]> {
   const asked = tools.filter(({ manifest }) => manifest.tool?.checksTasks === true);
   const sets = namedSets({ train, validation, taskFile });
   const problems: Problem[] = [];

@@ -1,29 +1,32 @@
 import type { Problem } from "../../../base/validation/problem.ts";
-import { placeOf, type SourceDocument } from "../../../base/validation/source-document.ts";
+import { placeOf } from "../../../base/validation/source-document.ts";
 import type { Plan } from "../../../contracts/plan.ts";
-import type { PolicyFraming } from "../../../contracts/policy.ts";
 import { wrongCombination } from "../read/wrong-combination.ts";
+import type { LoadedPlan } from "./loaded-plan.ts";
 
 /**
- * Checks whether trajectories with tools have the same tokens as the chat template's rendering of the whole
- * conversation. `rollout.templateCheck` decides how differences are reported: `warn` gives notes, `strict` a
- * problem, `off` neither.
+ * Returns a problem if `rollout.templateCheck` is `strict` and trajectories with tools have other tokens than the
+ * chat template's rendering of the whole conversation.
  */
-export function checkTemplate(
-  { tools, rollout }: Plan,
-  framing: PolicyFraming | undefined,
-  document: SourceDocument,
-): { notes: string[]; problems: Problem[] } {
-  const differences =
-    rollout.templateCheck === "off" || tools.length === 0 ? [] : (framing?.templateDifferences?.() ?? []);
-  if (rollout.templateCheck !== "strict" || differences.length === 0)
-    return { notes: differences.map((difference) => `chat template: ${difference}`), problems: [] };
+export function templateProblems(loaded: LoadedPlan): Problem[] {
+  const differences = differencesFor("strict", loaded);
+  if (differences.length === 0) return [];
   const pointer = "/rollout/templateCheck";
   const reason = `is strict, but turn by turn the chat template writes other tokens than as a whole: ${differences.join("; ")}`;
   const hint =
     "Name another chat template (policy.config.chatTemplate), or set it to warn: what was sampled is trained on as it was.";
-  return {
-    notes: [],
-    problems: [wrongCombination(placeOf(document, pointer, "value"), pointer, reason, hint)],
-  };
+  return [wrongCombination(placeOf(loaded.document, pointer, "value"), pointer, reason, hint)];
+}
+
+/** Returns the same differences as notes if `rollout.templateCheck` is `warn`. */
+export function templateNotes(loaded: LoadedPlan): string[] {
+  return differencesFor("warn", loaded).map((difference) => `chat template: ${difference}`);
+}
+
+function differencesFor(
+  check: Plan["rollout"]["templateCheck"],
+  { plan: { tools, rollout }, framing }: LoadedPlan,
+): readonly string[] {
+  if (rollout.templateCheck !== check || tools.length === 0) return [];
+  return framing?.templateDifferences?.() ?? [];
 }

@@ -1,14 +1,5 @@
-import type { Pointer } from "../../../base/validation/pointer.ts";
-import type { Problem } from "../../../base/validation/problem.ts";
-import { placeOf, type SourceDocument } from "../../../base/validation/source-document.ts";
-import { expressionProblem } from "../../../chat/formats/expression.ts";
 import type { Plan } from "../../../contracts/plan.ts";
 import type { PolicyFraming } from "../../../contracts/policy.ts";
-import { loadPolicy } from "../../../plugin/registry/registry.ts";
-import type { DemonstratedChat } from "../read/demonstrated-chat.ts";
-import { wrongCombination } from "../read/wrong-combination.ts";
-
-const pointer = "/rollout/format";
 
 /**
  * Sets a plan's action format: the pipeline's (named, or an expression), else that of its policy's chat
@@ -18,46 +9,4 @@ export function withFormat(plan: Plan, framing: PolicyFraming | undefined): Plan
   const { rollout } = plan;
   if (rollout.expression !== undefined) return plan;
   return { ...plan, rollout: { ...rollout, format: rollout.format ?? framing?.format ?? "hermes" } };
-}
-
-/**
- * Returns conflicts with a plan's action format: the policy constrains calls to another format, or its chat
- * template writes demonstrated calls in another format.
- */
-export async function formatProblems(
-  { policy, rollout }: Plan,
-  {
-    demonstrations,
-    framing,
-  }: { demonstrations: readonly DemonstratedChat[]; framing: PolicyFraming | undefined },
-  document: SourceDocument,
-): Promise<Problem[]> {
-  const { format, expression } = rollout;
-  const problem = (reason: string, hint: string, at: Pointer = pointer): Problem => {
-    const place = placeOf(document, at, "value");
-    return wrongCombination(place, at, reason, hint);
-  };
-  const problems: Problem[] = [];
-  if (expression !== undefined) {
-    const wrong = expressionProblem(expression);
-    if (wrong !== undefined)
-      problems.push(problem(wrong.reason, wrong.hint, `/rollout/expression/${wrong.key}`));
-    if (format !== undefined)
-      problems.push(problem("is set, but rollout.expression is set too", "Remove one of the two."));
-  }
-  const plugin = await loadPolicy(policy);
-  const constrained = plugin.traits?.(structuredClone(policy.config)).constrainedFormat;
-  if (constrained !== undefined && constrained !== format) {
-    const reason = `is ${format ?? "an expression"}, but the policy can constrain calls only in ${constrained}`;
-    problems.push(problem(reason, "Let the policy's calls be free (policy-onnx: sampling.toolCalls)."));
-  }
-  const written = framing?.format;
-  const isDemonstrated = demonstrations.some(({ messages }) =>
-    messages.some(({ tool_calls: calls = [] }) => calls.length > 0),
-  );
-  if (isDemonstrated && expression === undefined && written !== undefined && written !== format) {
-    const reason = `is ${format}, but the policy's chat template writes the demonstrated calls as ${written}`;
-    problems.push(problem(reason, "Remove it, or write the calls as text in the demonstrations' contents."));
-  }
-  return problems;
 }
