@@ -28,8 +28,8 @@ for (const agent of positionals.length > 0 ? positionals : all) {
     of.records.map(({ id, head }) => `${id.split("/").slice(1).join("/")} ${head}`);
   const before = heads(alone);
   const same = heads(struck).filter((head) => before.includes(head)).length;
-  const turns = alone.records.reduce((sum, { turns }) => sum + turns.length, 0);
-  const turnsStruck = struck.records.reduce((sum, { turns }) => sum + turns.length, 0);
+  const turns = alone.records.reduce((sum, record) => sum + record.turns.length, 0);
+  const turnsStruck = struck.records.reduce((sum, record) => sum + record.turns.length, 0);
   console.log(
     `${agent}: ${same} of ${before.length} trajectories the same after ${struck.killed} kills; turns ${turns} and ${turnsStruck}; ${alone.summary}`,
   );
@@ -56,12 +56,12 @@ async function run(agent: string, times: number) {
   }
   const { code, stdout, stderr } = await command.end();
   if (code !== 0) throw new Error(stderr);
-  const { run } = lastLine<{ run: string }>(stdout);
-  const ledger = await everturn("ledger", run, "--runs", runs);
+  const { run: runId } = lastLine<{ run: string }>(stdout);
+  const ledger = await everturn("ledger", runId, "--runs", runs);
   if (!ledger.stdout.includes("The ledger holds.")) throw new Error(ledger.stdout);
   const summary = stderr
     .split("\n")
     .filter((line) => line.startsWith("held-out accuracy"))
     .at(-1);
-  return { records: await stageRecords(runFolder(runs, run).root, "step-0001"), killed, summary };
+  return { records: await stageRecords(runFolder(runs, runId).root, "step-0001"), killed, summary };
 }

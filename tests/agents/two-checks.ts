@@ -29,8 +29,8 @@ const now = recorded("now", () => {
  * was made, and the agent what it was told.
  */
 export default defineAgent(async ({ task, baseURL, fetch }) => {
-  const ask = async (messages: object[], tools: object[] = []): Promise<Said> => {
-    const body = JSON.stringify({ model: "policy", messages, tools });
+  const ask = async (chat: object[], tools: object[] = []): Promise<Said> => {
+    const body = JSON.stringify({ model: "policy", messages: chat, tools });
     const response = await fetch(`${baseURL}/chat/completions`, { method: "POST", body });
     if (!response.ok) throw new Error(await response.text());
     const { choices }: { choices: { message: Said }[] } = JSON.parse(await response.text());

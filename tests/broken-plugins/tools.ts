@@ -4,13 +4,13 @@ import { appendFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { defineTool, processHandle } from "everturn/plugin";
 
-const text = {
+const textParameters = {
   type: "object",
   additionalProperties: false,
   required: ["text"],
   properties: { text: { type: "string" } },
 } as const;
-const it = { name: "it", description: "It.", parameters: text };
+const it = { name: "it", description: "It.", parameters: textParameters };
 const log = {
   type: "object",
   additionalProperties: false,
@@ -26,7 +26,7 @@ export const neverAnswers = defineTool({
 
 export const wrongExample = defineTool({
   ...it,
-  parameters: { ...text, examples: [{ texts: "a" }] },
+  parameters: { ...textParameters, examples: [{ texts: "a" }] },
   execute: ({ text }) => text,
 });
 

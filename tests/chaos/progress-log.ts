@@ -42,7 +42,7 @@ export function progressLog(root: string, run: string, log: string) {
     appendFileSync(log, `${JSON.stringify(seen)}\n`);
   }
 
-  const stages = () => listed(trajectories, false);
+  const listStages = () => listed(trajectories, false);
   return {
     files,
     /** Counts what the run has got done: journal files, versions, updates, slices of the warm start. */
@@ -57,12 +57,12 @@ export function progressLog(root: string, run: string, log: string) {
     look: () => {
       const timeOf = (stage: string) =>
         statSync(join(trajectories, stage), { throwIfNoEntry: false })?.mtimeMs ?? 0;
-      const byTime = stages().map((stage) => ({ stage, time: timeOf(stage) }));
+      const byTime = listStages().map((stage) => ({ stage, time: timeOf(stage) }));
       byTime.sort((a, b) => b.time - a.time);
       scan(byTime.slice(0, 4).map(({ stage }) => stage));
     },
     /** Looks everywhere. */
-    snapshot: () => scan(stages()),
+    snapshot: () => scan(listStages()),
   };
 }
 

@@ -64,9 +64,9 @@ export async function runUnderFire(options: {
   const sandboxes = new Set<string>();
 
   async function oneRun(runSeed: number): Promise<void> {
-    const before = new Set(existsSync(root) ? readdirSync(root) : []);
+    const earlier = new Set(existsSync(root) ? readdirSync(root) : []);
     // A folder with this file is a run, which can be resumed.
-    const isRun = (name: string) => !before.has(name) && existsSync(join(root, name, "run.json"));
+    const isRun = (name: string) => !earlier.has(name) && existsSync(join(root, name, "run.json"));
     const nameOf = () => readdirSync(root).find(isRun);
     const own = () => strikes.filter(({ run }) => run === nameOf());
     const started: RunOptions = defined({

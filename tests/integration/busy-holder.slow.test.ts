@@ -35,14 +35,14 @@ afterAll(async () => {
 });
 
 /** What each trajectory asks its memory, turn by turn; a turn may begin when it was opened. */
-const turns: Record<string, string[]> = { a: ["1", `while ${gate}`], b: ["1", "2", "3"] };
+const turnsByTask: Record<string, string[]> = { a: ["1", `while ${gate}`], b: ["1", "2", "3"] };
 const opened = new Set(["a 1", "b 1"]);
 const begun = new Set<string>();
 
 const activities = {
   "load-task": async ({ place }: LoadTaskInput) => taskOf(place.task),
   "generate-turn": durable(async ({ turn, place, messages }: GenerateTurnInput) => {
-    const expression = turns[place.task]?.[turn - 1];
+    const expression = turnsByTask[place.task]?.[turn - 1];
     const named = `${place.task} ${turn}`;
     begun.add(named);
     if (expression !== undefined) await vi.waitUntil(() => opened.has(named), waiting);

@@ -12,13 +12,13 @@ import { scenarios, shareOut } from "../chaos/scenarios.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 /** `npm run chaos` strikes as often as it is told, in every scenario; here each kind of process is struck, in one course or the other. */
-const strikes = Number(process.env.EVERTURN_STRIKES ?? 10);
+const allStrikes = Number(process.env.EVERTURN_STRIKES ?? 10);
 /** One by which the ten are kills of all nine kinds and a stop of a worker; what all processes end with is killed where there are few. */
 const seed = 3394;
 /** One with every process apart and twice, its store in the run's folder; one as `npm start` runs, on an object store. */
 const courses = [
-  { name: "two workers", store: "folder", strikes: Math.ceil(strikes / 2) },
-  { name: "default layout", store: "object", strikes: Math.floor(strikes / 2) },
+  { name: "two workers", store: "folder", strikes: Math.ceil(allStrikes / 2) },
+  { name: "default layout", store: "object", strikes: Math.floor(allStrikes / 2) },
 ] as const;
 const mark = randomUUID();
 const folder = temporaryFolder();

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { cpSync, existsSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
-import { text } from "node:stream/consumers";
+import { text as readText } from "node:stream/consumers";
 import { Command, CommanderError } from "commander";
 import { expect, onTestFinished, test } from "vitest";
 import { registerDev } from "../../src/apps/cli/commands/dev.ts";
@@ -188,7 +188,7 @@ test.skipIf(!mayMakeProcessSpace)(
       const main = join(import.meta.dirname, "..", "..", "src", "apps", "cli", "main.ts");
       const [program = "", ...space] = inProcessSpace;
       const child = spawn(program, [...space, process.execPath, main, ...command, "--runs", runs]);
-      const [said, [code]] = await Promise.all([text(child.stderr), once(child, "close")]);
+      const [said, [code]] = await Promise.all([readText(child.stderr), once(child, "close")]);
       expect(said).toContain(`RUN_HELD_ELSEWHERE: ${where}`);
       expect(code).toBe(1);
     }

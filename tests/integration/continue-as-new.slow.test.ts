@@ -49,7 +49,7 @@ const metrics = { approximateKl: 0, entropy: 0, clipFraction: 0, policyLoss: 0 }
 let steps = 0;
 let changes = 0;
 /** How many trajectories were read at once by each that continued. */
-let read: number[] = [];
+let readCounts: number[] = [];
 let worker: WorkflowWorker;
 
 beforeAll(async () => {
@@ -77,7 +77,7 @@ beforeAll(async () => {
       "score-trajectory": async () => ({ reward: 1, success: true }),
       "record-evaluation": async () => {},
       "read-ended": async ({ trajectories }: ReadEndedInput) => {
-        read.push(trajectories.length);
+        readCounts.push(trajectories.length);
         return trajectories.map(summaryOf);
       },
       "train-step": async ({ policyVersion }: TrainStepInput) => ({
@@ -118,7 +118,7 @@ async function inputsFrom(nextStep: number): Promise<{ sizes: number[]; read: nu
   const input: TrainingInput = { run, queues, progress };
   steps = policyVersion + followed;
   changes = followed - 1;
-  read = [];
+  readCounts = [];
   const options = { workflowId: run, taskQueue: queue, args: [input] };
   const handle = await worker.client.workflow.start("training", options);
   expect(await handle.result()).toMatchObject({ steps, policyVersion: steps });
@@ -129,7 +129,7 @@ async function inputsFrom(nextStep: number): Promise<{ sizes: number[]; read: nu
     if (next !== undefined) sizes.push(next.input?.payloads?.[0]?.data?.length ?? 0);
     execution = next?.newExecutionRunId ?? undefined;
   }
-  return { sizes, read };
+  return { sizes, read: readCounts };
 }
 
 /** What an execution continued as; undefined if it ended. */

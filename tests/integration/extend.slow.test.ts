@@ -48,8 +48,8 @@ const resume = (...sets: string[]) =>
 test("time in which everything was down counts for no limit, and what a tool takes too long for is scored; resume --set makes a run shorter that is under way", async () => {
   const command = start("run", pipeline, "--runs", runs, "--json");
   const trajectories = () => {
-    const [run = ""] = namesInSync(runs);
-    const stage = join(runs, run, "trajectories", "step-0001");
+    const [started = ""] = namesInSync(runs);
+    const stage = join(runs, started, "trajectories", "step-0001");
     return namesInSync(stage).flatMap((task) =>
       namesInSync(join(stage, task)).map((sample) => join(stage, task, sample)),
     );

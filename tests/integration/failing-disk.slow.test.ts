@@ -21,7 +21,7 @@ test("a run whose disk fails 3 % of all calls runs no call again, leaves nothing
     store: "folder",
     strikes: 0,
     scenarios: scenarios.filter((one) => one.name === name),
-    note: (text) => void notes.push(text),
+    note: (line) => void notes.push(line),
   });
   const text = [...notes, report.text].join("\n");
   expect(report.isClean, text).toBe(true);

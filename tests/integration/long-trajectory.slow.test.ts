@@ -26,7 +26,7 @@ const picks = { "fork-0001": 1, "fork-0002": 0 };
 let run: string;
 let opened: OpenRun;
 let original: string;
-let made: Fork;
+let firstFork: Fork;
 let histories: RecordedHistory[];
 
 interface Fork {
@@ -51,7 +51,7 @@ beforeAll(async () => {
   const listed = await everturn("trajectories", run, "--runs", runs, "--stage", "step-0001", "--json");
   const { trajectories } = lastLine<{ trajectories: { id: string }[] }>(listed.stdout);
   original = trajectories.find(({ id }) => id.endsWith("/1"))?.id ?? "";
-  made = await fork(original, "--turn", "254", "--temperature", "0");
+  firstFork = await fork(original, "--turn", "254", "--temperature", "0");
   histories = await historiesOf(opened.folder);
 });
 
@@ -138,7 +138,7 @@ test("every history of the run replays: the training, its shards and its traject
 
 test("a fork has the first turns byte for byte and calls nothing again; it is sampled as before", () => {
   const end = forkOf(original);
-  expect(made).toMatchObject({
+  expect(firstFork).toMatchObject({
     fork: "fork-0001",
     original: { trajectory: original, outcome: "turn-limit", turns },
     trajectories: [{ trajectory: end, outcome: "turn-limit", turns }],

@@ -69,7 +69,7 @@ test("a run with tools, a reward and data sets of one file each, and tools of ot
   expect(records).toHaveLength(2);
   for (const { task, turns, reward, metrics, outcome, answer } of records) {
     expect(task.data_source).toBe("lengths");
-    expect(turns[0]?.toolCalls.map(({ tool, observation }) => [tool, observation])).toEqual([
+    expect(turns[0]?.toolCalls.map((one) => [one.tool, one.observation])).toEqual([
       ["length", "1500.0"],
       ["length", "error: value: a length is not negative"],
       ["length", expect.stringContaining("value must be a number")],

@@ -32,11 +32,11 @@ const question = (given: object) =>
 
 /** Events after which the server asks a workflow to continue as new: the second trajectory's turns and three orders make more. */
 const longHistory = 50;
-const turns = 40;
+const mostTurns = 40;
 const add = `<tool_call>{"name":"session","arguments":{"variable":"x","add":1}}</tool_call>`;
 const conversations = [
   [call("1 + 1"), call("2 * 3") + question({ question: "Which?" }) + question({ questions: 2 }), "6"],
-  [...Array.from({ length: turns - 1 }, () => "<tool_call>?</tool_call>"), call("7 * 7"), "49"],
+  [...Array.from({ length: mostTurns - 1 }, () => "<tool_call>?</tool_call>"), call("7 * 7"), "49"],
   ['<tool_call>{"name":"count","arguments":{"text":"abc"}}</tool_call>', "2"],
   [add, add, call("1 + 1"), "2"],
 ];
@@ -62,8 +62,8 @@ beforeAll(async () => {
     ],
     rollout: { batchSize: 4, groupSize: 4, minGroup: 1, maxActionTokens: 200 },
   });
-  const temporal = await forgetfulServer(folder, longHistory);
-  command = start("run", pipeline, "--runs", runs, "--temporal", temporal, "--json");
+  const server = await forgetfulServer(folder, longHistory);
+  command = start("run", pipeline, "--runs", runs, "--temporal", server, "--json");
   run = await until(async () => openRunFolder(runs, readdirSync(runs)[0] ?? "none"));
   const address = await until(async () => (await readSession(run.folder))?.address);
   connection = await until(() => Connection.connect({ address }));
@@ -250,7 +250,7 @@ test("a call is denied, a message is added; orders go with a trajectory that con
   expect(mask.reduce((total, one) => total + one, 0)).toBe(denied.tokens.action);
   expect(tokens.length).toBe(denied.tokens.action + denied.tokens.observation + denied.tokens.prompt);
 
-  await reached(second, `${turns}/0`);
+  await reached(second, `${mostTurns}/0`);
   const before = await executionOf(second);
   await giveOrder(client, id(second), "pause", { reason: "let me look" });
   await giveOrder(client, id(second), "say", { text: "Look again." });
@@ -258,7 +258,7 @@ test("a call is denied, a message is added; orders go with a trajectory that con
   const paused = await reached(second, "paused");
   expect(paused).toMatchObject({
     reason: "let me look",
-    turn: turns,
+    turn: mostTurns,
     messages: [{ content: "Look again." }],
   });
   expect(await executionOf(second), "it continued as new").not.toBe(before);
@@ -299,8 +299,8 @@ async function queuesOf(trajectory: string, tool: string): Promise<Set<string | 
   const queues = new Set<string | null | undefined>();
   for await (const { runId } of client.workflow.list({ query: `WorkflowId = "${trajectory}"` })) {
     const { events } = await client.workflow.getHandle(trajectory, runId).fetchHistory();
-    for (const { activityTaskScheduledEventAttributes: call } of events ?? [])
-      if (call?.activityType?.name === tool) queues.add(call.taskQueue?.name);
+    for (const { activityTaskScheduledEventAttributes: scheduled } of events ?? [])
+      if (scheduled?.activityType?.name === tool) queues.add(scheduled.taskQueue?.name);
   }
   return queues;
 }

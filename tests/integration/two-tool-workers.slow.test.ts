@@ -157,7 +157,7 @@ async function sessionActivities(client: Client): Promise<SessionActivity[]> {
     for (const event of events ?? []) {
       const scheduled = event.activityTaskScheduledEventAttributes;
       if (scheduled?.activityType?.name !== "session") continue;
-      const isOf = (id: unknown) => String(id) === String(event.eventId);
+      const isOf = (eventId: unknown) => String(eventId) === String(event.eventId);
       const begun = events?.find((one) => isOf(one.activityTaskStartedEventAttributes?.scheduledEventId));
       const { lastFailure } = begun?.activityTaskStartedEventAttributes ?? {};
       activities.push({

@@ -69,8 +69,8 @@ function codeOf(error: unknown): string {
   return error instanceof EverturnError ? error.code : String(error);
 }
 
-function processesOf(runs: string): string[] {
-  return [...processesWith(runs)].filter(([pid]) => pid !== process.pid).map(([, command]) => command);
+function processesOf(folder: string): string[] {
+  return [...processesWith(folder)].filter(([pid]) => pid !== process.pid).map(([, command]) => command);
 }
 
 function listeners(): string {

@@ -97,7 +97,7 @@ test(
     await shop.run("npm", "run", "schema", "--silent");
     const { stages, findings } = lastLine<Ledger>(await shop.run("npx", "everturn", "ledger", run, "--json"));
     const steps = stages.filter(({ stage }) => stage.startsWith("step-"));
-    expect(steps.map(({ trained }) => trained)).toEqual([64]);
+    expect(steps.map((step) => step.trained)).toEqual([64]);
     expect(findings).toEqual([]);
 
     // A folder in it finds what the project has installed.
@@ -168,11 +168,11 @@ test(
 
 test("every shell block of README is run above", () => {
   const blocks = snippetsOf("README.md").filter(({ language }) => language === "sh");
-  expect(blocks.map(({ text }) => text).filter((text) => !run.has(text))).toEqual([]);
+  expect(blocks.map(({ text }) => text).filter((text) => !takenBlocks.has(text))).toEqual([]);
 });
 
 /** The shell blocks that tests above have taken from pages. */
-const run = new Set<string>();
+const takenBlocks = new Set<string>();
 
 /** The shell block of a page that begins so. */
 function block(first: string, page = "README.md"): string {
@@ -181,7 +181,7 @@ function block(first: string, page = "README.md"): string {
   );
   if (found === undefined || others.length > 0)
     throw new Error(`${page} has not one block that begins with ${first}`);
-  run.add(found.text);
+  takenBlocks.add(found.text);
   return found.text;
 }
 
@@ -258,7 +258,7 @@ function newProject(name: string): Project {
       folder: cwd,
       run,
       shell: (script) => run("sh", "-ec", npx() + script),
-      in: (name) => at(join(cwd, name)),
+      in: (subfolder) => at(join(cwd, subfolder)),
     };
   }
 }

@@ -34,7 +34,7 @@ const lastCompleted = 229;
 
 const numberOf = ({ eventId }: Event) => Number(eventId);
 const between = (first: number, last: number) =>
-  recorded.filter((event) => numberOf(event) >= first && numberOf(event) <= last);
+  recorded.filter((one) => numberOf(one) >= first && numberOf(one) <= last);
 const event = (eventId: number, type: string, attributes: object) => ({
   eventId: String(eventId),
   eventTime: "2026-11-28T21:24:43.900Z",

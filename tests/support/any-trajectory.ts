@@ -102,7 +102,7 @@ export function anyTrajectory(seed: number, most: { turns: number; tokens: numbe
         ...present({ said: maybe(() => [{ role: among(["user", "system"] as const), content: text() }]) }),
       },
       begun: calls.length,
-      calls: calls.filter(({ recorded, failures }) => recorded !== undefined || failures.length > 0),
+      calls: calls.filter((one) => one.recorded !== undefined || one.failures.length > 0),
     });
   }
 

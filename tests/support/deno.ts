@@ -22,7 +22,7 @@ export async function denoHere(): Promise<boolean> {
       throw new Error("it is for linux on x64 that they fetch Deno");
     const { name, version, sha256 } = npmPackage;
     const wanted = `${name}@${version}`;
-    const pack = (folder: string) => ["pack", wanted, "--silent", "--pack-destination", folder];
+    const pack = (into: string) => ["pack", wanted, "--silent", "--pack-destination", into];
     const folder = await cachedFolder(join(cacheFolder(), "tests", `deno-${version}`), (unpacked) =>
       download({ package: wanted, sha256, command: "npm", arguments: pack }, async (file) => {
         await run("tar", ["-xzf", file, "-C", unpacked, "--strip-components=1"]);

@@ -185,7 +185,7 @@ export async function engineServer(folder: string): Promise<EngineServer> {
     adapters.clear();
     resume();
   };
-  const stop = async () => {
+  const stopServer = async () => {
     if (http.listening) await die();
     await policy.close();
   };
@@ -198,7 +198,7 @@ export async function engineServer(folder: string): Promise<EngineServer> {
     adapters: new Set<string>(),
     die,
     start,
-    stop,
+    stop: stopServer,
   };
   await start();
   return server;

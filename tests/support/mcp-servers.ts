@@ -24,8 +24,8 @@ export async function everythingByHttp(
   let written = "";
   await new Promise<void>((resolve, reject) => {
     child.once("exit", () => reject(new Error(written)));
-    child.stderr?.on("data", (text) => {
-      written += text;
+    child.stderr?.on("data", (chunk) => {
+      written += chunk;
       if (/(listening|running) on port/i.test(written)) resolve();
     });
   });

@@ -23,7 +23,7 @@ export async function startObjects(
 }
 
 /** Writes over an object, as nobody may. */
-export async function spoil(port: number, path: string, content: string): Promise<void> {
+export async function spoilObject(port: number, path: string, content: string): Promise<void> {
   const url = `http://127.0.0.1:${port}/${path.split("/").map(encodeURIComponent).join("/")}`;
   for (;;) {
     const answer = await fetch(url, { method: "PUT", body: content }).catch(() => undefined);

@@ -14,12 +14,12 @@ import { writeScriptedPipeline } from "../support/scripted-pipeline.ts";
 
 const python = process.argv[2];
 if (python === undefined) throw new Error("npm run verl-tool -- PYTHON: name a Python that has verl-tool");
-const turns = 12;
+const turnCount = 12;
 const folder = mkdtempSync(join(tmpdir(), "everturn-verl-tool-"));
 const port = await freePort(0);
 const url = `http://127.0.0.1:${port}`;
 
-const pipeline = writeScriptedPipeline(folder, [[...Array(turns).keys()].map(asked).concat("done")], {
+const pipeline = writeScriptedPipeline(folder, [[...Array(turnCount).keys()].map(asked).concat("done")], {
   tools: [
     {
       plugin: "tool-verl-tool",
@@ -102,7 +102,7 @@ async function counted(id: string) {
   );
   return {
     trajectories: records.length,
-    finished: observed.filter((calls) => calls.length === turns).length,
+    finished: observed.filter((calls) => calls.length === turnCount).length,
     calls: observed.flat().length,
     wrong: wrong.length,
   };

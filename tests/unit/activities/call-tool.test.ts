@@ -258,7 +258,7 @@ test("a call that waits for its trajectory's instance while another worker recor
         calls.push("executed");
         return { text: "here" };
       },
-      release: (one) => void released.push(one),
+      release: (instance) => void released.push(instance),
     }),
     { manifest: { ...resolved.manifest, tool: { ...block, stateful: true } } },
   );

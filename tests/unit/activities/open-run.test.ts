@@ -153,8 +153,8 @@ test("a recorded step whose version broke is told to be done again, with the gro
   for (const version of [0, 1, 2]) await writeVersion(await openRunFolder(folders, id), version);
   const files = await trajectoryReader({ store }).list({ stage: "step-0002" });
   const trajectories = (await readTrajectories(store, files)).flatMap(
-    ({ id, outcome, head, reward, taskId }) =>
-      outcome === "left-out" ? [] : [{ trajectory: id, head: head ?? "", reward, group: taskId }],
+    ({ id: trajectory, outcome, head, reward, taskId }) =>
+      outcome === "left-out" ? [] : [{ trajectory, head: head ?? "", reward, group: taskId }],
   );
   const metrics = {
     approximateKl: 0,

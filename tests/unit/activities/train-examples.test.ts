@@ -18,11 +18,11 @@ const pipeline = join(import.meta.dirname, "..", "..", "pipelines", "small.yaml"
 const common = ["dataset.train=null", "warmStart=null", "steps=null"];
 const demonstrations = join(import.meta.dirname, "..", "..", "fixtures", "tool-demonstrations.jsonl");
 const preferences = join(runs, "preferences.jsonl");
-const said = (content: string) => [{ role: "assistant", content }];
+const asAnswer = (content: string) => [{ role: "assistant", content }];
 const pairs = Array.from({ length: 12 }, (_, index) => ({
   prompt: [{ role: "user", content: `${index} + 1 =` }],
-  chosen: said(`Answer: ${index + 1}`),
-  rejected: said(`It might be ${index + 3}.`),
+  chosen: asAnswer(`Answer: ${index + 1}`),
+  rejected: asAnswer(`It might be ${index + 3}.`),
 }));
 writeFileSync(preferences, pairs.map((row) => `${JSON.stringify(row)}\n`).join(""));
 
@@ -99,7 +99,7 @@ test("steps on pairs put the preferred answers ahead; what the reference says of
 test("the reference scores what a step wants, not the whole file before the first", async () => {
   const many = join(runs, "many.jsonl");
   const rows = Array.from({ length: 300 }, (_, index) => {
-    return { ...pairs[index % 12], chosen: said(`${index} is the answer.`) };
+    return { ...pairs[index % 12], chosen: asAnswer(`${index} is the answer.`) };
   });
   writeFileSync(many, rows.map((row) => `${JSON.stringify(row)}\n`).join(""));
   const dpo = { preferences: many, epochs: 1, batchSize: 20, updates: 2, heldOut: 10, learningRate: 1e-9 };
@@ -116,7 +116,7 @@ test("the reference scores what a step wants, not the whole file before the firs
 test("pairs that are wrong are told with their lines, as is what the pipeline lacks", async () => {
   const bad = join(runs, "bad.jsonl");
   const rows = [
-    { prompt: [], chosen: said("a"), rejected: said("b") },
+    { prompt: [], chosen: asAnswer("a"), rejected: asAnswer("b") },
     { ...pairs[0], rejected: [{ role: "user", content: "?" }] },
   ];
   writeFileSync(bad, rows.map((row) => `${JSON.stringify(row)}\n`).join(""));

@@ -270,8 +270,8 @@ test.each([
     { text: "error: there is no bus 1", error: true },
   ],
 ])("the tool of %s, %s, called with %o", async (page, file, parameters, answer) => {
-  const { default: tool } = await import(join(folderOf(page), file));
-  expect(await tool.execute(parameters, { config: { digits: 2 } })).toEqual(answer);
+  const { default: loaded } = await import(join(folderOf(page), file));
+  expect(await loaded.execute(parameters, { config: { digits: 2 } })).toEqual(answer);
 });
 
 const parts = { right: 1, brief: 1, failedCalls: 0 };

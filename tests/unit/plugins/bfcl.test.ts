@@ -15,7 +15,7 @@ const contradictions = new Map([
   ["parallel_152", "null where a number belongs"],
 ]);
 
-const functions = bfclTasks().flatMap(({ id, functions, accepted }) =>
+const allFunctions = bfclTasks().flatMap(({ id, functions, accepted }) =>
   functions.map((one) => {
     const schema = translated(one.parameters);
     const calls = accepted.flatMap(({ [one.name]: values }) => (values ? acceptedArguments(values) : []));
@@ -32,7 +32,7 @@ function answerTo(name: string, given: JsonObject, validate: (given: JsonObject)
 }
 
 test("every call that BFCL accepts fits its function's schema", () => {
-  const calls = functions.flatMap(({ id, name, calls: some, validate }) =>
+  const calls = allFunctions.flatMap(({ id, name, calls: some, validate }) =>
     some.map((given) => ({ id, given, problem: answerTo(name, given, validate) })),
   );
   const refused = calls.filter(({ problem }) => problem !== undefined);
@@ -42,7 +42,7 @@ test("every call that BFCL accepts fits its function's schema", () => {
 
 test("calls made wrong are refused with a message that names the argument", () => {
   let made = 0;
-  for (const { id, name, schema, calls, validate } of functions) {
+  for (const { id, name, schema, calls, validate } of allFunctions) {
     if (contradictions.has(id)) continue;
     // In irrelevance no call is accepted: there only what is missing or unknown is made wrong.
     for (const [argument, given] of wrongCalls(schema, calls[0] ?? {})) {

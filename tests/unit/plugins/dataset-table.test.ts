@@ -244,7 +244,7 @@ describe("values that JavaScript or DuckDB cannot hold", () => {
         `:1:116: the number ${number} in extra_info.id cannot be kept exactly`,
       );
       const tasks = await load({ path, badRows: "skip" });
-      expect(tasks.map((task) => task.extra_info)).toEqual([{ id: 7 }]);
+      expect(tasks.map((one) => one.extra_info)).toEqual([{ id: 7 }]);
       expect(leftOutRows(tasks)).toEqual({ count: 1, problems: [expect.stringContaining(number)] });
     },
   );

@@ -24,7 +24,7 @@ function scored(config: JsonObject, ...members: Partial<GroupMember>[]) {
 }
 
 const earned = (...rewards: number[]) => rewards.map((reward) => ({ reward }));
-const place = (reward: number, rank: number) => ({ reward, metrics: { rank } });
+const place = (reward: number, position: number) => ({ reward, metrics: { rank: position } });
 
 describe("reward-group-rank", () => {
   it("gives the share of the others that one beats, less the share that beats it", () => {

@@ -21,9 +21,9 @@ function score(task: Task, answer: string, more: Partial<ScoreRequest> = {}) {
   return sqlExecution.score({ task, turns: [], outcome: "answered", answer, config, signal, ...more });
 }
 
-function scored(score: Score | Unscored): Score {
-  if ("missing" in score) throw new Error(score.missing);
-  return score;
+function scored(result: Score | Unscored): Score {
+  if ("missing" in result) throw new Error(result.missing);
+  return result;
 }
 
 const goldOf = (task: Task) => task.reward_model.ground_truth;

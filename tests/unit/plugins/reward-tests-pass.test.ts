@@ -40,7 +40,7 @@ async function scored(files: Texts | undefined, tests: JsonObject, config: JsonO
 }
 
 const add = "def add(a, b):\n    return a + b\n";
-const tests = {
+const calcTests = {
   files: {
     "tests/test_calc.py":
       "import unittest\nfrom calc import add\n\n\nclass TestAdd(unittest.TestCase):\n    def test_small(self):\n        self.assertEqual(add(2, 3), 5)\n\n    def test_negative(self):\n        self.assertEqual(add(-2, -3), -5)\n\n\ndef test_zero():\n    assert add(0, 0) == 0\n",
@@ -48,11 +48,13 @@ const tests = {
 };
 
 test("a ground truth says its tests, or why it says none", () => {
-  expect(testsOf(JSON.stringify({ ...tests, FAIL_TO_PASS: '["a"]', pass_to_pass: ["b"] }))).toMatchObject({
-    tests: ["tests/test_calc.py"],
-    failToPass: ["a"],
-    passToPass: ["b"],
-  });
+  expect(testsOf(JSON.stringify({ ...calcTests, FAIL_TO_PASS: '["a"]', pass_to_pass: ["b"] }))).toMatchObject(
+    {
+      tests: ["tests/test_calc.py"],
+      failToPass: ["a"],
+      passToPass: ["b"],
+    },
+  );
   for (const [wrong, why] of [
     ["42", "not an object"],
     ["{", "JSON"],
@@ -79,18 +81,18 @@ describe.runIf(here !== undefined)("tests-pass in bubblewrap", () => {
   afterAll(() => here?.close());
 
   test("the share of the tests that pass is the reward; all of them are success", async () => {
-    expect(await scored({ "calc.py": add }, tests)).toEqual({
+    expect(await scored({ "calc.py": add }, calcTests)).toEqual({
       reward: 1,
       success: true,
       metrics: { passed: 1, kept: 1 },
     });
     const wrong = { "src/calc.py": "def add(a, b):\n    return abs(a + b)\n" };
-    expect(await scored(wrong, tests)).toMatchObject({ reward: 2 / 3, success: false });
-    expect(await scored(wrong, tests, { credit: "all" })).toMatchObject({ reward: 0 });
-    expect(await scored(undefined, tests)).toMatchObject({ reward: 0, success: false });
-    expect(await scored({}, tests)).toMatchObject({ reward: 0 });
-    expect(await scored({ "calc.py": "def add(a, b) return" }, tests)).toMatchObject({ reward: 0 });
-    expect(await scored({ tests: "a file where a folder is", "calc.py": add }, tests)).toMatchObject({
+    expect(await scored(wrong, calcTests)).toMatchObject({ reward: 2 / 3, success: false });
+    expect(await scored(wrong, calcTests, { credit: "all" })).toMatchObject({ reward: 0 });
+    expect(await scored(undefined, calcTests)).toMatchObject({ reward: 0, success: false });
+    expect(await scored({}, calcTests)).toMatchObject({ reward: 0 });
+    expect(await scored({ "calc.py": "def add(a, b) return" }, calcTests)).toMatchObject({ reward: 0 });
+    expect(await scored({ tests: "a file where a folder is", "calc.py": add }, calcTests)).toMatchObject({
       reward: 1,
     });
   });
@@ -163,7 +165,7 @@ class TestShop(unittest.TestCase):
 
   test("tests are named as pytest and unittest name them, and some must not break", async () => {
     const named = (fail_to_pass: string[], pass_to_pass: string[]) => ({
-      ...tests,
+      ...calcTests,
       fail_to_pass,
       pass_to_pass,
     });
@@ -194,7 +196,7 @@ class TestShop(unittest.TestCase):
       "calc.py":
         "import os, time\n\ndef add(a, b):\n    if a == 0: os._exit(0)\n    while a < 0: time.sleep(1)\n    return a + b\n",
     };
-    expect(await scored(code, tests, { time: 5 })).toMatchObject({ reward: 1 / 3, success: false });
+    expect(await scored(code, calcTests, { time: 5 })).toMatchObject({ reward: 1 / 3, success: false });
   });
 
   test("code can't make its score missing by keeping tests from being loaded, or by what its modules name", async () => {
@@ -243,7 +245,7 @@ class TestShop(unittest.TestCase):
 
   test("a workspace of many small files has room", async () => {
     const small = Object.fromEntries(Array.from({ length: 4900 }, (_, index) => [`d/${index}`, "1"]));
-    expect(await scored({ ...small, "calc.py": add }, tests)).toMatchObject({ reward: 1, success: true });
+    expect(await scored({ ...small, "calc.py": add }, calcTests)).toMatchObject({ reward: 1, success: true });
   });
 
   test("commands are judged by what they print", async () => {

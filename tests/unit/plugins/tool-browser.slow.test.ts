@@ -219,7 +219,7 @@ describe.skipIf(executable === undefined)("a browser over live pages", { timeout
       response.end("secret");
     });
     inner.on("upgrade", ({ url = "" }) => asked.push(url));
-    secret = `127.0.0.1:${await port(inner)}`;
+    secret = `127.0.0.1:${await portOf(inner)}`;
     server = createServer(({ url = "" }, response) => {
       if (url === "/round") return void response.writeHead(302, { location: "/round" }).end();
       if (url.startsWith("/inside"))
@@ -229,7 +229,7 @@ describe.skipIf(executable === undefined)("a browser over live pages", { timeout
       const page = url === "/reach" ? reaching(secret) : hostile[url];
       response.writeHead(page === undefined ? 404 : 200, { "content-type": "text/html" }).end(page);
     });
-    const own = `127.0.0.1:${await port(server)}`;
+    const own = `127.0.0.1:${await portOf(server)}`;
     origin = `http://${own}`;
     settings = settingsOf({ ...common, hosts: [own], private: true, memory: 64 });
     live = settings;
@@ -296,7 +296,7 @@ document.querySelector("#n").textContent = "tried 7";
 </script>`;
 }
 
-async function port(server: Server): Promise<number> {
+async function portOf(server: Server): Promise<number> {
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   return Number(Object(server.address()).port);

@@ -222,8 +222,8 @@ describe("a stream of events that breaks fails at once", () => {
       const { id, method } = JSON.parse((await text(request)) || "{}");
       const isOlder = request.url === "/messages";
       response.writeHead(isOlder ? 202 : 404).end();
-      const say = (result: object) =>
-        stream?.write(`data: ${JSON.stringify({ jsonrpc: "2.0", id, result })}\n\n`);
+      const say = (answer: object) =>
+        stream?.write(`data: ${JSON.stringify({ jsonrpc: "2.0", id, result: answer })}\n\n`);
       if (!isOlder) return;
       if (method === "initialize") say(initialized);
       else if (method === "tools/list") say({ tools: [{ name: "it", inputSchema: { type: "object" } }] });

@@ -36,7 +36,7 @@ function filled(changes: JsonObject): JsonObject {
   if (!createAjv().validate(manifest.config, config)) throw new Error("The configuration is not valid.");
   return config;
 }
-const config = filled({});
+const usualConfig = filled({});
 
 const demonstrations = [
   { tokens: [5, 6, 7, 8], mask: [0, 0, 1, 1] },
@@ -109,7 +109,7 @@ test.each([
 );
 
 test("a saved policy is a whole one: version 0's files with other weights", async () => {
-  const trainer = await plugin.open({ initial, policy: initial }, config, 1);
+  const trainer = await plugin.open({ initial, policy: initial }, usualConfig, 1);
   await trainer.supervisedStep(demonstrations, supervised);
   await trainer.save(at("next"), at("next-state"));
   expect(readdirSync(at("next")).sort()).toEqual(readdirSync(initial).sort());
@@ -179,8 +179,8 @@ test("a configuration that doesn't go together is named key by key", () => {
 });
 
 /** A pipeline of a policy with random weights whose sampler draws from all of its distribution. */
-function surroundings(rollout: Partial<TrainerSurroundings>, policy: Partial<PolicyTraits>) {
-  const traits = { pretrained: false, restrictions: [], ...policy };
+function surroundings(rollout: Partial<TrainerSurroundings>, policyTraits: Partial<PolicyTraits>) {
+  const traits = { pretrained: false, restrictions: [], ...policyTraits };
   return { groupSize: 8, batchSize: 64, staleness: 0, ...rollout, policy: traits };
 }
 
@@ -196,7 +196,7 @@ test("the learning rates depend on what is trained, if the pipeline gives none",
   expect(rates({}, true)).toEqual([1e-6, 2e-5]);
   expect(rates({}, false)).toEqual([1e-4, 1e-3]);
   expect(rates({ lora: {} }, true)).toEqual([1e-4, 2e-4]);
-  expect(plugin.resolve!(config, surroundings({}, { pretrained: true })).config).toEqual(config);
+  expect(plugin.resolve!(usualConfig, surroundings({}, { pretrained: true })).config).toEqual(usualConfig);
 });
 
 test("an update has 64 trajectories where steps have a multiple of them, else all of a step's, if the pipeline says nothing", () => {

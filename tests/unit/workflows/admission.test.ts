@@ -64,7 +64,7 @@ test("whatever finishes when, nothing is trained later than staleness allows, an
       for (let index = 0; index < start; index++) open.push(group(next++, version, false));
       const taken = chooseGroups(open, version, own);
       if (taken === undefined) {
-        const unfinished = open.filter((one) => !one.isFinished);
+        const unfinished = open.filter((other) => !other.isFinished);
         const one = unfinished[random(unfinished.length)];
         expect(one, `seed ${seed}: all have finished, and the step still waits`).toBeDefined();
         open = open.map((other) => (other === one ? { ...other, isFinished: true } : other));

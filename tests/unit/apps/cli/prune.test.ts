@@ -26,11 +26,11 @@ import { temporaryFolder } from "../../../support/temporary-folder.ts";
 import { runCommand } from "./run-command.ts";
 
 const runs = temporaryFolder();
-let run: OpenRun;
+let madeRun: OpenRun;
 let ids: string[] = [];
 
 beforeAll(async () => {
-  run = await makeRun(runs, { steps: 5, trajectories: 4, turns: 3, tokens: 8 });
+  madeRun = await makeRun(runs, { steps: 5, trajectories: 4, turns: 3, tokens: 8 });
   const json = await runCommand(registerTrajectories, "trajectories", "made", "--json", "--runs", runs);
   ids = JSON.parse(json).trajectories.map(({ id }: { id: string }) => id);
 });
@@ -57,7 +57,7 @@ async function answers() {
     ),
     ledger: await runCommand(registerLedger, "ledger", "made", "--json", ...options),
     stage: await runCommand(registerLedger, "ledger", "made", "--step", "1", "--json", ...options),
-    report: readFileSync(run.folder.report, "utf8"),
+    report: readFileSync(madeRun.folder.report, "utf8"),
   };
 }
 
@@ -79,14 +79,14 @@ function failingAt(number: number): OpenRun {
       if (++changes === number) throw new Error("killed");
       return act(...parameters);
     };
-  const { store } = run;
+  const { store } = madeRun;
   const failing = {
     ...store,
     tree: change(store.tree),
     remove: change(store.remove),
     free: change(store.free),
   };
-  return { ...run, store: failing as Store };
+  return { ...madeRun, store: failing as Store };
 }
 
 test("pruned, and killed at any point of it, a run answers every command as before", async () => {
@@ -94,9 +94,9 @@ test("pruned, and killed at any point of it, a run answers every command as befo
   expect(ids).toHaveLength(20);
   expect(JSON.parse(before.ledger).findings).toEqual([]);
 
-  const all = await paths(run.store);
-  const dry = await prune(run, { isDry: true });
-  expect(await paths(run.store)).toEqual(all);
+  const all = await paths(madeRun.store);
+  const dry = await prune(madeRun, { isDry: true });
+  expect(await paths(madeRun.store)).toEqual(all);
   expect(dry).toMatchObject({ folded: [1, 2, 3, 4, 5], trajectories: 8, records: 48 });
   expect(dry.versions.map(({ version }) => version)).toEqual([1, 2]);
 
@@ -109,9 +109,9 @@ test("pruned, and killed at any point of it, a run answers every command as befo
   )
     kills++;
   expect(kills).toBeGreaterThan(1);
-  await prune(run);
-  expect(await singleSteps(run)).toEqual(new Set(["step-0003", "step-0004", "step-0005"]));
-  const states = (await listVersions(run)).map(({ state }) => state);
+  await prune(madeRun);
+  expect(await singleSteps(madeRun)).toEqual(new Set(["step-0003", "step-0004", "step-0005"]));
+  const states = (await listVersions(madeRun)).map(({ state }) => state);
   expect(states).toEqual(["there", "removed", "removed", "there", "there", "there"]);
   expect(await answers()).toEqual(before);
 
@@ -177,16 +177,16 @@ test("what a killed worker left to be removed goes with the next step, which ask
 test("what a late writer puts back is an orphan; a fork of a pruned trajectory has its turns", async () => {
   const [id = ""] = ids;
   const name = trajectoryOf(id);
-  const reader = trajectoryReader(run);
+  const reader = trajectoryReader(madeRun);
   const answered = await reader.read(callKey(name, 1, 0));
-  await run.store.record(callKey(name, 1, 0), { ...answered, observation: "late" } as never);
+  await madeRun.store.record(callKey(name, 1, 0), { ...answered, observation: "late" } as never);
   expect(await reader.read(callKey(name, 1, 0))).toEqual(answered);
   const pruned = await runCommand(registerPrune, "prune", "made", "--json", "--runs", runs);
   expect(JSON.parse(pruned)).toMatchObject({ folded: [], records: 1, trajectories: 1, versions: [] });
 
   const fork = { stage: "fork-0001", task: name.task, sample: 0 };
-  await copyTurns({ ...run.store, read: reader.read }, { from: name, to: fork, turns: 2 });
-  expect(await run.store.read(callKey(fork, 1, 0))).toEqual(answered);
+  await copyTurns({ ...madeRun.store, read: reader.read }, { from: name, to: fork, turns: 2 });
+  expect(await madeRun.store.read(callKey(fork, 1, 0))).toEqual(answered);
 });
 
 test("a worker that records a step folds it, and those before it, and keeps the newest steps' single records", async () => {

@@ -8,9 +8,9 @@ import { readTrajectoryRecord } from "../../../../src/run/trajectory/trajectory-
 import { writeSampleRun } from "../../../support/sample-run.ts";
 import { runCommand } from "./run-command.ts";
 
-const { runs, id } = await writeSampleRun();
+const { runs, id: runId } = await writeSampleRun();
 const list = (...parameters: string[]) =>
-  runCommand(registerTrajectories, "trajectories", id, "--runs", runs, ...parameters);
+  runCommand(registerTrajectories, "trajectories", runId, "--runs", runs, ...parameters);
 
 async function json(
   ...parameters: string[]

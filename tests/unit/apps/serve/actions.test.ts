@@ -2,10 +2,10 @@ import { expect, test } from "vitest";
 import code from "../../../../plugins/tool-code/everturn.plugin.json" with { type: "json" };
 import { parseAction } from "../../../../src/apps/serve/actions.ts";
 
-const text = { type: "object", required: ["query"], properties: { query: { type: "string" } } };
+const querySchema = { type: "object", required: ["query"], properties: { query: { type: "string" } } };
 const functions = [
   code.tool,
-  { name: "search", description: "", parameters: text },
+  { name: "search", description: "", parameters: querySchema },
   { name: "clock", description: "", parameters: { type: "object", properties: {} } },
 ];
 const parsed = (action: string) => parseAction(action, functions)?.calls;

@@ -234,7 +234,7 @@ async function client(mode: "legacy" | { pin: string }, headers: Record<string, 
   return { made, transport, note };
 }
 
-const text = (said: string) => [{ type: "text", text: said }];
+const textContent = (said: string) => [{ type: "text", text: said }];
 
 test("MCP: a session is a trajectory, and what it holds goes with it", async () => {
   const [first, second] = [await client("legacy"), await client("legacy")];
@@ -249,9 +249,9 @@ test("MCP: a session is a trajectory, and what it holds goes with it", async () 
     "restored",
     "patterned",
   ]);
-  expect(await first.note("a")).toEqual(text("untitled, a"));
-  expect(await second.note("b")).toEqual(text("untitled, b"));
-  expect(await first.note("c")).toEqual(text("untitled, a, c"));
+  expect(await first.note("a")).toEqual(textContent("untitled, a"));
+  expect(await second.note("b")).toEqual(textContent("untitled, b"));
+  expect(await first.note("c")).toEqual(textContent("untitled, a, c"));
   const wrong = await first.made.callTool({ name: "length", arguments: { value: "long" } });
   expect(wrong).toMatchObject({ isError: true, content: [{ text: expect.stringContaining("value") }] });
   const seen = await first.made.callTool({ name: "screen", arguments: {} });
@@ -260,7 +260,7 @@ test("MCP: a session is a trajectory, and what it holds goes with it", async () 
   await vi.waitFor(() => expect(tools.count()).toBe(1), 60_000);
   const third = await client("legacy");
   const fourth = await client("legacy"); // one more than there may be: the second is the one that was not used for longest
-  expect(await fourth.note("d")).toEqual(text("untitled, d"));
+  expect(await fourth.note("d")).toEqual(textContent("untitled, d"));
   await expect(second.note("e")).rejects.toThrow();
   for (const { transport } of [third, fourth]) await transport.terminateSession();
   await vi.waitFor(() => expect(tools.count()).toBe(0), 60_000);
@@ -269,10 +269,10 @@ test("MCP: a session is a trajectory, and what it holds goes with it", async () 
 test("MCP without sessions: a call has instances of its own, or those of the trajectory that a header names", async () => {
   const mode = { pin: "2026-07-28" };
   const [alone, named] = [await client(mode), await client(mode, { "everturn-trajectory": "t" })];
-  expect(await alone.note("a")).toEqual(text("untitled, a"));
-  expect(await alone.note("b")).toEqual(text("untitled, b"));
-  expect(await named.note("c")).toEqual(text("untitled, c"));
-  expect(await named.note("d")).toEqual(text("untitled, c, d"));
+  expect(await alone.note("a")).toEqual(textContent("untitled, a"));
+  expect(await alone.note("b")).toEqual(textContent("untitled, b"));
+  expect(await named.note("c")).toEqual(textContent("untitled, c"));
+  expect(await named.note("d")).toEqual(textContent("untitled, c, d"));
   expect(tools.count()).toBe(1);
   await tools.release("mcp/named/t");
 });
@@ -282,8 +282,8 @@ test("the end waits for what is being freed", async () => {
   const options = { folder: join(folder, "leisurely"), limit: 8, idle: 3_600_000 };
   const plan = await servedPlan([one("served.ts#leisurely")]);
   const own = await serveTools(plan, { ...options, log: (text) => log.push(text) });
-  const call = { trajectory: "a", function: "leisurely", arguments: {}, task: {}, key: "k" };
-  expect(await own.call(call)).toMatchObject({ text: "held" });
+  const request = { trajectory: "a", function: "leisurely", arguments: {}, task: {}, key: "k" };
+  expect(await own.call(request)).toMatchObject({ text: "held" });
   const released = own.release("a");
   await vi.waitFor(() => expect(own.count()).toBe(0), 60_000); // it is asked to free it
   await own.close();

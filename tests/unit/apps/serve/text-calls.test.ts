@@ -34,14 +34,14 @@ async function client(text: string, { agent = false, finishReason = "stop" as "s
   };
   const policy = servedPolicy(inUse, { sessions: 2, turns: 9, onForget: () => {} });
   const made: object[] = [];
-  const tools = {
+  const servedTools = {
     functions: [fn],
     call: async (asked: object) => {
       made.push(asked);
       return { text: "3", done: false };
     },
   };
-  const served = agent ? servedAgent(policy, tools, { maxTurns: 1, sessions: 2, turns: 9 }) : policy;
+  const served = agent ? servedAgent(policy, servedTools, { maxTurns: 1, sessions: 2, turns: 9 }) : policy;
   endpoint = await startEndpoint({
     answer: served.answer,
     authenticate: () => "one",

@@ -2,10 +2,10 @@ import { describe, expect, test } from "vitest";
 import { parseAction } from "../../../../src/chat/formats/parse-action.ts";
 import type { FormatName } from "../../../../src/contracts/format-name.ts";
 
-const query = { type: "object", required: ["query"], properties: { query: { type: "string" } } };
+const querySchema = { type: "object", required: ["query"], properties: { query: { type: "string" } } };
 const tools = [
   { name: "clock", description: "", parameters: {} },
-  { name: "search", description: "", parameters: query },
+  { name: "search", description: "", parameters: querySchema },
 ];
 const read = (format: FormatName, text: string) => {
   const { reasoning, answer, calls } = parseAction(text, { format, tools });

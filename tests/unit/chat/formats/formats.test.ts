@@ -17,7 +17,7 @@ interface Case {
 }
 
 const folder = join(import.meta.dirname, "..", "..", "..", "fixtures", "formats");
-const tools: ToolDefinition[] = JSON.parse(readFileSync(join(folder, "tools.json"), "utf8"));
+const fixtureTools: ToolDefinition[] = JSON.parse(readFileSync(join(folder, "tools.json"), "utf8"));
 
 test.each(formats)("$name reads its cases", ({ name, parse }) => {
   const lines = readFileSync(join(folder, `${name}.jsonl`), "utf8")
@@ -31,15 +31,19 @@ test.each(formats)("$name reads its cases", ({ name, parse }) => {
         ? expect.objectContaining({ problem: expect.stringContaining(call.problem) })
         : { id: expect.any(String), ...call },
     );
-    expect(parse(text, { tools }), `${what}: ${text}`).toEqual({ reasoning, answer, calls: wanted });
+    expect(parse(text, { tools: fixtureTools }), `${what}: ${text}`).toEqual({
+      reasoning,
+      answer,
+      calls: wanted,
+    });
   }
 });
 
-const call = (text: string) => `<tool_call>${text}</tool_call>`;
+const markedCall = (text: string) => `<tool_call>${text}</tool_call>`;
 const problemOf = (text: string) => parseAction(text).calls[0]?.problem;
 
 test("a call that can't be read tells the model how to write it, and keeps what it wrote", () => {
-  expect(parseAction(call("calculator(1 + 2)")).calls).toEqual([
+  expect(parseAction(markedCall("calculator(1 + 2)")).calls).toEqual([
     {
       id: "call00000",
       text: "calculator(1 + 2)",
@@ -48,18 +52,20 @@ test("a call that can't be read tells the model how to write it, and keeps what 
     },
   ]);
   expect(problemOf('<tool_call>{"name": "add"}')).toContain("the tool call is not closed");
-  expect(problemOf(call('{"arguments": {}}'))).toContain("the tool call names no tool");
-  expect(problemOf(call('["add"]'))).toContain("the tool call names no tool");
-  expect(problemOf(call('{"name": "add", "arguments": [1]}'))).toContain('"arguments" is not an object');
+  expect(problemOf(markedCall('{"arguments": {}}'))).toContain("the tool call names no tool");
+  expect(problemOf(markedCall('["add"]'))).toContain("the tool call names no tool");
+  expect(problemOf(markedCall('{"name": "add", "arguments": [1]}'))).toContain(
+    '"arguments" is not an object',
+  );
   expect(
-    problemOf(call(`{"name": "add", "arguments": ${'{"a":'.repeat(5000)}1${"}".repeat(5000)}}`)),
+    problemOf(markedCall(`{"name": "add", "arguments": ${'{"a":'.repeat(5000)}1${"}".repeat(5000)}}`)),
   ).toContain("not JSON");
 });
 
 test("ids are numbered through a trajectory, and a model's own are kept", () => {
   const ids = (text: string, callsBefore: number) =>
     parseAction(text, { callsBefore }).calls.map(({ id }) => id);
-  const [one, named] = [call('{"name": "a"}'), call('{"name": "a", "id": "abcdefgh1"}')];
+  const [one, named] = [markedCall('{"name": "a"}'), markedCall('{"name": "a", "id": "abcdefgh1"}')];
   expect(ids(one + named + named, 12)).toEqual(["call00012", "abcdefgh1", "call00014"]);
 });
 
@@ -151,7 +157,7 @@ test("what a format writes it reads again, whatever stands in the arguments", ()
   }
 });
 
-const search: ToolDefinition = {
+const searchTool: ToolDefinition = {
   name: "search",
   description: "",
   parameters: { type: "object", required: ["query"], properties: { query: { type: "string" } } },
@@ -159,7 +165,7 @@ const search: ToolDefinition = {
 
 /** What means something to one format or another. */
 const meaning = formats.flatMap(({ example, render }) => {
-  const written = render([{ name: "search", arguments: { query: "q" } }], [search]);
+  const written = render([{ name: "search", arguments: { query: "q" } }], [searchTool]);
   return [example, written].flatMap((text) => text.split(/(?<=[>\]`:{("])|(?=[<[`{("])/));
 });
 const tokens = [...new Set(meaning), "<think>", "</think>", "[THINK]", "\n", " ", "x", "\\"];
@@ -169,7 +175,7 @@ test("no text makes a format throw: each call has an id of its own, and can be s
   for (const { name, parse } of formats) {
     for (let round = 0; round < 250; round++) {
       const text = Array.from({ length: draw(40) }, () => tokens[draw(tokens.length)]).join("");
-      const { calls, answer, reasoning } = parse(text, { tools: [search] });
+      const { calls, answer, reasoning } = parse(text, { tools: [searchTool] });
       expect(new Set(calls.map(({ id }) => id)).size, `${name}: ${text}`).toBe(calls.length);
       expect(JSON.parse(JSON.stringify(calls))).toHaveLength(calls.length);
       for (const call of calls)
@@ -183,7 +189,7 @@ test("long hostile texts are read in a time that grows with their length alone",
   const draw = draws(5);
   const length = 2 ** 18;
   for (const { parse, render } of formats) {
-    const written = render([{ name: "search", arguments: { query: "q" } }], [search]);
+    const written = render([{ name: "search", arguments: { query: "q" } }], [searchTool]);
     const own = written.split(/(?<=[>\]`:{("])|(?=[<[`{("])/);
     const half = written.slice(0, written.length / 2);
     const mixed = Array.from({ length: length / 8 }, () => own[draw(own.length)]).join("");
@@ -200,13 +206,13 @@ test("long hostile texts are read in a time that grows with their length alone",
       `${half}\n{[`,
     ];
     for (const text of [mixed, ...repeated.map((one) => one.repeat(length / Math.max(1, one.length)))])
-      expect(parse(text, { tools: [search] }).calls.length).toBeLessThan(length);
+      expect(parse(text, { tools: [searchTool] }).calls.length).toBeLessThan(length);
   }
 });
 
 test("an expression's groups are a call's function and arguments; without a match there is none", () => {
   const read = (pattern: string, text: string, more: { function?: string } = {}) =>
-    expressionReader({ pattern, example: "so", stop: [], ...more })(text, tools);
+    expressionReader({ pattern, example: "so", stop: [], ...more })(text, fixtureTools);
   const found = (name: string, given: JsonObject) => [{ name, arguments: given }];
   const weather = { function: "get_weather" };
   const search = "(?s)<search>(?<query>.*?)(?:</search>|$)";

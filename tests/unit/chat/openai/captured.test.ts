@@ -64,7 +64,7 @@ const given: ModelRequest = {
   toolChoice: "auto",
 };
 
-const answer = {
+const givenAnswer = {
   id: "9",
   text: "Let me see.",
   reasoning: "hmm",
@@ -88,7 +88,7 @@ test("a stream of responses has the events that every client needs, in their ord
     "responses-minimal-events.json",
   );
   const wanted: Record<string, unknown>[] = JSON.parse(readFileSync(path, "utf8")).slice(0, 16);
-  const sent = responsesEvents(answer, given).map(({ data }) => JSON.parse(data));
+  const sent = responsesEvents(givenAnswer, given).map(({ data }) => JSON.parse(data));
   const needed = sent.filter(({ type }) => wanted.some((one) => one.type === type));
   expect(needed.map(({ type }) => type)).toEqual(wanted.map(({ type }) => type));
   const ids = new Map([
@@ -99,15 +99,15 @@ test("a stream of responses has the events that every client needs, in their ord
     ["fc_13", "fc_9_1"],
   ]);
   for (const [index, { sequence_number: _, ...one }] of wanted.entries()) {
-    const renamed = JSON.stringify(one, (_, value) => ids.get(value) ?? value);
+    const renamed = JSON.stringify(one, (_key, value) => ids.get(value) ?? value);
     expect(needed[index]).toMatchObject(JSON.parse(renamed));
   }
   expect(sent.map(({ sequence_number }) => sequence_number)).toEqual(sent.map((_, index) => index));
 });
 
 test("answers have the fields that OpenAI's own types want, and a content that is never null", () => {
-  const { text: _, ...silent } = answer;
-  const response: Response = { ...responsesBody(answer, given), output_text: answer.text };
+  const { text: _, ...silent } = givenAnswer;
+  const response: Response = { ...responsesBody(givenAnswer, given), output_text: givenAnswer.text };
   expect(response.output.map(({ type }) => type)).toEqual([
     "reasoning",
     "message",
@@ -120,9 +120,15 @@ test("answers have the fields that OpenAI's own types want, and a content that i
     content: "",
     refusal: null,
     reasoning_content: "hmm",
-    tool_calls: answer.calls.map(({ id, ...called }) => ({ id, type: "function", function: called })),
+    tool_calls: givenAnswer.calls.map(({ id, ...called }) => ({ id, type: "function", function: called })),
   });
-  const nothing = { ...answer, text: "", calls: [], reasoning: undefined, finishReason: "length" as const };
+  const nothing = {
+    ...givenAnswer,
+    text: "",
+    calls: [],
+    reasoning: undefined,
+    finishReason: "length" as const,
+  };
   expect(responsesBody(nothing, given)).toMatchObject({
     status: "incomplete",
     incomplete_details: { reason: "max_output_tokens" },
@@ -131,14 +137,14 @@ test("answers have the fields that OpenAI's own types want, and a content that i
 });
 
 test("a stream of chat completions says the role first, each call with its place and type, the reason of the end, and the usage", () => {
-  const chunks = chatEvents(answer, given).map((event) => eventText(event));
+  const chunks = chatEvents(givenAnswer, given).map((event) => eventText(event));
   expect(chunks.at(-1)).toBe("data: [DONE]\n\n");
   const sent = chunks.slice(0, -1).map((text) => JSON.parse(text.slice("data: ".length)));
   expect(sent.map(({ choices: [choice] }) => choice?.delta)).toEqual([
     { role: "assistant", content: "" },
     { reasoning_content: "hmm" },
     { content: "Let me see." },
-    ...answer.calls.map(({ id, ...called }, index) => ({
+    ...givenAnswer.calls.map(({ id, ...called }, index) => ({
       tool_calls: [{ index, id, type: "function", function: called }],
     })),
     {},
@@ -146,6 +152,6 @@ test("a stream of chat completions says the role first, each call with its place
   ]);
   expect(sent.at(-2).choices[0].finish_reason).toBe("tool_calls");
   expect(sent.at(-1).usage).toEqual({ prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 });
-  const silent = chatEvents(answer, { ...given, includeUsage: false });
+  const silent = chatEvents(givenAnswer, { ...given, includeUsage: false });
   expect(silent).toHaveLength(chunks.length - 1);
 });

@@ -212,7 +212,7 @@ test("an endpoint that is closed gives up what is under way and says so", async 
   const begun = Promise.withResolvers<void>();
   const own = await startEndpoint({
     answer: (_, __, { signal }) =>
-      new Promise((_, reject) => {
+      new Promise((_resolve, reject) => {
         signal.addEventListener("abort", () => reject(signal.reason));
         begun.resolve();
       }),

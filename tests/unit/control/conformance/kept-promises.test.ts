@@ -31,7 +31,7 @@ test("a tool that computes keeps its promises", async () => {
 test.concurrent.for([
   ["restored", "snapshot"],
   ["replayed", "replay"],
-])("a tool whose state is %s keeps what one with state promises", async ([name, recovery], { expect }) => {
+])("a tool whose state is %s keeps what one with state promises", async ([name, recovery]) => {
   const checks = await pluginChecks(`${join(tests, "one-file", "notes.ts")}#${name}`);
   const ofState = checks.slice(checks.findIndex(({ promise }) => promise === "release"));
   for (const check of ofState) await check.run();

@@ -219,12 +219,12 @@ test("processes that begin at once, in folders with settings of their own, make 
 
 test("no more bundles are kept than a few, and those that are used stay", () => {
   const inputs = { found: [], missed: [], searched: [] };
-  const files = Array.from({ length: 40 }, (_, index) => join(folder, "many", String(index)));
-  for (const [index, file] of files.entries()) {
+  const paths = Array.from({ length: 40 }, (_, index) => join(folder, "many", String(index)));
+  for (const [index, file] of paths.entries()) {
     keepBundle(file, { code: `// ${index}`, inputs });
     const used = new Date(Date.now() - 60_000 + index);
     utimesSync(file, used, used);
-    if (index >= 5) expect(keptBundle(files[3] ?? "")).toBe("// 3");
+    if (index >= 5) expect(keptBundle(paths[3] ?? "")).toBe("// 3");
   }
   const left = readdirSync(join(folder, "many"));
   expect(left).toHaveLength(32);

@@ -11,8 +11,8 @@ async function found(ages: number[]): Promise<{ age: number; listed: number; ask
     asked += 1;
     return older(age);
   };
-  const age = await waitingAge(count, wanted, 2000);
-  return { age, listed: older(age), asked };
+  const foundAge = await waitingAge(count, wanted, 2000);
+  return { age: foundAge, listed: older(foundAge), asked };
 }
 
 test("few are listed at once", async () => {

@@ -109,7 +109,7 @@ test.each([vllm, sglang])(
     // Which replica a trajectory goes to depends on the replicas' ports, which are free ones.
     for (let at = 0; where.size < 8 && at < 200; at++) {
       const replica = await writeSomewhere(`t${at}`, 1);
-      const there = [...where.values()].filter((one) => one === replica).length;
+      const there = [...where.values()].filter((place) => place === replica).length;
       if (there < 4) where.set(`t${at}`, replica);
     }
     expect([...where.values()].sort(), "all replicas have trajectories").toEqual([0, 0, 0, 0, 1, 1, 1, 1]);

@@ -25,9 +25,9 @@ const config = modelConfig({
   max_position_embeddings: 256,
   initializer_range: 0.1,
 });
-const lora = { rank: 4, alpha: 8, targets: ["q_proj", "v_proj"] as const };
+const adapter = { rank: 4, alpha: 8, targets: ["q_proj", "v_proj"] as const };
 const rates = { learningRate: 1e-4, warmupSteps: 0, decay: "none", decaySteps: 1, finalFraction: 0 } as const;
-const settings: TrainingSettings = {
+const ppoSettings: TrainingSettings = {
   ...algorithmPresets.ppo,
   ...rates,
   rewardNormalization: "none",
@@ -61,8 +61,8 @@ async function planOf({ lora, matrices, settings, optimizerBits }: ForecastOptio
   const samples = Array.from({ length: size.count }, (_, at) => ({
     sequences: [
       {
-        tokens: Array.from({ length: size.tokens }, (_, place) => (at * 7 + place) % config.vocab_size),
-        mask: Array.from({ length: size.tokens }, (_, place) => (place === 0 ? 0 : 1)),
+        tokens: Array.from({ length: size.tokens }, (_token, place) => (at * 7 + place) % config.vocab_size),
+        mask: Array.from({ length: size.tokens }, (_token, place) => (place === 0 ? 0 : 1)),
       },
     ],
     columns: { weights: new Float32Array(size.tokens - 1).fill(0.01) },
@@ -76,19 +76,19 @@ async function planOf({ lora, matrices, settings, optimizerBits }: ForecastOptio
 test.each<[string, Partial<ForecastOptions>]>([
   ["all weights", {}],
   ["all weights, with moments of 8 bits", { optimizerBits: 8 }],
-  ["all weights, beside a critic of its own", { settings: { ...settings, critic: "model" } }],
-  ["an adapter", { lora }],
-  ["an adapter over a base in int8", { lora, matrices: "int8" }],
-  ["an adapter over a base in int4", { lora, matrices: "int4" }],
+  ["all weights, beside a critic of its own", { settings: { ...ppoSettings, critic: "model" } }],
+  ["an adapter", { lora: adapter }],
+  ["an adapter over a base in int8", { lora: adapter, matrices: "int8" }],
+  ["an adapter over a base in int4", { lora: adapter, matrices: "int4" }],
   [
     "an adapter over a base in int8, beside a critic of its own",
-    { lora, matrices: "int8", settings: { ...settings, critic: "model" } },
+    { lora: adapter, matrices: "int8", settings: { ...ppoSettings, critic: "model" } },
   ],
 ])("what an update of %s would hold is what its plan says, without its weights", async (_, given) => {
   const options: ForecastOptions = {
     config,
     matrices: "float32",
-    settings,
+    settings: ppoSettings,
     optimizerBits: 32,
     maxTokensPerRun: 90,
     ...given,
@@ -106,7 +106,7 @@ test.each<[string, Partial<ForecastOptions>]>([
 });
 
 test("of longer sequences, the least is to compute all layers again, in passes of one", () => {
-  const options = { config, matrices: "float32", settings, optimizerBits: 32 } as const;
+  const options = { config, matrices: "float32", settings: ppoSettings, optimizerBits: 32 } as const;
   const long = { ...config, max_position_embeddings: 4096 };
   const [{ usual, least } = none] = forecastUpdates({ ...options, config: long }, [
     { ...size, tokens: 2000 },
@@ -117,7 +117,7 @@ test("of longer sequences, the least is to compute all layers again, in passes o
 });
 
 test("where no way fits, the least is said alone; pairs are two answers each", () => {
-  const options = { config, matrices: "float32", settings, optimizerBits: 32 } as const;
+  const options = { config, matrices: "float32", settings: ppoSettings, optimizerBits: 32 } as const;
   const [short] = forecastUpdates({ ...options, memory: 1e8 }, [size]);
   expect(short).toEqual({ ...size, least: expect.anything() });
   expect(forecastUpdates({ ...options, available: () => 0 }, [size])[0]).not.toHaveProperty("usual");

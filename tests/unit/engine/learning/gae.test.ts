@@ -3,16 +3,16 @@ import { type Episode, generalizedAdvantages, turnAdvantages } from "../../../..
 
 /** The definition itself: Σ of surprises ahead, each times the product of γ λ on the way. */
 function byDefinition(
-  values: number[],
+  estimates: number[],
   { rewards, turns }: Episode,
   gamma: number,
   lambda: number,
   byTurn: boolean,
 ) {
-  const discounts = values.map((_, at) => !byTurn || turns[at] !== turns[at + 1]);
+  const discounts = estimates.map((_, at) => !byTurn || turns[at] !== turns[at + 1]);
   const kept = discounts.map((counts) => (counts ? gamma : 1));
-  const surprises = values.map((value, at) => rewards[at]! + kept[at]! * (values[at + 1] ?? 0) - value);
-  return values.map((_, from) => {
+  const surprises = estimates.map((value, at) => rewards[at]! + kept[at]! * (estimates[at + 1] ?? 0) - value);
+  return estimates.map((_, from) => {
     let weight = 1;
     return surprises.slice(from).reduce((sum, surprise, ahead) => {
       const term = weight * surprise;

@@ -61,7 +61,7 @@ function objectiveOf({ kind, preference, advantages: _, loss, ...settings }: Cas
   if (kind === "preference") return preferenceObjective(preference);
   const clips = { ratio: "token", clipLow: 0.2, clipHigh: 0.2, entropyCoefficient: 0 } as const;
   const custom = {
-    loss: (tensors: Parameters<typeof softGate>[0]) => softGate(tensors, { positive: 1, negative: 1.05 }),
+    loss: (given: Parameters<typeof softGate>[0]) => softGate(given, { positive: 1, negative: 1.05 }),
   };
   return policyObjective({ ...clips, ...settings, ...(loss && custom) });
 }

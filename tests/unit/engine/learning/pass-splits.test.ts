@@ -24,8 +24,8 @@ function trajectories(common: number): [TokenSequence][] {
       if (at < common) return at;
       return at < prompt ? 1000 * (group + 1) + at : 10_000 + 1000 * number + at;
     };
-    const mask = Array.from({ length }, (_, at) => Number(at >= prompt && at % 3 > 0));
-    return [{ tokens: Array.from({ length }, (_, at) => token(at)), mask }];
+    const mask = Array.from({ length }, (_token, at) => Number(at >= prompt && at % 3 > 0));
+    return [{ tokens: Array.from({ length }, (_token, at) => token(at)), mask }];
   });
 }
 

@@ -71,8 +71,8 @@ describe("a step whose longest trajectory does not fit into the memory for an up
       },
     });
     const batch = trajectories.map((trajectory) => ({ ...trajectory, truncated: true }));
-    const step = trainer.policyGradientStep(batch, { onProgress: (part) => told.push(part) });
-    const [result] = await Promise.allSettled([step]);
+    const pending = trainer.policyGradientStep(batch, { onProgress: (part) => told.push(part) });
+    const [result] = await Promise.allSettled([pending]);
     await trainer.close();
     return { result, told, referred };
   };

@@ -31,8 +31,8 @@ const shape = (vocabulary: number, layers: number) =>
 const config = shape(20_000, 8);
 const lora = { rank: 2, alpha: 4, targets: ["q_proj", "o_proj", "up_proj", "down_proj"] };
 const sequences = Array.from({ length: 4 }, (_, at) => ({
-  tokens: Array.from({ length: 48 }, (_, place) => 100 * at + place),
-  mask: Array.from({ length: 48 }, (_, place) => (place > 42 ? 1 : 0)),
+  tokens: Array.from({ length: 48 }, (_token, place) => 100 * at + place),
+  mask: Array.from({ length: 48 }, (_token, place) => (place > 42 ? 1 : 0)),
 }));
 const actions = 4 * 5;
 
@@ -61,7 +61,7 @@ test.each<[string, TrainedModel]>([
     },
     "cpu",
   );
-  const places = new Map(ran.map(({ name }, place) => [name, place]));
+  const places = new Map(ran.map(({ name }, at) => [name, at]));
   // What was fused with something is left where it was written: after what came before it.
   let place = -1;
   const nodes = neededNodes(graph)

@@ -18,7 +18,7 @@ import { createLendingSession } from "../../../../src/engine/onnx/lending-sessio
 import { peakBytes } from "../../../../src/engine/onnx/peak-memory.ts";
 import { runtimeFunctions } from "../../../../src/engine/onnx/runtime-functions.ts";
 
-const shape = (vocabulary: number, isTied: boolean) =>
+const configOf = (vocabulary: number, isTied: boolean) =>
   modelConfig({
     vocab_size: vocabulary,
     hidden_size: 16,
@@ -30,17 +30,17 @@ const shape = (vocabulary: number, isTied: boolean) =>
     tie_word_embeddings: isTied,
   });
 const sequences = Array.from({ length: 3 }, (_, at) => ({
-  tokens: Array.from({ length: 20 }, (_, place) => 10 * at + place),
-  mask: Array.from({ length: 20 }, (_, place) => (place > 12 ? 1 : 0)),
+  tokens: Array.from({ length: 20 }, (_token, place) => 10 * at + place),
+  mask: Array.from({ length: 20 }, (_token, place) => (place > 12 ? 1 : 0)),
 }));
 const actions = 3 * 7;
 
 test.each([
-  ["a head that is the embedding", shape(300, true), {}],
-  ["a head of its own", shape(300, false), {}],
-  ["a head in parts that is the embedding", shape(70_000, true), {}],
-  ["a head in parts of its own", shape(70_000, false), {}],
-  ["layers computed again", shape(300, true), { recompute: true }],
+  ["a head that is the embedding", configOf(300, true), {}],
+  ["a head of its own", configOf(300, false), {}],
+  ["a head in parts that is the embedding", configOf(70_000, true), {}],
+  ["a head in parts of its own", configOf(70_000, false), {}],
+  ["layers computed again", configOf(300, true), { recompute: true }],
 ])("gradients are added to what lies where they are written: %s", async (_, config, how) => {
   const runtime = (await runtimeFunctions())!;
   const weights = randomModelWeights(config, 1);
@@ -55,7 +55,7 @@ test.each([
   };
   const sums = new Map(
     Array.from(weights, ([name, { shape, data }]) => {
-      const numbers = Float32Array.from({ length: data.length }, (_, at) => Math.sin(at + 1));
+      const numbers = Float32Array.from({ length: data.length }, (_number, at) => Math.sin(at + 1));
       return [name, { shape, data: numbers }];
     }),
   );
@@ -86,7 +86,7 @@ test.each([
 });
 
 test("a gradient is added as soon as it is complete, so that none is held beside its sum", () => {
-  const config = { ...shape(300, true), hidden_size: 64, intermediate_size: 256, num_hidden_layers: 24 };
+  const config = { ...configOf(300, true), hidden_size: 64, intermediate_size: 256, num_hidden_layers: 24 };
   const sizes = passSizes([[{ tokens: [1, 2, 3, 4], mask: [0, 0, 1, 1] }]]);
   const held = (adds: boolean) => {
     const { graph, trains } = trainingModel({ config, adds }, supervisedObjective);

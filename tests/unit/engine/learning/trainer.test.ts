@@ -218,8 +218,15 @@ test("preference steps put the chosen answer ahead", async () => {
   const state = copyTrainerState(freshTrainerState({ config: tiny }, initial));
   const plans: StepPlan[] = [];
   const onPlan = (plan: StepPlan) => plans.push(plan);
-  const reference = async () => initial;
-  const trainer = createTrainer({ config: tiny, state, settings, seed: 1, reference, onPlan });
+  const initialWeights = async () => initial;
+  const trainer = createTrainer({
+    config: tiny,
+    state,
+    settings,
+    seed: 1,
+    reference: initialWeights,
+    onPlan,
+  });
   const answer = (...tokens: number[]) => ({
     tokens: [5, 6, ...tokens],
     mask: [0, 0, ...tokens.map(() => 1)],

@@ -155,7 +155,7 @@ test("where no way fits, the one that needs least is told, though others compute
 
 test("what an update holds is told before it begins, and refused beyond the trainer's memory", async () => {
   const plans: StepPlan[] = [];
-  await updated({ onPlan: (plan) => plans.push(plan) });
+  await updated({ onPlan: (told) => plans.push(told) });
   const [plan] = plans;
   expect(plans).toHaveLength(1);
   expect(plan).toMatchObject({ runs: 1, recomputed: 0, layers: config.num_hidden_layers, gradients: 0 });

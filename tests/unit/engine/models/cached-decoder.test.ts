@@ -29,7 +29,7 @@ import { relativeError } from "../../torch-fixtures.ts";
 
 const work = temporaryFolder();
 
-const shape = {
+const sizes = {
   vocab_size: 50,
   hidden_size: 32,
   num_hidden_layers: 3,
@@ -69,7 +69,7 @@ async function trainingLogProbabilities(config: ModelConfig, weights: Map<string
   const outputs = await session.run({ ...Object.fromEntries(weights), ...feeds });
   const logprobs = outputs.floats("logprobs").slice();
   await session.close();
-  const starts = sequences.map((_, row) =>
+  const starts = sequences.map((_tokens, row) =>
     sequences.slice(0, row).reduce((total, { length }) => total + length, 0),
   );
   return (row: number, at: number) =>
@@ -179,7 +179,7 @@ const variants: [string, Partial<ModelConfig>][] = [
 ];
 
 test.each(variants)("reading with a cache agrees with the training forward: %s", async (_, settings) => {
-  const config = modelConfig({ ...shape, ...settings });
+  const config = modelConfig({ ...sizes, ...settings });
   const weights = randomModelWeights(config, 3);
   const expected = await trainingLogProbabilities(config, weights);
   for (const part of [1, 7, 64]) {
@@ -196,7 +196,7 @@ test.each<[FloatType, number]>([
   ["BF16", 16],
   ["F16", 16],
 ])("weights of %s that stay in their file give what they give widened: heads of %d", async (dtype, size) => {
-  const config = modelConfig({ ...shape, num_key_value_heads: 2, head_dim: size });
+  const config = modelConfig({ ...sizes, num_key_value_heads: 2, head_dim: size });
   const folder = await mkdtemp(join(work, dtype));
   const path = join(folder, "model.safetensors");
   await writeSafetensors(path, randomModelWeights(config, 3), { dtype });
@@ -215,7 +215,7 @@ test.each<[FloatType, number]>([
 });
 
 test("refuses weights that are not those of the configuration", async () => {
-  const config = modelConfig(shape);
+  const config = modelConfig(sizes);
   const weights = randomModelWeights({ ...config, intermediate_size: 40 }, 3);
   await expect(createCachedDecoder(config, { tensors: weights }, { threads: 1 })).rejects.toThrow(
     "mlp.gate_proj.weight should be [48, 32]",

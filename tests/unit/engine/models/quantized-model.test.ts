@@ -20,7 +20,7 @@ import { createDecoderCache } from "../../../../src/engine/sampling/key-value-ca
 import { quantizedFolder } from "../../../support/quantized-model.ts";
 import { noise } from "../onnx/finite-differences.ts";
 
-const config = modelConfig({
+const tiedConfig = modelConfig({
   vocab_size: 70,
   hidden_size: 64,
   num_hidden_layers: 3,
@@ -57,9 +57,9 @@ async function openEngine(config: ModelConfig, { weights, base }: Frozen) {
 }
 
 /** Supervised updates on all but each sequence's first token. */
-function requestOf(sequences: readonly { tokens: number[]; mask: number[] }[]) {
-  const count = sequences.reduce((total, { tokens }) => total + tokens.length - 1, 0);
-  const samples = sequences.map((sequence) => ({
+function requestOf(batch: readonly { tokens: number[]; mask: number[] }[]) {
+  const count = batch.reduce((total, { tokens }) => total + tokens.length - 1, 0);
+  const samples = batch.map((sequence) => ({
     sequences: [sequence],
     columns: { weights: new Float32Array(sequence.tokens.length - 1).fill(1 / count) },
   }));
@@ -69,7 +69,7 @@ function requestOf(sequences: readonly { tokens: number[]; mask: number[] }[]) {
 test.each(["int8", "int4"] as const)(
   "%s: what is trained is what is sampled from, and what the file says",
   async (kind) => {
-    const folder = await quantizedFolder(config, kind);
+    const folder = await quantizedFolder(tiedConfig, kind);
     expect(storedQuantization(folder)).toBe(kind);
     const frozen = await readFrozenWeights(folder);
     expect(frozen.base?.frozen.get("model.layers.0.mlp.up_proj.weight")).toMatchObject({
@@ -79,8 +79,8 @@ test.each(["int8", "int4"] as const)(
     expect([...frozen.weights.keys()].filter((name) => name.endsWith("_proj.weight"))).toEqual(
       [0, 1, 2].map((layer) => `model.layers.${layer}.mlp.down_proj.weight`),
     );
-    const engine = await openEngine(config, frozen);
-    const widened = await openEngine(config, { weights: await readWeights(folder) });
+    const engine = await openEngine(tiedConfig, frozen);
+    const widened = await openEngine(tiedConfig, { weights: await readWeights(folder) });
     const scores = await engine.score(sequences, "policy");
     const expected = await widened.score(sequences, "policy");
     scores.forEach(({ logProbabilities }, row) => {
@@ -89,7 +89,7 @@ test.each(["int8", "int4"] as const)(
     const reference = await engine.score(sequences, "reference");
     expect(largestGap(reference[0]!.logProbabilities, scores[0]!.logProbabilities)).toBeGreaterThan(1e-3);
 
-    const sampled = await sampledLogProbabilities(config, folder);
+    const sampled = await sampledLogProbabilities(tiedConfig, folder);
     sampled.forEach((logProbabilities, row) => {
       expect(largestGap(logProbabilities, scores[row]!.logProbabilities)).toBeLessThan(1e-4);
     });
@@ -117,7 +117,7 @@ test.each([
   "%s: a base of %s that stays as it is trains as its float32, to the last bit",
   async (dtype, model_type, isTied) => {
     // The head's rows come in parts.
-    const large = { ...config, model_type, vocab_size: 9000, tie_word_embeddings: isTied };
+    const large = { ...tiedConfig, model_type, vocab_size: 9000, tie_word_embeddings: isTied };
     const folder = await mkdtemp(join(tmpdir(), "everturn-half-"));
     await writeWeights(folder, randomModelWeights(large, 1), { dtype, shardBytes: 300_000 });
     expect(await readFrozenWeights(folder)).not.toHaveProperty("base"); // so small a one is widened
@@ -188,7 +188,7 @@ test.each(dense)("%s of few bits computes as its numbers do", async (model_type)
 test("experts of few bits compute as their numbers do, also without a token", async () => {
   const experts = { num_experts: 6, num_experts_per_tok: 2, moe_intermediate_size: 32, norm_topk_prob: true };
   const mixture = modelConfig({
-    ...config,
+    ...tiedConfig,
     model_type: "qwen3_moe",
     num_hidden_layers: 1,
     layer_types: ["full_attention"],
@@ -202,9 +202,9 @@ test("experts of few bits compute as their numbers do, also without a token", as
 
 test("a sequence that is attended to in tiles trains over few bits as over their numbers", async () => {
   const long = {
-    ...config,
+    ...tiedConfig,
     num_hidden_layers: 1,
-    layer_types: config.layer_types.slice(0, 1),
+    layer_types: tiedConfig.layer_types.slice(0, 1),
     max_position_embeddings: 2048,
   };
   const folder = await quantizedFolder(long, "int4");
@@ -229,7 +229,7 @@ async function sampledLogProbabilities(config: ModelConfig, folder: string): Pro
   const found = sequences.map(({ tokens }) => new Float32Array(tokens.length - 1));
   cache.arrange([0, 1, 2], [64, 64, 64]);
   for (let at = 0; at < 29; at++) {
-    const tokens = sequences.map(({ tokens }) => [tokens[at] ?? 0]);
+    const tokens = sequences.map((sequence) => [sequence.tokens[at] ?? 0]);
     const past = { ...cache.view(0, 3), capacity: cache.capacity(), lengths: [at, at, at] };
     const { logits } = await model.run({ tokens, past, adapter });
     found.forEach((logProbabilities, row) => {

@@ -142,9 +142,13 @@ test("attention to keys and values of 8 bits is attention to the numbers that th
       graph.input(name, isRounded ? "int8" : "float32", [rows, groups, capacity, size]);
     const scale = (name: string) => graph.input(name, "float32", [groups, size]);
     const queries = input("queries", heads * size);
-    const fresh = [queries, input("freshKeys", groups * size), input("freshValues", groups * size)] as const;
+    const freshInputs = [
+      queries,
+      input("freshKeys", groups * size),
+      input("freshValues", groups * size),
+    ] as const;
     const { attended, keys, values } = groupQueryAttention(
-      fresh,
+      freshInputs,
       defined({
         heads,
         groups,

@@ -52,12 +52,12 @@ export async function gradientError(
     ),
   );
   const forwardSession = await createSession(modelBytes(forward), { threads: 1 });
-  const { shape } = (await forwardSession.run(feeds)).tensor("y");
+  const { shape: outputShape } = (await forwardSession.run(feeds)).tensor("y");
   const weights = noise(
-    shape.reduce((a, b) => a * b, 1),
+    outputShape.reduce((a, b) => a * b, 1),
     9,
   );
-  const analytic = await session.run({ ...feeds, seed: { shape, data: weights } });
+  const analytic = await session.run({ ...feeds, seed: { shape: outputShape, data: weights } });
   const lossAt = async () =>
     (await forwardSession.run(feeds)).floats("y").reduce((sum, value, at) => sum + value * weights[at]!, 0);
 

@@ -365,7 +365,7 @@ test("rows of a table that other steps use too are given apart, and come to the 
   });
   const [inParts, alone] = gradientsWithRows(loss, [table, lonely]);
   graph.output("dense", inParts!.gradient);
-  expect(inParts!.rows.map((rows) => rows.numbers)).toEqual([numbers]);
+  expect(inParts!.rows.map((part) => part.numbers)).toEqual([numbers]);
   graph.output("rows", inParts!.rows[0]!.updates);
   expect(alone!.rows).toEqual([]);
   graph.output("alone", alone!.gradient);

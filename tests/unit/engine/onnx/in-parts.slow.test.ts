@@ -20,11 +20,11 @@ test("a graph of very many nodes is given to the runtime in parts, and computes 
     steps.push(add(mul(steps.at(-1)!, 0.5), steps[Math.max(0, step - 400)]!));
   }
   const [first, last] = [steps[10]!, steps.at(-1)!];
-  const { carried } = loop(graph, [graph.ints([3]), "turns"], [last], ({ carried, outer }) => ({
+  const { carried: results } = loop(graph, [graph.ints([3]), "turns"], [last], ({ carried, outer }) => ({
     carried: [add(carried[0]!, outer(first))],
   }));
   graph.output("middle", steps[3000]!);
-  graph.output("looped", reshape(carried[0]!, ["rows"]));
+  graph.output("looped", reshape(results[0]!, ["rows"]));
   graph.output("isOne", isOne);
   expect(graph.nodes.length).toBeGreaterThan(10_000);
   expect(inParts(graph, graph.nodes).length).toBeLessThan(50);

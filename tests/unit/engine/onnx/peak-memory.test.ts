@@ -34,7 +34,8 @@ test("checkpoints keep their inputs alone", () => {
   const peak = (kept: boolean) => {
     const graph = createGraph();
     const weights = Array.from({ length: 8 }, (_, at) => graph.input(`w${at}`, "float32", [16, 16]));
-    const layer = (x: FloatValue, weight: FloatValue) => exp(sigmoid(exp(sigmoid(linear(x, weight)))));
+    const layer = (input: FloatValue, weight: FloatValue) =>
+      exp(sigmoid(exp(sigmoid(linear(input, weight)))));
     let x = graph.input("x", "float32", ["rows", 16]);
     for (const weight of weights) {
       const input = x;

@@ -20,7 +20,7 @@ const [out, input] = [24, 96];
 
 type Held = QuantizedMatrix & { values: Uint8Array; scales: Float32Array; minimums?: Float32Array };
 
-function matrix(bits: 4 | 8, block: number, hasMinimums: boolean): Held {
+function quantizedMatrix(bits: 4 | 8, block: number, hasMinimums: boolean): Held {
   const bytes = (out * input * bits) / 8;
   const blocks = (out * input) / block;
   const values = Uint8Array.from(noise(bytes, 3), (value) => Math.floor((value + 1) * 128) & 255);
@@ -63,7 +63,7 @@ const kinds = [
 ] as const;
 
 test.each(kinds)("%i bits in blocks of %i (minimums: %s) are what they stand for", async (...kind) => {
-  const weight = matrix(...kind);
+  const weight = quantizedMatrix(...kind);
   const graph = createGraph();
   const x = graph.input("x", "float32", ["rows", input]);
   const bias = graph.floats(noise(out, 7));
@@ -84,11 +84,11 @@ test.each(kinds)("%i bits in blocks of %i (minimums: %s) are what they stand for
   expectClose(outputs.floats("whole"), numbers, 1e-7);
   expectClose(outputs.floats("part"), rows(5, 9), 1e-7);
   expectClose(outputs.floats("gathered"), [...rows(3, 4), ...rows(0, 1), ...rows(3, 4)], 1e-7);
-  const productsOf = (data: Float32Array, matrix = numbers) =>
+  const productsOf = (inputs: Float32Array, matrix = numbers) =>
     Array.from({ length: 3 * out }, (_, at) => {
       const [row, unit] = [Math.floor(at / out), at % out];
       const own = matrix.slice(unit * input, (unit + 1) * input);
-      const products = own.map((number, column) => number * data[row * input + column]!);
+      const products = own.map((number, column) => number * inputs[row * input + column]!);
       return products.reduce((sum, one) => sum + one, noise(out, 7)[unit]!);
     });
   const expected = productsOf(data);
@@ -99,7 +99,7 @@ test.each(kinds)("%i bits in blocks of %i (minimums: %s) are what they stand for
   // Rows are rounded as they meet what a number of the matrix is off the middle of its block.
   const middles = middlesOf(weight);
   const rounded = roundedTo8Bits(data, weight.block);
-  const ofMiddles = (rows: Float32Array) => productsOf(rows, middles);
+  const ofMiddles = (inputRows: Float32Array) => productsOf(inputRows, middles);
   const [kept, lost] = [ofMiddles(data), ofMiddles(rounded)];
   const sums = productsOf(rounded).map((sum, at) => sum + kept[at]! - lost[at]!);
   expectClose(outputs.floats("rounded"), sums, 1e-6);
@@ -107,7 +107,7 @@ test.each(kinds)("%i bits in blocks of %i (minimums: %s) are what they stand for
     const [row, column] = [Math.floor(at / input), at % input];
     const terms = Array.from(
       { length: out },
-      (_, unit) => 2 * expected[row * out + unit]! * numbers[unit * input + column]!,
+      (_term, unit) => 2 * expected[row * out + unit]! * numbers[unit * input + column]!,
     );
     return terms.reduce((sum, one) => sum + one, 0);
   });
@@ -132,7 +132,10 @@ test.each(kinds.flatMap((kind) => waysOfProcessor.map((way) => [way, ...kind] as
   "%s: %i bits in blocks of %i (minimums: %s): a row's product is the same in any batch",
   async (way, ...kind) => {
     const graph = createGraph();
-    graph.output("y", quantizedLinear(graph.input("x", "float32", ["rows", input]), matrix(...kind), way));
+    graph.output(
+      "y",
+      quantizedLinear(graph.input("x", "float32", ["rows", input]), quantizedMatrix(...kind), way),
+    );
     const session = await createSession(modelBytes(graph));
     const count = 37;
     const data = noise(count * input, 6);
@@ -158,7 +161,7 @@ test.each(["parts", "halves"] as const)(
   "%s: a row of zeros gives zeros, one of large numbers loses no more than others",
   async (way) => {
     const graph = createGraph();
-    const weight = matrix(8, 32, false);
+    const weight = quantizedMatrix(8, 32, false);
     graph.output("y", quantizedLinear(graph.input("x", "float32", ["rows", input]), weight, way));
     const session = await createSession(modelBytes(graph));
     const data = new Float32Array(2 * input);

@@ -45,7 +45,7 @@ function graphOf(distribution: Distribution) {
 }
 
 // In each of the parts, at their edges too.
-const targets = [0, partSize - 1, partSize, 2 * partSize, vocabulary - 1];
+const targetTokens = [0, partSize - 1, partSize, 2 * partSize, vocabulary - 1];
 
 const noiseOf = (count: number, seed: number, factor = 1) =>
   noise(count, seed).map((value) => factor * value);
@@ -64,7 +64,7 @@ async function numbersOf(scale: number) {
   const outputs = await session.run({
     hidden: { shape: [rows, size], data: hidden },
     head: { shape: [vocabulary, size], data: head },
-    targets: { shape: [rows], data: BigInt64Array.from(targets, BigInt) },
+    targets: { shape: [rows], data: BigInt64Array.from(targetTokens, BigInt) },
     chosenWeights: { shape: [rows], data: chosenWeights },
     entropyWeights: { shape: [rows], data: entropyWeights },
   });
@@ -92,18 +92,18 @@ function reference(scale: number): Record<string, Float64Array> {
     const largest = logits.reduce((most, logit) => Math.max(most, logit), Number.NEGATIVE_INFINITY);
     const logSum = largest + Math.log(logits.reduce((sum, logit) => sum + Math.exp(logit - largest), 0));
     const entropy = logits.reduce((sum, logit) => sum - Math.exp(logit - logSum) * (logit - logSum), 0);
-    found.logProbabilities[row] = logits[targets[row]!]! - logSum;
+    found.logProbabilities[row] = logits[targetTokens[row]!]! - logSum;
     found.entropies[row] = entropy;
     logits.forEach((logit, token) => {
       const probability = Math.exp(logit - logSum);
-      const gradients = {
-        chosen: chosenWeights[row]! * ((token === targets[row] ? 1 : 0) - probability),
+      const slopes = {
+        chosen: chosenWeights[row]! * ((token === targetTokens[row] ? 1 : 0) - probability),
         entropy: -entropyWeights[row]! * probability * (logit - logSum + entropy),
       };
       for (const at of columns) {
         for (const name of ["chosen", "entropy"] as const) {
-          found[`${name}/hidden`][row * size + at]! += gradients[name] * head[token * size + at]!;
-          found[`${name}/head`][token * size + at]! += gradients[name] * hidden[row * size + at]!;
+          found[`${name}/hidden`][row * size + at]! += slopes[name] * head[token * size + at]!;
+          found[`${name}/head`][token * size + at]! += slopes[name] * hidden[row * size + at]!;
         }
       }
     });
@@ -130,7 +130,7 @@ test("the gradient of a head that is trained is made last: what others keep on t
   const x = made.input("x", "float32", ["rows", size]);
   const weights = Array.from({ length: 8 }, (_, at) => made.input(`w${at}`, "float32", [size, size]));
   const head = made.input("head", "float32", [vocabulary, size]);
-  const hidden = weights.reduce((rows, weight) => sigmoid(linear(rows, weight)), x);
+  const hidden = weights.reduce((states, weight) => sigmoid(linear(states, weight)), x);
   const { logProbabilities } = inParts(hidden, head, made.input("targets", "int64", ["rows"]));
   const parameters = [...weights, head];
   gradients(reduceSum(logProbabilities), parameters).forEach((gradient, at) => {

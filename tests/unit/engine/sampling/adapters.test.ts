@@ -106,8 +106,8 @@ test("versions with other adapters sample at the same time, each with its own", 
 
 test("with keys and values of 8 bits, whose scales an adapter's version shares, it doesn't count which came first", async () => {
   const wide = { ...config, head_dim: 16 };
-  const weights = randomModelWeights(wide, 3);
-  const model = { config: wide, weights, base: await modelFolder(wide, weights) };
+  const wideWeights = randomModelWeights(wide, 3);
+  const model = { config: wide, weights: wideWeights, base: await modelFolder(wide, wideWeights) };
   const versions = [await adapter("rounded", 4, 1, model), await adapter("also rounded", 4, 2, model)];
   const roundedBy = Array.from({ length: 60 }, (_, at) => (7 * at * at + at) % 50);
   const found = [];

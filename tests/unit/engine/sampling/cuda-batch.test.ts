@@ -18,7 +18,7 @@ const tensors = randomModelWeights(config, 5);
 const prompts = Array.from({ length: 11 }, (_, number) =>
   Array.from(
     { length: 20 + 23 * number },
-    (_, at) => (5 * at * at + 3 * at + (at < 150 ? 0 : number)) % config.vocab_size,
+    (_token, at) => (5 * at * at + 3 * at + (at < 150 ? 0 : number)) % config.vocab_size,
   ),
 );
 

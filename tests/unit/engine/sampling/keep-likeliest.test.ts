@@ -19,7 +19,7 @@ function bySorting(weights: Float32Array, options: LikeliestOptions): number[] {
   return kept.sort((a, b) => a - b);
 }
 
-const options: LikeliestOptions[] = [
+const combinations: LikeliestOptions[] = [
   ...[1, 2, 40, 2000, 1e6].map((topK) => ({ topK })),
   ...[1e-9, 0.1, 0.5, 0.9, 0.999].map((topP) => ({ topP })),
   ...[0.01, 0.5, 1].map((minP) => ({ minP })),
@@ -41,7 +41,7 @@ const shapes: [string, (noise: number, token: number) => number][] = [
 
 test.each(shapes)("what is left is what sorting everything leaves: %s", (_, weigh) => {
   const weights = noise(vocabulary, 3).map(weigh);
-  for (const option of options) {
+  for (const option of combinations) {
     const kept = keepLikeliest(weights, option);
     expect(
       [...kept].sort((a, b) => a - b),

@@ -15,14 +15,14 @@ const architecture = {
   max_position_embeddings: 64,
 };
 const tokenizer = join(import.meta.dirname, "../tokens/fixtures/tokenizer");
-const config = { tokenizer, architecture };
+const randomConfig = { tokenizer, architecture };
 const sampling = { temperature: 1, maxTokens: 8 };
 const key = { seed: 1, trajectory: "t", turn: 0 };
 
 test("writes the folder of a new policy, the same for the same seed", async () => {
-  await policy.initialize(join(folder, "a"), config, 1);
-  await policy.initialize(join(folder, "b"), config, 1);
-  await policy.initialize(join(folder, "c"), config, 2);
+  await policy.initialize(join(folder, "a"), randomConfig, 1);
+  await policy.initialize(join(folder, "b"), randomConfig, 1);
+  await policy.initialize(join(folder, "c"), randomConfig, 2);
   const files = [
     "config.json",
     "generation_config.json",
@@ -51,7 +51,7 @@ test("writes the folder of a new policy, the same for the same seed", async () =
 test("generates with each version's own weights", async () => {
   const first = join(folder, "v0");
   const next = join(folder, "v1");
-  await policy.initialize(first, config, 1);
+  await policy.initialize(first, randomConfig, 1);
   const weights = await readSafetensors(join(first, "model.safetensors"));
   const other = new Map(
     [...weights].map(([name, { shape, data }]) => [name, { shape, data: data.map((value) => -3 * value) }]),
@@ -59,7 +59,7 @@ test("generates with each version's own weights", async () => {
   await writeNextPolicyFolder(next, first, other);
   expect(await readdir(next)).toEqual(await readdir(first));
 
-  const opened = await policy.open(next, config);
+  const opened = await policy.open(next, randomConfig);
   await Promise.all([opened.load(0, first), opened.load(1, next), opened.load(1, next)]);
   const { tokens } = opened.framePrompt([{ role: "user", content: "1 + 2" }], []);
   const [a, b] = await Promise.all(
@@ -72,7 +72,7 @@ test("generates with each version's own weights", async () => {
 
 test("an action's text leaves out the token that ends it", async () => {
   const path = join(folder, "stop");
-  await policy.initialize(path, config, 1);
+  await policy.initialize(path, randomConfig, 1);
   const weights = await readSafetensors(join(path, "model.safetensors"));
   // A model that ends every action at once: all hidden states are ones, and only <|im_end|> likes ones.
   weights.get("model.embed_tokens.weight")?.data.fill(1);
@@ -85,7 +85,7 @@ test("an action's text leaves out the token that ends it", async () => {
     .fill(1, 2 * 32, 3 * 32);
   const ended = join(folder, "ended");
   await writeNextPolicyFolder(ended, path, weights);
-  const opened = await policy.open(ended, config);
+  const opened = await policy.open(ended, randomConfig);
   await opened.load(0, ended);
   const { tokens } = opened.framePrompt([{ role: "user", content: "1 + 2" }], []);
   const action = await opened.generate({ tokens, version: 0, sampling, key });
@@ -96,12 +96,12 @@ test("an action's text leaves out the token that ends it", async () => {
 
 test("a stop token of the pipeline, and one of generation_config.json, end an action", async () => {
   const path = join(folder, "stop-tokens");
-  await policy.initialize(path, config, 1);
+  await policy.initialize(path, randomConfig, 1);
   const file = join(path, "generation_config.json");
   const read = async () => JSON.parse(await readFile(file, "utf8"));
   expect((await read()).eos_token_id).toBe(2);
   const generate = async () => {
-    const opened = await policy.open(path, config);
+    const opened = await policy.open(path, randomConfig);
     await opened.load(0, path);
     const { tokens } = opened.framePrompt([{ role: "user", content: "1 + 2" }], []);
     const action = await opened.generate({ tokens, version: 0, sampling, key });
@@ -123,7 +123,11 @@ test("a stop token of the pipeline, and one of generation_config.json, end an ac
   await policy.initialize(target, { model: path, stopTokens: [stop] }, 1);
   const kept = JSON.parse(await readFile(join(target, "generation_config.json"), "utf8"));
   expect(kept.eos_token_id).toEqual([2, free.tokens[3], free.tokens[1]]);
-  const unknown = policy.initialize(join(folder, "unknown"), { ...config, stopTokens: ["<|no such|>"] }, 1);
+  const unknown = policy.initialize(
+    join(folder, "unknown"),
+    { ...randomConfig, stopTokens: ["<|no such|>"] },
+    1,
+  );
   await expect(unknown).rejects.toThrow("contains “<|no such|>”, which is not in the vocabulary");
 });
 

@@ -65,7 +65,7 @@ test.each([
   const folder = await modelFolder(model, randomModelWeights(model, 3));
   // With room for 800 positions, three of them give way.
   const [ample, scarce] = [await open(model, folder, 2 ** 20), await open(model, folder, 800)];
-  const all = Array.from({ length: 8 }, (_, index) => index);
+  const all = Array.from({ length: 8 }, (_sample, index) => index);
   const begun: number[] = [];
   const sampleAll = (sampler: Sampler) =>
     Promise.all(
@@ -172,7 +172,7 @@ test.runIf(process.platform === "linux")(
       );
       runs.length = 0;
       while (batch.size() > 0) await batch.step();
-      const read = runs.filter(({ length = 0 }) => length > 1).flatMap(({ tokens }) => tokens);
+      const read = runs.filter(({ length = 0 }) => length > 1).flatMap((one) => one.tokens);
       return { samples, read: read.flat().length };
     };
     const [first, more] = [request(2).tokens, request(5).tokens.slice(0, 50)];

@@ -20,7 +20,7 @@ const prompts = (common: number, count: number, length: number) =>
   new Map(
     Array.from({ length: count }, (_, number) => [
       number,
-      Array.from({ length }, (_, at) => (7 * at * at + 13 * at + (at < common ? 0 : number + 1)) % 50),
+      Array.from({ length }, (_token, at) => (7 * at * at + 13 * at + (at < common ? 0 : number + 1)) % 50),
     ]),
   );
 

@@ -62,8 +62,8 @@ export async function open(
 }
 
 /** Prompts of 1 to 300 tokens; groups of three have the same one. */
-export function promptOf(trajectory: number): number[] {
-  const group = Math.floor(trajectory / 3);
+export function promptOf(index: number): number[] {
+  const group = Math.floor(index / 3);
   const length = [1, 63, 64, 65, 130, 300][group % 6]!;
   return Array.from({ length }, (_, at) => (7 * at * at + 13 * at + 29 * group) % 50);
 }

@@ -383,7 +383,7 @@ test("a constraint decides what may come, alone and beside free sequences, and i
 test("a request is told of its tokens as they are sampled, but for the last", async () => {
   const sampler = await open(2);
   const told: number[] = [];
-  const onProgress = (tokens: number) => void told.push(tokens);
+  const onProgress = (count: number) => void told.push(count);
   const { tokens } = await sampler.generate({ ...greedy(cases[0]!.prompt, "told"), onProgress });
   expect(told).toEqual(tokens.slice(1).map((_, index) => index + 1));
   expect(told.length).toBeGreaterThan(0);

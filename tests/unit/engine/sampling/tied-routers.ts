@@ -42,11 +42,11 @@ export const mixture = (head_dim: number, num_hidden_layers = 4) =>
 export const config = mixture(16);
 
 /** Routers whose experts come in pairs that are alike but for the last digits: of three chosen ones, one is half of a pair. */
-export function pairedRouters(config: ModelConfig) {
-  const weights = randomModelWeights(config, 5);
+export function pairedRouters(architecture: ModelConfig) {
+  const weights = randomModelWeights(architecture, 5);
   for (const [name, { data }] of weights) {
     if (!name.endsWith(".mlp.gate.weight")) continue;
-    const width = config.hidden_size;
+    const width = architecture.hidden_size;
     for (let expert = 0; expert < experts; expert += 2)
       for (let at = 0; at < width; at++)
         data[(expert + 1) * width + at] = data[expert * width + at]! * (1 + 1e-7 * ((7 * at) % 5));
@@ -60,12 +60,12 @@ afterAll(async () => {
 });
 
 export async function open(
-  config: ModelConfig,
+  architecture: ModelConfig,
   { positions = 10_000, device = "cpu" }: { positions?: number; device?: "cpu" | "webgpu" } = {},
 ): Promise<Sampler> {
-  const keyValueBytes = positions * bytesOfPosition(config);
+  const keyValueBytes = positions * bytesOfPosition(architecture);
   const sampler = createSampler({
-    config,
+    config: architecture,
     slots: 16,
     stopTokens: [],
     threads: 2,
@@ -74,13 +74,19 @@ export async function open(
     target: { device },
   });
   opened.push(sampler);
-  await sampler.load(0, await modelFolder(config, pairedRouters(config)));
+  await sampler.load(0, await modelFolder(architecture, pairedRouters(architecture)));
   return sampler;
 }
 
-export function train(config: ModelConfig): OpenTrainingEngine {
-  const state = freshTrainerState({ config }, pairedRouters(config), 2);
-  const engine = createTrainingEngine({ config, state, threads: 2, gradientClip: 1, weightDecay: 0 });
+export function train(architecture: ModelConfig): OpenTrainingEngine {
+  const state = freshTrainerState({ config: architecture }, pairedRouters(architecture), 2);
+  const engine = createTrainingEngine({
+    config: architecture,
+    state,
+    threads: 2,
+    gradientClip: 1,
+    weightDecay: 0,
+  });
   opened.push(engine);
   return engine;
 }

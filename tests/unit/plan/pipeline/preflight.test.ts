@@ -292,8 +292,10 @@ test("validate says when an update can't be had with the memory that the trainer
   );
   expect(await notes("--set", "trainer.config.memory=100", "--set", "steps=0")).toEqual([]);
   const vast = { hidden_size: 8192, num_hidden_layers: 128, intermediate_size: 65_536 };
-  const given = Object.entries(vast).map(([key, value]) => `policy.config.architecture.${key}=${value}`);
-  expect(await notes("--set", "steps=0", ...given.flatMap((one) => ["--set", one]))).toEqual([
+  const architecture = Object.entries(vast).map(
+    ([key, value]) => `policy.config.architecture.${key}=${value}`,
+  );
+  expect(await notes("--set", "steps=0", ...architecture.flatMap((one) => ["--set", one]))).toEqual([
     expect.stringMatching(
       /^memory: sampling would hold 927,758 MB of weights and at least .* SAMPLING_MEMORY_SHORT$/,
     ),

@@ -109,9 +109,9 @@ test.for([
 ] as const)("a reward that answers %s is named as what it is", async ([expression, said]) => {
   const entry = writePlugin(`{ score: () => (${expression}) }`);
   const host = createHost("reward", settingsOfHost(plan, "reward"), () => {});
-  const [resolved] = plan.rewards;
-  if (resolved === undefined) throw new Error("The plan has no reward.");
-  const reward = await openReward({ ...resolved, entry }, resolved.calls, host, () => {});
+  const [resolvedReward] = plan.rewards;
+  if (resolvedReward === undefined) throw new Error("The plan has no reward.");
+  const reward = await openReward({ ...resolvedReward, entry }, resolvedReward.calls, host, () => {});
   onTestFinished(reward.close);
   const task = { data_source: "", prompt: [], reward_model: { ground_truth: "" } };
   const scoring = reward.plugin.score({

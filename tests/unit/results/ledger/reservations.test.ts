@@ -11,7 +11,7 @@ import { reservationRow } from "../../../../src/run/store/keys.ts";
 import { openRunStore } from "../../../../src/run/store/open-run-store.ts";
 import { openStore } from "../../../../src/run/store/open-store.ts";
 import { counting } from "../../../support/asked.ts";
-import { spoil, startObjects } from "../../../support/object-store.ts";
+import { spoilObject, startObjects } from "../../../support/object-store.ts";
 import { openBackend } from "../../../support/open-backend.ts";
 import { samplePlan } from "../../../support/sample-plan.ts";
 import { temporaryFolder } from "../../../support/temporary-folder.ts";
@@ -25,7 +25,7 @@ const group = (step: number, ...numbers: number[]): Reservation => ({
   stage: stepStage(step),
   groups: numbers.map((number) => ({ task: `task-0000${number}`, samples: [0, 1], number })),
 });
-const numbers = (reservations: Reservation[]) =>
+const numbersOf = (reservations: Reservation[]) =>
   reservations.flatMap(({ groups }) => groups.map(({ number }) => number)).sort();
 
 test("what was reserved is known at once and whole, by whoever and however often, where listings lag for minutes", async () => {
@@ -34,11 +34,11 @@ test("what was reserved is known at once and whole, by whoever and however often
   if (store === undefined || other === undefined) throw new Error("two stores");
   const orders = [group(1, 1, 2), group(1, 3), group(1, 1, 2), group(1, 4), group(1, 2, 4, 5), group(3, 6)];
   await Promise.all(orders.flatMap((order) => [reserve(store, order), reserve(other, order)]));
-  expect(numbers(await readReservations(store, "step-0001"))).toEqual([1, 2, 3, 4, 5]);
-  expect(numbers(await readStepReservations(other, plan, 1)), "step 2 has none yet").toEqual([
+  expect(numbersOf(await readReservations(store, "step-0001"))).toEqual([1, 2, 3, 4, 5]);
+  expect(numbersOf(await readStepReservations(other, plan, 1)), "step 2 has none yet").toEqual([
     1, 2, 3, 4, 5, 6,
   ]);
-  expect(numbers(await readStepReservations(other, plan, 2))).toEqual([6]);
+  expect(numbersOf(await readStepReservations(other, plan, 2))).toEqual([6]);
   expect(await reservedStages(store), "a listing does not know them").toEqual([]);
 });
 
@@ -56,11 +56,11 @@ test("a reservation that can't be read hides none that came after it, and what i
   const told: string[] = [];
   const store = openStore(openBackend(place), (path) => told.push(path));
   for (const number of [1, 2, 3]) await reserve(store, group(1, number));
-  await spoil(place.port, reservationRow("step-0001")(2).path, "cut");
-  expect(numbers(await readStepReservations(store, plan, 1))).toEqual([1, 3]);
+  await spoilObject(place.port, reservationRow("step-0001")(2).path, "cut");
+  expect(numbersOf(await readStepReservations(store, plan, 1))).toEqual([1, 3]);
   expect(told).toEqual(["ledger/step-0001/2.json"]);
   await reserve(store, group(1, 2));
-  expect(numbers(await readReservations(store, "step-0001"))).toEqual([1, 2, 3]);
+  expect(numbersOf(await readReservations(store, "step-0001"))).toEqual([1, 2, 3]);
 });
 
 test("to reserve costs no more where a thousand stand than where ten do, also when an attempt comes again", async () => {

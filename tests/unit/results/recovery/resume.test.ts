@@ -98,7 +98,7 @@ async function commit(
   );
 }
 
-async function record({ store }: OpenRun, step: number): Promise<void> {
+async function recordStep({ store }: OpenRun, step: number): Promise<void> {
   const counts = { trajectories: groups, trajectoriesSoFar: step * groups };
   await store.record(recordedStepKey(step), { ...template!, step, policyVersion: step, ...counts });
 }
@@ -134,7 +134,7 @@ const committed = 30;
 async function regularRun(steps: number): Promise<OpenRun> {
   const run = await asynchronousRun(1);
   for (let step = 1; step <= steps; step++) {
-    await record(run, step);
+    await recordStep(run, step);
     if (step % 10 === 0) {
       const name = evaluationStage(step);
       await run.store.record(evaluationKey(name), { ...evaluation!, name, step, policyVersion: step });
@@ -197,7 +197,7 @@ test("a group that lingers is open, and those after it that steps have used are 
   await commit(run, 1, { trained: [1, 2], cursor: { openFrom: 3, next: 7 } });
   await commit(run, 2, { trained: [4, 5], leftOut: [6], cursor: { openFrom: 3, next: 9 } });
   await commit(run, 3, { trained: [7, 9], cursor: { openFrom: 3, next: 10 } });
-  for (const step of [1, 2, 3]) await record(run, step);
+  for (const step of [1, 2, 3]) await recordStep(run, step);
   const { progress } = await resumed(run);
   expect(progress.rollout?.open.map(({ number }) => number)).toEqual([3, 8]);
   expect(progress.rollout?.nextGroup).toBe(10);
@@ -207,7 +207,7 @@ test("the groups of a step that was committed and not recorded are open for it, 
   const run = await asynchronousRun(1);
   await admit(run, 1, 5);
   await commit(run, 1, { trained: [1, 2], cursor: { openFrom: 3, next: 5 } });
-  await record(run, 1);
+  await recordStep(run, 1);
   await commit(run, 2, { trained: [4, 5], leftOut: [3], cursor: { openFrom: 6, next: 6 } });
   const { progress } = await resumed(run);
   expect(progress.nextStep).toBe(2);
@@ -222,7 +222,7 @@ test("when no group is open, the next one follows the last that was used", async
   const run = await asynchronousRun(1);
   await admit(run, 1, 2);
   await commit(run, 1, { trained: [1, 2], cursor: { openFrom: 3, next: 3 } });
-  await record(run, 1);
+  await recordStep(run, 1);
   const { progress } = await resumed(run);
   expect(progress.rollout).toEqual({ nextGroup: 3, open: [], leftOut: [] });
 });

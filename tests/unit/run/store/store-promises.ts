@@ -12,7 +12,7 @@ import { type Key, keyOf, type Prefix, prefixOf, treeKeyOf } from "../../../../s
 import { openStore } from "../../../../src/run/store/open-store.ts";
 import type { Corrupt, Store } from "../../../../src/run/store/store.ts";
 import type { Behaviour } from "../../../support/object-server.ts";
-import { spoil, startObjects } from "../../../support/object-store.ts";
+import { spoilObject, startObjects } from "../../../support/object-store.ts";
 import { type BackendPlace, openBackend } from "../../../support/open-backend.ts";
 import type { WriterOrder } from "../../../support/store-writer.ts";
 import { temporaryFolder } from "../../../support/temporary-folder.ts";
@@ -81,7 +81,7 @@ export function describeStore(kind: "folder" | "objects"): void {
         store: openStore(backend, (path) => told.push(path)),
         reopened: () => openStore(openBackend(place), () => {}),
         spoil: async (path, content) => {
-          if (!("root" in place)) return spoil(place.port, path, content);
+          if (!("root" in place)) return spoilObject(place.port, path, content);
           mkdirSync(dirname(join(place.root, path)), { recursive: true });
           writeFileSync(join(place.root, path), content);
         },
@@ -112,7 +112,7 @@ export function describeStore(kind: "folder" | "objects"): void {
       const count = 30;
       const here = Array.from({ length: 5 }, (_, name) =>
         Promise.all(
-          Array.from({ length: count }, (_, number) =>
+          Array.from({ length: count }, (_record, number) =>
             store.record(keyOf<string>("race", number), `here ${name} ${number}`),
           ),
         ),

@@ -33,9 +33,9 @@ await store.record(turnKey(place, 1), {
 test("a context is read from the store once, then known", async () => {
   const contexts = openContexts();
   expect(await contexts.get(store, place, null)).toEqual([]);
-  const tokens = await contexts.get(store, place, head);
-  expect(tokens).toEqual([1, 2, 3]);
-  expect(await contexts.get(elsewhere, place, head)).toBe(tokens);
+  const context = await contexts.get(store, place, head);
+  expect(context).toEqual([1, 2, 3]);
+  expect(await contexts.get(elsewhere, place, head)).toBe(context);
 });
 
 test("the context that a turn ends with takes the place of the one before", async () => {

@@ -108,8 +108,8 @@ describe.each(["folder", "objects"])("a reader over %s", (kind) => {
     const second = await write(store, 2, 2);
     const asked = [...first.asked, ...second.asked];
     const early = readerOf(store);
-    const expectAll = async (reader = readerOf(store)) => {
-      for (const [path, value] of asked) expect(await reader.read({ path }), path).toStrictEqual(value);
+    const expectAll = async (view = readerOf(store)) => {
+      for (const [path, value] of asked) expect(await view.read({ path }), path).toStrictEqual(value);
     };
     await expectAll(early);
     const table = await allOf(store);

@@ -147,9 +147,9 @@ test("tools of the AI SDK and plain functions are made once, and known by the id
   const again = await start(1);
   expect(await all()).toEqual(first);
   expect(made).toBe(4);
-  for (const [index, tool] of ["sdk", "series", "chat", "inline"].entries()) {
-    const call = { id: `call_${index + 1}`, tool, arguments: { city: "Oslo" } };
-    expect(again.madeFor(call), tool).toMatchObject({ attempts: 1 });
+  for (const [index, name] of ["sdk", "series", "chat", "inline"].entries()) {
+    const call = { id: `call_${index + 1}`, tool: name, arguments: { city: "Oslo" } };
+    expect(again.madeFor(call), name).toMatchObject({ attempts: 1 });
     expect(again.madeFor(call)).toBeUndefined();
   }
 });

@@ -128,7 +128,7 @@ test.runIf(hasPython)(
       [200, { ...answered, run_result: { stderr: "no python" } }, "did not begin: no python"],
     ];
     for (const [status, value, reason] of failures) {
-      const error = await run(() => ({ status, value })).catch((error: unknown) => error);
+      const error = await run(() => ({ status, value })).catch((thrown: unknown) => thrown);
       expect(error).toMatchObject({ code: "SANDBOX_FAILED", retryable: true });
       expect(String(error)).toContain(reason);
     }

@@ -28,7 +28,7 @@ afterAll(() => far.kill());
 /** The instance's state when a worker calls it. */
 async function held(worker: ToolWorker, name: string, toolName: string, turn = 1): Promise<unknown> {
   const tool = await worker.tool(toolName);
-  const call = { place: place(name), task: memoryTask, tool, turn, call: 0, continues: false, signal };
+  const needed = { place: place(name), task: memoryTask, tool, turn, call: 0, continues: false, signal };
   const execution = {
     instance: name,
     function: "",
@@ -38,7 +38,7 @@ async function held(worker: ToolWorker, name: string, toolName: string, turn = 1
     signal,
     isReplay: false,
   };
-  const { answer } = await worker.instances.use(call, async (state) =>
+  const { answer } = await worker.instances.use(needed, async (state) =>
     tool.plugin.execute({ expression: "" }, execution, state),
   );
   return JSON.parse(answer.text);
