@@ -19,8 +19,8 @@ export function awaited(state: OrdersState): "approval" | "answer" | undefined {
 }
 
 /** The calls that wait for a person. */
-export function undecided({ waiting, decided }: OrdersState): WaitingCall[] {
-  return [...waiting.values()].filter(({ call }) => !decided.has(call));
+export function undecided({ calls }: OrdersState): WaitingCall[] {
+  return [...calls.values()].flatMap((one) => (one.state === "waiting" ? [one.call] : []));
 }
 
 /** Why no order is accepted any more. Undefined while orders are accepted. */
@@ -34,17 +34,17 @@ export function callToDecide(
   state: OrdersState,
   order: "approve" | "answer" | "deny",
   asked: string | undefined,
-): { call: string; problem?: undefined } | { problem: string } {
+): { call: WaitingCall; problem?: undefined } | { problem: string } {
   const open = undecided(state).map((one) => one.call);
   const call = asked ?? (open.length === 1 ? open[0] : undefined);
-  const isQuestion = call !== undefined && state.waiting.get(call)?.isQuestion === true;
-  if (call !== undefined && open.includes(call)) {
+  const found = call === undefined ? undefined : state.calls.get(call);
+  if (found?.state === "waiting") {
+    const { isQuestion = false } = found.call;
     if (order === "approve" && isQuestion) return { problem: `the call ${call} is a question: answer it` };
     if (order === "answer" && !isQuestion) return { problem: `the call ${call} is no question: approve it` };
-    return { call };
+    return { call: found.call };
   }
-  const earlier = call === undefined ? undefined : state.decided.get(call)?.decision;
-  if (earlier !== undefined) return { problem: `the call ${call} was ${earlier} before` };
+  if (found !== undefined) return { problem: `the call ${call} was ${found.decision.decision} before` };
   const list = open.length === 0 ? "no call waits for approval" : `these wait: ${open.join(", ")}`;
   if (open.length === 0) return { problem: list };
   return { problem: asked === undefined ? `say which call; ${list}` : `no call ${asked} waits; ${list}` };

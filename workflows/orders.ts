@@ -96,9 +96,8 @@ export function takeOrders(trajectory: Ordered): LiveOrders {
     of: (call: WaitingCall) => Approval,
   ) {
     const found = callToDecide(now(), order, asked);
-    const call = found.problem === undefined ? now().waiting.get(found.call) : undefined;
-    if (call === undefined) return refuse(order, found.problem ?? "no such call waits");
-    apply({ type: "decided", call: call.call, decision: of(call) });
+    if (found.problem !== undefined) return refuse(order, found.problem);
+    apply({ type: "decided", call: found.call.call, decision: of(found.call) });
   }
 
   async function say(text: string, role: SpokenMessage["role"]): Promise<void> {
@@ -161,10 +160,11 @@ export function takeOrders(trajectory: Ordered): LiveOrders {
       const { call } = asked;
       apply({ type: "asked", call: { ...asked, since: new Date().toISOString() } });
       try {
-        const isDecided = () => now().decided.has(call);
+        const isDecided = () => now().calls.get(call)?.state === "decided";
         if (timeout === undefined) await condition(isDecided);
         else await condition(isDecided, timeout);
-        const decision = now().decided.get(call) ?? timedOut(asked, timeout);
+        const one = now().calls.get(call);
+        const decision = one?.state === "decided" ? one.decision : timedOut(asked, timeout);
         trajectory.apply({ type: "decided", call, decision });
         return decision;
       } finally {

@@ -10,6 +10,9 @@ import { withTurn } from "../src/run/projections/shown-turns.ts";
 import { afterAction, afterMessages, afterTurn } from "./conversations.ts";
 import { invalidInARow } from "./stop-rules.ts";
 
+/** A call that needs a person: it waits for a decision, or it has one. */
+export type Asked = { state: "waiting"; call: WaitingCall } | { state: "decided"; decision: Approval };
+
 /** The orders that a trajectory has received, and the calls that wait for one. */
 export interface OrdersState {
   readonly paused: { reason?: string } | undefined;
@@ -21,10 +24,8 @@ export interface OrdersState {
   readonly isClosed: boolean;
   /** Messages for the next action. */
   readonly messages: SpokenMessage[];
-  /** Calls that wait for approval, by `turn/call`. */
-  readonly waiting: ReadonlyMap<string, WaitingCall>;
-  /** Decisions about calls, by `turn/call`. */
-  readonly decided: ReadonlyMap<string, Approval>;
+  /** Calls that need a person, by `turn/call`. */
+  readonly calls: ReadonlyMap<string, Asked>;
 }
 
 /** All state that changes while a trajectory runs. */
@@ -105,7 +106,7 @@ export function stateOf(progress: TrajectoryProgress): TrajectoryState {
 /** The orders at a trajectory's start, or after it continued as new. */
 export function ordersState({ paused, messages }: CarriedOrders): OrdersState {
   const running = { isAtGate: false, cancelled: undefined, isClosed: false };
-  return { paused, messages, ...running, waiting: new Map(), decided: new Map() };
+  return { paused, messages, ...running, calls: new Map() };
 }
 
 /** The state that a trajectory carries over when it continues as new. */
@@ -218,14 +219,23 @@ function ordersAfter(orders: OrdersState, event: OrderEvent): Partial<OrdersStat
     case "gate":
       return { isAtGate: event.isAtGate };
     case "asked":
-      return { waiting: new Map(orders.waiting).set(event.call.call, event.call) };
+      return withCall(orders, event.call.call, { state: "waiting", call: event.call });
     case "decided":
-      return { decided: new Map(orders.decided).set(event.call, event.decision) };
+      return withCall(orders, event.call, { state: "decided", decision: event.decision });
     case "answered":
-      return { waiting: new Map([...orders.waiting].filter(([call]) => call !== event.call)) };
+      return withoutWaiting(orders, event.call);
     case "closed":
       return { isClosed: true };
   }
+}
+
+function withCall({ calls }: OrdersState, call: string, asked: Asked): Pick<OrdersState, "calls"> {
+  return { calls: new Map(calls).set(call, asked) };
+}
+
+/** A decision stays, so that a later order about the call can be refused with it. */
+function withoutWaiting({ calls }: OrdersState, call: string): Pick<OrdersState, "calls"> {
+  return { calls: new Map([...calls].filter(([key, { state }]) => key !== call || state === "decided")) };
 }
 
 function withName(names: string[], name: string): string[] {

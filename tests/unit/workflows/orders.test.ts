@@ -32,12 +32,13 @@ function after(...events: OrderEvent[]) {
 }
 
 const asked = (call: string): OrderEvent => ({ type: "asked", call: waitingCall(call) });
+const noLonger = (call: string): OrderEvent => ({ type: "answered", call });
 const denied: OrderEvent = { type: "decided", call: "1/0", decision: { decision: "denied", reason: "no" } };
 
 test("an approval is for a call that waits, once", () => {
   expect(callToDecide(after(), "approve", undefined)).toEqual({ problem: "no call waits for approval" });
   const one = after(asked("1/0"));
-  expect(callToDecide(one, "approve", undefined)).toEqual({ call: "1/0" });
+  expect(callToDecide(one, "approve", undefined)).toEqual({ call: waitingCall("1/0") });
   expect(callToDecide(one, "approve", "1/1")).toEqual({ problem: "no call 1/1 waits; these wait: 1/0" });
   const two = after(asked("1/0"), asked("1/1"));
   expect(callToDecide(two, "approve", undefined)).toEqual({
@@ -45,15 +46,19 @@ test("an approval is for a call that waits, once", () => {
   });
   const decided = after(asked("1/0"), asked("1/1"), denied);
   expect(callToDecide(decided, "approve", "1/0")).toEqual({ problem: "the call 1/0 was denied before" });
-  expect(callToDecide(decided, "approve", undefined)).toEqual({ call: "1/1" });
+  expect(callToDecide(decided, "approve", undefined)).toEqual({ call: waitingCall("1/1") });
+  const stopped = after(asked("1/0"), asked("1/1"), denied, ...["1/0", "1/1"].map(noLonger));
+  expect(callToDecide(stopped, "approve", "1/0")).toEqual({ problem: "the call 1/0 was denied before" });
+  expect(callToDecide(stopped, "approve", "1/1")).toEqual({ problem: "no call waits for approval" });
 });
 
 test("a question is answered, and a call that needs approval is approved", () => {
-  const question: OrderEvent = { type: "asked", call: { ...waitingCall("1/1"), isQuestion: true } };
+  const call = { ...waitingCall("1/1"), isQuestion: true as const };
+  const question: OrderEvent = { type: "asked", call };
   const alone = after(question);
   expect(stateName(alone)).toBe("waiting for an answer");
-  expect(callToDecide(alone, "answer", undefined)).toEqual({ call: "1/1" });
-  expect(callToDecide(alone, "deny", undefined)).toEqual({ call: "1/1" });
+  expect(callToDecide(alone, "answer", undefined)).toEqual({ call });
+  expect(callToDecide(alone, "deny", undefined)).toEqual({ call });
   expect(callToDecide(alone, "approve", "1/1")).toEqual({ problem: "the call 1/1 is a question: answer it" });
   const both = after(asked("1/0"), question);
   expect(stateName(both)).toBe("waiting for approval");
