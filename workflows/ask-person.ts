@@ -1,6 +1,6 @@
 import { defined } from "../src/base/records/defined.ts";
 import type { CallToolResult } from "../src/contracts/activities.ts";
-import type { Approval } from "../src/contracts/approval.ts";
+import type { Approval, Denial } from "../src/contracts/approval.ts";
 import type { Call } from "../src/contracts/generated/trajectory.ts";
 import type { ToolCall } from "../src/contracts/message.ts";
 import type { ToolBinding } from "../src/contracts/trajectory.ts";
@@ -16,9 +16,6 @@ export interface Wanted {
   /** `byLoop` if the loop makes the call for itself. */
   caller: { byLoop?: true };
 }
-
-/** A decision against a call. */
-type Denial = Extract<Approval, { reason: string }>;
 
 /**
  * Whether a call waits for a person. People have already decided about a copied turn, and recordings contain

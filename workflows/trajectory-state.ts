@@ -5,7 +5,7 @@ import type { Turn } from "../src/contracts/generated/trajectory.ts";
 import type { JsonObject } from "../src/contracts/json.ts";
 import type { Message, SpokenMessage } from "../src/contracts/message.ts";
 import type { WaitingCall } from "../src/contracts/orders.ts";
-import type { CarriedOrders, RefusedCall, TrajectoryProgress } from "../src/contracts/trajectory.ts";
+import type { CarriedOrders, TrajectoryProgress, Unrecorded } from "../src/contracts/trajectory.ts";
 import { withTurn } from "../src/run/projections/shown-turns.ts";
 import { afterAction, afterMessages, afterTurn } from "./conversations.ts";
 import { invalidInARow } from "./stop-rules.ts";
@@ -55,7 +55,7 @@ export type TrajectoryEvent =
    */
   | { type: "said"; own: SpokenMessage[] }
   | { type: "generated"; turn: number; result: GenerateTurnResult; agent?: string | undefined }
-  | { type: "refused"; call: RefusedCall }
+  | { type: "refused"; call: Unrecorded }
   | { type: "called"; tool: string }
   | { type: "holds"; tool: string }
   /** The worker with this queue holds the tool's state. */

@@ -4,7 +4,7 @@ import type { Call, Turn } from "../src/contracts/generated/trajectory.ts";
 import type { Observation } from "../src/contracts/loop.ts";
 import type { ToolDefinition } from "../src/contracts/message.ts";
 import type { ReadAction } from "../src/contracts/parsed-action.ts";
-import type { RefusedCall, ToolBinding, TrajectoryInput } from "../src/contracts/trajectory.ts";
+import type { ToolBinding, TrajectoryInput, Unrecorded } from "../src/contracts/trajectory.ts";
 import type { AgentSession, WaitingRequest } from "./agent-session.ts";
 import { callSlots, type Slots } from "./call-slots.ts";
 import type { ChosenLoop } from "./chosen-loop.ts";
@@ -153,7 +153,7 @@ export function openCall({ state, onChange }: LiveTurn): Slot {
 /** Answers a call that reaches no tool: it is unreadable, or names an unknown tool. */
 export function refuseCall(
   turn: LiveTurn,
-  call: Pick<RefusedCall, "tool" | "arguments" | "observation">,
+  call: Pick<Unrecorded, "tool" | "arguments" | "observation">,
 ): Observation {
   const { number, answer } = openCall(turn);
   turn.trajectory.apply({ type: "refused", call: { turn: turn.number, call: number, ...call } });

@@ -12,13 +12,13 @@ import type { RunAgentInput, RunAgentResult } from "./session.ts";
 import type {
   Origin,
   Outcome,
-  RefusedCall,
   RewardRange,
   SegmentRef,
   TaskSet,
   TaskSource,
   TokenCounts,
   TrajectoryPlace,
+  Unrecorded,
 } from "./trajectory.ts";
 
 /**
@@ -115,7 +115,7 @@ export interface EndedTrajectory {
   /** When the trajectory began, milliseconds since 1970. */
   startedAt: number;
   /** Calls of its last turn that are not in the journal yet. */
-  refused?: RefusedCall[];
+  refused?: Unrecorded[];
   /** Set for a fork. */
   origin?: Origin;
 }

@@ -4,4 +4,10 @@ import type { JsonObject } from "./json.ts";
 export type Approval =
   | { decision: "approved" | "edited"; arguments: JsonObject }
   | { decision: "answered"; arguments: JsonObject; answer: string }
-  | { decision: "denied" | "timed-out"; reason: string };
+  | Denial;
+
+/** A decision against a tool call. */
+export interface Denial {
+  decision: "denied" | "timed-out";
+  reason: string;
+}

@@ -4,11 +4,11 @@ import type { SamplingParameters } from "./policy.ts";
 import type { RecordedRequest, SessionRequest } from "./session.ts";
 import type {
   Begun,
-  RefusedCall,
   SegmentRef,
   TaskSource,
   TokenCounts,
   TrajectoryPlace,
+  Unrecorded,
 } from "./trajectory.ts";
 
 /** The properties that every kind of turn has. */
@@ -29,7 +29,7 @@ interface AnyInput {
   /** The number of calls that the previous turn began; 0 at the first turn. */
   callsBefore: number;
   /** Calls of the previous turn that are not in the journal yet. */
-  refused?: RefusedCall[] | undefined;
+  refused?: Unrecorded[] | undefined;
   /** Messages to append before the action. */
   messages: Message[];
   /** The messages among `messages` that people sent, for the journal. */

@@ -1,7 +1,7 @@
 import type { JsonValue } from "./json.ts";
 import type { Message, MessageImage, ToolDefinition } from "./message.ts";
 import type { ReadAction } from "./parsed-action.ts";
-import type { RefusedCall, SegmentRef, TaskSource, TrajectoryPlace } from "./trajectory.ts";
+import type { Executed, SegmentRef, TaskSource, TrajectoryPlace } from "./trajectory.ts";
 
 /** A message that an agent sent, regardless of the protocol. */
 export interface SessionMessage {
@@ -37,7 +37,7 @@ export interface SessionRequest {
   /** The number of calls in the conversation so far. */
   callsBefore: number;
   /** Calls of earlier actions that the agent executed itself, with their results. */
-  answered: Omit<RefusedCall, "approval">[];
+  answered: Executed[];
 }
 
 /** A call of an agent's function whose results are recorded (src/plugin/define/recorded.ts). */

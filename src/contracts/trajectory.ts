@@ -1,4 +1,4 @@
-import type { Approval } from "./approval.ts";
+import type { Denial } from "./approval.ts";
 import type { FormatName } from "./format-name.ts";
 import type { Call, Turn } from "./generated/trajectory.ts";
 import type { JsonObject } from "./json.ts";
@@ -22,23 +22,40 @@ export type Outcome =
 /** The content address (SHA-256, hex) of a segment in the trajectory store. */
 export type SegmentRef = string;
 
-/** A call rejected before reaching a tool: unparsable, or naming an unknown tool. */
-export interface RefusedCall {
+/** A call that no activity made. */
+interface WithoutActivity {
   turn: number;
   call: number;
   tool: string;
   arguments: Call["arguments"];
   observation: string;
-  /** The tool did not receive the call because a person denied it or nobody approved it in time. */
-  approval?: Approval["decision"];
-  /** An agent executed the call itself. */
-  valid?: true;
-  /** How often the agent tried it and how long it took, if the agent's calls are recorded. */
-  attempts?: number;
-  seconds?: number;
   /** The loop made the call for itself. */
   byLoop?: true;
 }
+
+/** A call rejected before reaching a tool: unparsable, or naming an unknown tool. */
+interface Rejected extends WithoutActivity {
+  approval?: undefined;
+  valid?: undefined;
+}
+
+/** A call that the tool did not receive, because a person denied it or nobody approved it in time. */
+interface Denied extends WithoutActivity {
+  approval: Denial["decision"];
+  valid?: undefined;
+}
+
+/** A call that an agent executed itself. */
+export interface Executed extends WithoutActivity {
+  approval?: undefined;
+  valid: true;
+  /** How often the agent tried it and how long it took, if the agent's calls are recorded. */
+  attempts?: number;
+  seconds?: number;
+}
+
+/** A call that the journal does not contain yet. The next activity records it. */
+export type Unrecorded = Rejected | Denied | Executed;
 
 /** Retry policy of a tool's activity, in milliseconds. */
 export interface RetrySettings {
@@ -176,7 +193,7 @@ export interface TrajectoryProgress {
   /** The conversations of the loop's sub-agents, by name. */
   agents?: Record<string, Conversation>;
   /** Calls that are not in the journal yet. The next activity records them. */
-  refused: RefusedCall[];
+  refused: Unrecorded[];
   /** Functions that were called, and their tools that hold state. */
   toolsUsed: string[];
   toolsHolding: string[];

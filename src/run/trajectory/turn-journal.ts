@@ -1,6 +1,7 @@
+import { defined } from "../../base/records/defined.ts";
 import type { GenerateTurnResult } from "../../contracts/generate-turn.ts";
 import type { RecordedCall } from "../../contracts/recorded-call.ts";
-import type { RefusedCall } from "../../contracts/trajectory.ts";
+import type { Unrecorded } from "../../contracts/trajectory.ts";
 import type { JournalTurn } from "../projections/turn-record.ts";
 import { turnResult } from "../projections/turn-result.ts";
 import { callKey, type TrajectoryName } from "../store/keys.ts";
@@ -57,15 +58,16 @@ export async function readCalls(
 export async function recordRefused(
   store: Pick<Store, "record">,
   place: TrajectoryName,
-  refused: readonly RefusedCall[] = [],
+  refused: readonly Unrecorded[] = [],
 ): Promise<void> {
   for (const { turn, call, ...answered } of refused) {
-    await store.record(callKey(place, turn, call), {
+    const recorded = defined<RecordedCall>({
       reward: 0,
       attempts: 0,
       seconds: 0,
       ...answered,
       valid: answered.valid ?? answered.approval !== undefined,
     });
+    await store.record(callKey(place, turn, call), recorded);
   }
 }

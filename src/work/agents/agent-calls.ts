@@ -3,7 +3,7 @@ import { defined } from "../../base/records/defined.ts";
 import { EndpointProblem } from "../../chat/openai/endpoint-problem.ts";
 import { requestKey } from "../../chat/openai/request-key.ts";
 import type { KeptOutcome, KeptRequest, KeptResult } from "../../contracts/session.ts";
-import type { RefusedCall, TrajectoryPlace } from "../../contracts/trajectory.ts";
+import type { Executed, TrajectoryPlace } from "../../contracts/trajectory.ts";
 import { agentCallsRow } from "../../run/store/keys.ts";
 import type { Journal } from "../../run/trajectory/run-journal.ts";
 
@@ -20,10 +20,10 @@ export interface KeptResults {
    */
   end(id: string, outcome: KeptOutcome, turns: number): Promise<KeptOutcome>;
   /** Returns how a call of an action was made, or undefined if unknown. Returns the same record only once. */
-  madeFor(call: { id: string } & Pick<RefusedCall, "tool" | "arguments">): Made | undefined;
+  madeFor(call: { id: string } & Pick<Executed, "tool" | "arguments">): Made | undefined;
 }
 
-type Made = Required<Pick<RefusedCall, "attempts" | "seconds">>;
+type Made = Required<Pick<Executed, "attempts" | "seconds">>;
 
 interface Begun extends KeptRequest {
   key: string;
