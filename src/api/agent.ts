@@ -1,2 +1,3 @@
-// `everturn/agent`: what an agent imports so that what its own functions gave is kept. It loads nothing else of Everturn.
+// `everturn/agent`: helpers that agents import to record the results of their own functions. It loads nothing else
+// of Everturn.
 export { idempotencyKey, recorded } from "../plugin/define/recorded.ts";

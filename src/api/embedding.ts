@@ -1,4 +1,4 @@
-// `everturn/embedding`: vectors of texts, and the nearest ones of a file. It loads ONNX Runtime.
+// `everturn/embedding`: vectors of texts, and the nearest ones in a file. It loads ONNX Runtime.
 
 export type { Embedder } from "../engine/embedding/open-embedder.ts";
 export { openEmbedder } from "../engine/embedding/open-embedder.ts";

@@ -1,4 +1,4 @@
-// `everturn/engine`: what policies, trainers and losses are made of. It loads ONNX Runtime.
+// `everturn/engine`: building blocks of policies, trainers and losses. It loads ONNX Runtime.
 
 export { persistently } from "../base/files/persistently.ts";
 export type { ConfigurationProblem } from "../contracts/configuration-problem.ts";

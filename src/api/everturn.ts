@@ -1,4 +1,5 @@
-// `everturn`: load a pipeline, train, evaluate, read a run and its trajectories, from a script or a test.
+// `everturn`: functions for scripts and tests that load a pipeline, train, evaluate, and read a run and its
+// trajectories.
 
 export { EverturnError } from "../base/errors/everturn-error.ts";
 export type { ErrorCode } from "../base/errors/table.ts";

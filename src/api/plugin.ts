@@ -1,4 +1,4 @@
-// `everturn/plugin`: what authors of tools, rewards and data sets import. It loads none of the engine.
+// `everturn/plugin`: imports for authors of tools, rewards and data sets. It loads none of the engine.
 
 export { InexactNumberError, parseExactJson } from "../base/json/exact-json.ts";
 export { parseKeepingDigits } from "../base/json/kept-digits.ts";

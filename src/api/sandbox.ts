@@ -1,4 +1,4 @@
-// `everturn/sandbox`: where code of a model may run. For tools and rewards that run it.
+// `everturn/sandbox`: sandboxes for tools and rewards that run a model's code.
 export type { SandboxOptions } from "../work/sandbox/backend.ts";
 export { openSandbox, sharedSandbox } from "../work/sandbox/open-sandbox.ts";
 export type { RemoteWish } from "../work/sandbox/remote/remote-wish.ts";

@@ -1,4 +1,4 @@
-// `everturn/sql`: what plugins ask databases with: queries that a model wrote, within limits that hold.
+// `everturn/sql`: queries for plugins that run a model's SQL on databases, within enforced limits.
 
 export { endsOrdered } from "../base/databases/final-order.ts";
 export type { NamedDatabase } from "../base/databases/named-database.ts";

@@ -1,4 +1,4 @@
-// `everturn/testing`: whether a plugin keeps its promises, for tests of any runner.
+// `everturn/testing`: checks of whether a plugin keeps its promises, for tests with any runner.
 
 export { parseAction } from "../chat/formats/parse-action.ts";
 export type {

@@ -1,5 +1,5 @@
-// `everturn/workflow`: what an agent loop imports. Types, and a helper that needs nothing: a loop is bundled into a run's
-// workflow code.
+// `everturn/workflow`: imports for agent loops. It contains types and a helper without dependencies, because a loop
+// is bundled into a run's workflow code.
 export type { DefinedLoop } from "../contracts/definitions.ts";
 export type { Task } from "../contracts/generated/task.ts";
 export type { JsonObject, JsonValue } from "../contracts/json.ts";

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 
-/** Loads each command's file on demand, since loading all of them takes a second. */
+/** Loads each command's file on demand, because loading all of them takes a second. */
 export const commands: Record<string, () => Promise<(program: Command) => void>> = {
   init: async () => (await import("./commands/init.ts")).registerInit,
   run: async () => (await import("./commands/run.ts")).registerRun,

@@ -1,7 +1,8 @@
 #!/usr/bin/env node
 import { enableCompileCache } from "node:module";
 
-// Before anything else is loaded; by way of the environment, before anything at all in this process's threads and workers.
+// Before anything else is loaded. Through the environment it applies to this process's threads and workers from
+// their start.
 const { directory } = enableCompileCache();
 if (directory !== undefined) process.env.NODE_COMPILE_CACHE ??= directory;
 await import("./program.ts");

@@ -17,11 +17,12 @@ const program = new Command("everturn")
   )
   .exitOverride();
 
-// A reader that has enough, such as `head`, is no failure; nor is a worker's log on a disk that is full, or fails.
+// A reader that closes early, such as `head`, is not an error. Neither is a full or failing disk under a worker's
+// log.
 for (const stream of [process.stdout, process.stderr]) {
   stream.on("error", (error) => {
     if (process.connected && isStorageError(storageError(error, "its log"))) return;
-    if (isSystemError(error, "EIO")) return; // the terminal was closed: SIGHUP ends what has to be ended
+    if (isSystemError(error, "EIO")) return; // the terminal was closed: SIGHUP ends the processes
     if (!isSystemError(error, "EPIPE")) throw error;
     process.exit();
   });
@@ -33,7 +34,7 @@ try {
   const all = Object.entries(commands);
   const asked = all.filter(([name]) => name === process.argv[2]);
   const onlyVersion = ["--version", "-V"].includes(process.argv[2] ?? "");
-  const needed = asked.length > 0 || onlyVersion ? asked : all; // all of them for help, and for a typing error
+  const needed = asked.length > 0 || onlyVersion ? asked : all; // all of them for help and for a misspelled command
   for (const register of await Promise.all(needed.map(([, load]) => load()))) register(program);
   await program.parseAsync();
 } catch (error) {

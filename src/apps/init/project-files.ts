@@ -4,20 +4,20 @@ import everturnPackage from "../../../package.json" with { type: "json" };
 import toolPackage from "../../../templates/tool/package.json" with { type: "json" };
 import { everturnFolder } from "../../base/processes/own-module.ts";
 
-/** What each template is made of: folders of `templates/`, of which a later one's file takes an earlier one's place. */
+/** The folders of `templates/` for each template. A later folder's file replaces an earlier one's. */
 const templates = {
   tool: { layers: ["tool"], start: toolPackage.scripts.start },
   loop: { layers: ["tool", "loop"], start: toolPackage.scripts.start },
   library: { layers: ["tool", "library"], start: "node train.ts" },
 };
 
-/** A template of a project of one's own. */
+/** The name of a template for a new project. */
 export type Template = keyof typeof templates;
 
 /** The names of the templates, the default first. */
 export const templateNames: readonly string[] = Object.keys(templates);
 
-/** The files of a new project, by their paths in it. Its package gets the name `name`. */
+/** The files of a new project, by their paths in it. `name` becomes its package's name. */
 export function projectFiles(template: Template, name: string): Map<string, string> {
   const { layers, start } = templates[template];
   const { scripts, dependencies } = toolPackage;
@@ -42,7 +42,7 @@ export function templateFiles(folder: string): [string, string][] {
   return filesBelow(join(everturnFolder, "templates", folder));
 }
 
-/** `_name` is `.name` in a project: npm publishes no .npmrc and no .gitignore. */
+/** `_name` becomes `.name` in a project, because npm publishes no .npmrc and no .gitignore. */
 function filesBelow(folder: string): [string, string][] {
   const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) =>
     entry.isFile(),

@@ -5,8 +5,9 @@ import { storageError } from "../../base/files/storage-errors.ts";
 import { displayPath } from "../../base/validation/place.ts";
 
 /**
- * Writes files into a folder, which may hold others. Nothing is overwritten: throws FILES_IN_THE_WAY, which names all
- * that would be, and writes none then. Throws DISK_FULL, STORE_NOT_WRITABLE, and the system's own errors.
+ * Writes files into a folder, which may contain others. It overwrites nothing: if files are in the way, it throws
+ * FILES_IN_THE_WAY with all of them and writes none. Throws DISK_FULL, STORE_NOT_WRITABLE and the system's own
+ * errors.
  */
 export function writeFiles(folder: string, files: ReadonlyMap<string, string>): void {
   const inTheWay = new Set([...files.keys()].flatMap((path) => obstacle(folder, path) ?? []));
@@ -25,7 +26,7 @@ export function writeFiles(folder: string, files: ReadonlyMap<string, string>): 
   }
 }
 
-/** What stands where a file should be, or where one of its folders should. */
+/** The path in the way of a file or of one of its folders. */
 function obstacle(folder: string, path: string): string | undefined {
   const parts = path.split(sep);
   const above = parts.map((_, index) => parts.slice(0, index).join(sep)).slice(1);

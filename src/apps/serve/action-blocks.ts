@@ -1,18 +1,18 @@
 import { jsonEnd, spacesEnd } from "../../chat/formats/json-text.ts";
 import { finder } from "../../chat/formats/scan.ts";
 
-/** A part of an action that stands between marks, or between fences. */
+/** A part of an action between marks or fences. */
 export interface ActionBlock {
-  /** The mark that opens it; of a fence its first three signs and its language, in lower case. */
+  /** Its opening mark; for a fence its first three characters and its language, in lower case. */
   form: string;
   text: string;
 }
 
 interface ActionParts {
   blocks: ActionBlock[];
-  /** What stands outside of thoughts and blocks. */
+  /** The text outside of thoughts and blocks. */
   rest: string;
-  /** The action ends in a thought that is not ended, and in which a block begins. */
+  /** The action ends in an open thought, in which a block begins. */
   calledInThought: boolean;
 }
 
@@ -20,8 +20,9 @@ export const fence = "```";
 const [thought, thoughtEnd] = ["<think>", "</think>"];
 
 /**
- * Takes an action apart, from its start to its end, once. A mark within a block or a thought is text, a block that is not closed is none, and a
- * closing `</think>` ends a thought that the prompt began: all before it. Blocks of `tool_call`, the first of the marks, hold JSON.
+ * Splits an action in one pass. A mark inside a block or a thought is text, and a block that is not closed does not
+ * count. A closing `</think>` without a beginning ends a thought that the prompt began, which is everything before
+ * it. Blocks of `tool_call`, the first of the marks, contain JSON.
  */
 export function actionBlocks(
   action: string,
@@ -68,12 +69,15 @@ export function actionBlocks(
     if (close === undefined || end < 0) return undefined;
     const to = open === marks[0]?.open ? Math.max(end, jsonClose(from, close)) : end;
     const text = action.slice(from, to);
-    // what opens in a thought that the prompt began, and is opened again after it
+    // The block opens inside a thought that the prompt began, and opens again after it.
     if (!hasThought && text.includes(thoughtEnd) && text.includes(open)) return undefined;
     return { form: open, text, next: to + close.length };
   }
 
-  /** A fence is closed by a line that begins with as many signs or more; one that holds a single line, by the next signs. */
+  /**
+   * A fenced block. A line that begins with at least as many fence characters closes it, or for a single-line fence
+   * the next ones.
+   */
   function fencedBlock(signs: string, start: number): (ActionBlock & { next: number }) | undefined {
     const [whole = "", language = ""] = match(/\n?([A-Za-z]+)\s/y, start + signs.length);
     if (!languages.includes(language.toLowerCase())) return undefined;
@@ -85,7 +89,7 @@ export function actionBlocks(
     return { form: fence + language.toLowerCase(), text: action.slice(from, end), next };
   }
 
-  /** Asked from ever later places: each line is looked for once. */
+  /** Finds closing lines from offsets that only grow, so that each line is searched for once. */
   function closingLine(signs: string, from: number): { at: number; length: number } | undefined {
     const known = closingLines.get(signs);
     if (known !== undefined && known.at >= from) return known.at === action.length ? undefined : known;
@@ -103,7 +107,10 @@ export function actionBlocks(
   }
 }
 
-/** Where the closing mark stands that follows the JSON after a place, or -1; no more once what it read twice is longer than the action. */
+/**
+ * Returns a function that finds the closing mark after the JSON at an offset, or -1. It stops once it has read twice
+ * the action's length.
+ */
 function jsonCloser(action: string): (from: number, close: string) => number {
   let left = 2 * action.length + 1;
   return (from, close) => {
@@ -115,7 +122,7 @@ function jsonCloser(action: string): (from: number, close: string) => number {
   };
 }
 
-/** The one that stands first, of several at one place the first; undefined if none does. */
+/** The first in the text, and among several at one offset the first in the list; undefined if there is none. */
 function first<Of>(all: readonly Of[], place: (one: Of) => number): { of: Of; at: number } | undefined {
   let found: { of: Of; at: number } | undefined;
   for (const of of all) {

@@ -6,24 +6,31 @@ import { actionBlocks, fence } from "./action-blocks.ts";
 
 type Requested = { function: string; arguments: JsonObject } | { problem: string };
 
-/** Calls in the text of an action, and how what they answer is written for the model. */
+/** The calls in an action's text, and how to write their answers for the model. */
 export interface ParsedAction {
   calls: Requested[];
-  /** One observation, for the answer of one call. */
+  /** Writes the observation of one call's answer. */
   written(text: string): string;
 }
 
 const toolCall = { open: "<tool_call>", close: "</tool_call>" };
 const example = '{"name": "…", "arguments": {…}}';
 
-/** Languages: several programs of one action are one, as in verl-tool. Several texts of another function are several calls. */
+/**
+ * Languages: several programs of one action are one, as in verl-tool. Several texts for another function are several
+ * calls.
+ */
 const languages = ["python", "py", "javascript", "js", "shell", "bash", "sh"];
 
 /**
- * The calls in what a model wrote, in the first of these forms that is there; undefined if there is none:
- * `<tool_call>{"name": …, "arguments": …}</tool_call>`, once or more; of a function that takes one text, its name as a tag,
- * `<search>…</search>`, or as a fence, as are the languages of one that has `language`, `<python>…</python>`; the JSON of a call
- * alone. Each text is a call, but several programs in one language are one program, line after line. What stands in a thought calls nothing.
+ * The calls in a model's text, in the first of these forms that it uses; undefined if it uses none:
+ * - `<tool_call>{"name": …, "arguments": …}</tool_call>`, once or more,
+ * - for a function with a single text argument its name as a tag, `<search>…</search>`, or as a fence, and likewise
+ *   the languages of a function with `language`, `<python>…</python>`,
+ * - the JSON of a call alone.
+ *
+ * Each text is a call, but several programs in one language are joined into one, line after line. Text inside a thought
+ * calls nothing.
  */
 export function parseAction(action: string, functions: readonly OfferedFunction[]): ParsedAction | undefined {
   const names = textFunctions(functions);
@@ -49,7 +56,7 @@ export function parseAction(action: string, functions: readonly OfferedFunction[
   }
   const alone = rest.trimStart().startsWith("{") ? callOf(rest) : undefined;
   if (alone !== undefined && "function" in alone) {
-    // JSON that names no function and gives no arguments is an answer
+    // JSON without a function's name and arguments is an answer.
     const isCall =
       /"(arguments|parameters)"/.test(rest) || functions.some(({ name }) => name === alone.function);
     if (isCall) return { calls: [alone], written: inTags("tool_response") };
@@ -81,7 +88,7 @@ function fenced(text: string): string {
   return `\n\`\`\`result\n${text}\n\`\`\`\n`;
 }
 
-/** As verl-tool's `search_retrieval` and Search-R1 write it. */
+/** The form of verl-tool's `search_retrieval` and of Search-R1. */
 function information(text: string): string {
   return `\n\n<information>${text.trim()}</information>\n\n`;
 }

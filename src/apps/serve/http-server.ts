@@ -15,16 +15,16 @@ import { verlTool } from "./verl-tool.ts";
 
 interface Options {
   host: string;
-  /** 0: any that is free. */
+  /** 0: any free port. */
   port: number;
-  /** Requests at once. */
+  /** The most concurrent requests. */
   limit: number;
-  /** What requests have to show (`checkToken`); absent: nothing. */
+  /** The token that requests must have (`checkToken`); absent: none. */
   token?: string | undefined;
   log: (text: string) => void;
 }
 
-/** Tools behind HTTP: verl-tool's `/get_observation` and `/health`, and MCP at `/mcp`. Throws PORT_UNUSABLE. */
+/** Serves tools over HTTP: verl-tool's `/get_observation` and `/health`, and MCP at `/mcp`. Throws PORT_UNUSABLE. */
 export async function openHttpServer(
   tools: ServedTools,
   mcp: Mcp | undefined,
@@ -98,7 +98,7 @@ function refuseMethod({ req }: Context, instead: string): never {
   throw new HttpProblem(405, `${req.method} is not for this; ${instead} is`);
 }
 
-/** An error as clients are told it; unknown ones are logged. */
+/** The error that clients receive. Unknown ones are logged. */
 function problemOf(error: unknown, log: (text: string) => void): HttpProblem {
   if (error instanceof HttpProblem) return error;
   const code = isEverturnError(error) ? error.code : undefined;

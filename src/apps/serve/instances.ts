@@ -15,22 +15,22 @@ import { recoverInstance } from "../../work/tools/recover-instance.ts";
 
 /** A call that a trajectory's instance answered. */
 interface ServedCall {
-  /** The name that the policy has for the function. */
+  /** The policy's name for the function. */
   function: string;
   arguments: JsonObject;
 }
 
-/** Who asks for an instance. */
+/** The user of an instance. */
 export interface InstanceUse {
   trajectory: string;
   tool: OpenTool;
-  /** Made for the trajectory's first call. */
+  /** Created for the trajectory's first call. */
   task: Task;
   call: ServedCall;
   signal: AbortSignal;
 }
 
-/** What a trajectory holds, by the tools' names. */
+/** The instances of a trajectory by the tools' names. */
 interface Holder {
   held: Map<string, Held>;
   usedAt: number;
@@ -39,31 +39,32 @@ interface Holder {
 
 interface Held {
   tool: OpenTool;
-  /** Undefined before it is made, and after it was let go: then it is recovered. */
+  /** Undefined before it is created, and after it was released for recovery. */
   made: { state: InstanceState | undefined; lease: Lease } | undefined;
   answered: ServedCall[];
   snapshot: Uint8Array | undefined;
 }
 
-/** The instances of tools that a server holds: one for each trajectory and tool, told from each other by name alone. */
+/** A server's instances of tools: one for each trajectory and tool. Only the trajectory's name identifies it. */
 export interface ServedInstances {
   /**
-   * Does `work` with the trajectory's instance. One whose thread has ended, or whose call failed half way, is recovered as
-   * its manifest says. Throws TOOL_STATE_LOST, TOO_MANY_TRAJECTORIES, and what the plugin or `work` fails with.
+   * Runs `work` with the trajectory's instance. If its thread has ended or a call failed halfway, it is first
+   * recovered as its manifest declares. Throws TOOL_STATE_LOST, TOO_MANY_TRAJECTORIES, and errors of the plugin or
+   * `work`.
    */
   use<T>(use: InstanceUse, work: (state: InstanceState | undefined) => Promise<T>): Promise<T>;
-  /** Frees what the trajectory holds. */
+  /** Releases the trajectory's instances. */
   release(trajectory: string): Promise<void>;
-  /** How many trajectories hold something. */
+  /** How many trajectories have instances. */
   count(): number;
-  /** Those that did not use what they hold for `ms`. */
+  /** Trajectories that have not used their instances for `ms`. */
   idle(ms: number): string[];
   close(): Promise<void>;
 }
 
 /**
- * Instances of at most `limit` trajectories. What they hold is noted in `folder`, so that the next server there frees what one
- * that was killed has left.
+ * Instances of at most `limit` trajectories. Their resources are recorded in `folder`, so that the next server there
+ * releases those of a killed one.
  */
 export function holdServedInstances(
   tools: readonly OpenTool[],
@@ -127,7 +128,7 @@ export function holdServedInstances(
     return recoverInstance(tool, creation, before, { readBytes: async () => snapshot });
   }
 
-  /** By the plugin's release or, where that fails, by what it holds. */
+  /** Releases an instance by the plugin's release or, if that fails, by its recorded resources. */
   async function free(
     tool: OpenTool,
     { state, lease }: { state: InstanceState | undefined; lease: Lease },
@@ -143,7 +144,7 @@ export function holdServedInstances(
     if (isFree || (await reap(tool, lease))) leases.removeOwn(keyOf(lease.trajectory, tool.name), lease);
   }
 
-  /** Frees what a lease stands for; whether that worked. */
+  /** Releases a lease's resources. Returns whether that worked. */
   async function reap(tool: OpenTool | undefined, { trajectory, handle, mark }: Lease): Promise<boolean> {
     try {
       killMarked(markVariable, mark);
@@ -162,7 +163,7 @@ export function holdServedInstances(
     if (made !== undefined) await free(tool, made, !tool.isLost(made.state));
   }
 
-  /** What servers that were killed have left here. */
+  /** The leftovers of killed servers. */
   const swept = (async () => {
     for (const filed of await leases.list()) {
       if (!leases.isAbandoned(filed)) continue;
@@ -202,7 +203,7 @@ export function holdServedInstances(
         held.answered.push(call);
         return answer;
       } catch (error) {
-        // Half of the call may have happened: a state that can be recovered is.
+        // Half of the call may have happened, so the state is recovered if possible.
         if (tool.recovery !== "fail") await letGo(held);
         throw error;
       } finally {
@@ -229,7 +230,7 @@ export function holdServedInstances(
   };
 }
 
-/** As the names of its leases begin: a trajectory's may be any text. */
+/** The beginning of its leases' names. A trajectory's name may be any text. */
 function keyOf(trajectory: string, tool: string): string {
   return `serve~${createHash("sha256").update(trajectory).digest("hex").slice(0, 32)}~0~${tool}`;
 }

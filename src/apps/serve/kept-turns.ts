@@ -1,28 +1,28 @@
 import type { GivenTurn } from "../../chat/openai/given-turn.ts";
 
-/** A turn as it was generated. */
+/** A turn as generated. */
 export interface Kept extends GivenTurn {
-  /** Of what came before it since the turn that it goes on after, and of its action. */
+  /** The tokens of its action, and of everything between that and the turn before. */
   tokens: number[];
-  /** Calls of the row up to this turn's. */
+  /** The number of calls in the row up to this turn's. */
   calls: number;
-  /** The model's own ids of its calls, by those that the client was given. */
+  /** The model's own ids of its calls, by the ids that the client received. */
   ownIds: ReadonlyMap<string, string>;
-  /** Its action was cut at its limit, and lacks its end: nothing can go on after it. */
+  /** Its action was cut at its limit and lacks its end, so nothing can continue it. */
   isCut: boolean;
 }
 
 /** Turns of one session, in memory. */
 export interface SessionMemory {
   all(): readonly Kept[];
-  /** A turn and those before it in its row, first the row's first. */
+  /** A turn and its predecessors, beginning with the row's first. */
   chain(number: number): Kept[];
   add(turn: Omit<Kept, "number">): void;
 }
 
-/** Keeps so many turns; of more, the rows go that were not gone on with for longest. */
+/** Keeps at most `limit` turns. Beyond that, the rows that were continued least recently are dropped. */
 export function keptTurns(limit: number): SessionMemory {
-  /** Rows by their first turn, the one that was used last stands last. */
+  /** Rows by their first turn, the most recently used last. */
   const rows = new Map<number, Map<number, Kept>>();
   let next = 0;
   let count = 0;
@@ -41,7 +41,7 @@ export function keptTurns(limit: number): SessionMemory {
     add: (given) => {
       const turn = { ...given, number: next++ };
       const [first, row] = given.parent === null ? [] : rowWith(given.parent);
-      // The row may have gone while the action was generated: then nothing can go on after it.
+      // If the row was dropped while the action was generated, nothing can continue it.
       if (given.parent !== null && (first === undefined || row === undefined)) return;
       const name = first ?? turn.number;
       rows.delete(name);

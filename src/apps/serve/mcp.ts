@@ -5,20 +5,20 @@ import { deepest, isNestedTooDeep } from "../../base/json/nesting.ts";
 import { defined } from "../../base/records/defined.ts";
 import type { ServedAnswer, ServedTools } from "./served-tools.ts";
 
-/** The header by which a client that knows no sessions names the trajectory whose state a call is about. */
+/** The header in which a client without sessions names the trajectory whose state a call uses. */
 export const trajectoryHeader = "everturn-trajectory";
 
-/** MCP, as the official SDK speaks it. */
+/** MCP through the official SDK. */
 export interface Mcp {
-  /** By streamable HTTP: both sessions of the revisions to 2025-11-25, and the requests without any since 2026-07-28. */
+  /** Over streamable HTTP: with sessions for revisions up to 2025-11-25, and without any since 2026-07-28. */
   fetch(request: Request, body: unknown): Promise<Response>;
-  /** By standard input and output, until its client closes them or `signal` aborts. */
+  /** Over standard input and output, until the client closes them or `signal` aborts. */
   serveStdio(signal: AbortSignal): Promise<void>;
   close(): Promise<void>;
 }
 
 interface Options {
-  /** Sessions at once; one more ends the one that was not used for longest. */
+  /** The most concurrent sessions. Another one ends the least recently used. */
   limit: number;
   log: (text: string) => void;
 }
@@ -29,7 +29,7 @@ async function loadSdk() {
   return import("@modelcontextprotocol/server");
 }
 
-/** Loads the SDK; undefined where it is not installed. */
+/** Loads the SDK; undefined if it is not installed. */
 export async function openMcp(tools: ServedTools, options: Options): Promise<Mcp | undefined> {
   let sdk: Sdk;
   try {
@@ -50,7 +50,7 @@ function mcpOf(sdk: Sdk, tools: ServedTools, { limit, log }: Options): Mcp {
   }
   const sessions = new Map<string, Session>();
 
-  /** A server whose calls are those of a trajectory; of one for each call, where none is named. */
+  /** A server whose calls belong to a trajectory. Without a name, each call has a trajectory of its own. */
   function serverOf(trajectory: string | undefined): Server {
     const server = new sdk.Server(
       { name: "everturn", version: packageJson.version },
@@ -111,7 +111,7 @@ function mcpOf(sdk: Sdk, tools: ServedTools, { limit, log }: Options): Mcp {
       const options = body === undefined ? {} : { parsedBody: body };
       if (id !== null && known !== undefined) {
         sessions.delete(id);
-        sessions.set(id, known); // the one that was used last stands last
+        sessions.set(id, known); // moves the latest one to the end
         return known.transport.handleRequest(request, options);
       }
       if (id !== null) return refusal(404, "There is no such session. Begin a new one with `initialize`.");
@@ -155,7 +155,7 @@ function toolOf({ name, description, parameters }: ServedTools["functions"][numb
   return { name, description, inputSchema: { ...parameters, type: "object" } };
 }
 
-/** What the model did wrong is told as what is: a result with `isError`. So is a tool that failed. */
+/** A result. Mistakes of the model and failures of the tool have `isError`. */
 function resultOf({ text, failed, invalid, error, media = [] }: ServedAnswer): CallToolResult {
   const said = failed === undefined ? text : `error: ${failed}`;
   const images = media.flatMap(({ frames }) =>

@@ -40,8 +40,8 @@ const validate = new Ajv({ allErrors: true, verbose: true, strict: false }).comp
 const known = new Set(["trajectory_ids", "actions", "extra_fields", "finish", "is_last_step"]);
 
 /**
- * What a client of verl-tool asks. A list beside the known keys that has an item for each trajectory is one of `extra_fields`, as in older
- * versions. Throws what to answer to another thing.
+ * The items of a verl-tool client's request. An unknown key whose list has an item per trajectory is one of
+ * `extra_fields`, as in older versions. Throws the answer to an invalid request.
  */
 export function observationItems(body: unknown): ObservationItem[] {
   if (!validate(body)) {
@@ -75,7 +75,10 @@ export function observationItems(body: unknown): ObservationItem[] {
   });
 }
 
-/** The task that an item's instances are made for: its extra fields are the row's `extra_info`, as verl-tool's trainer sends it. */
+/**
+ * The task for which an item's instances are created. Its extra fields are the row's `extra_info`, as verl-tool's
+ * trainer sends it.
+ */
 export function taskColumns({ extra }: ObservationItem): { extra_info: JsonObject } {
   const { extra_info: own, ...fields } = extra;
   return { extra_info: isObject(own) ? { ...fields, ...own } : fields };

@@ -7,26 +7,26 @@ import { toolDefinition } from "../../plan/pipeline/resolve/tool-definitions.ts"
 import type { ServedPolicy } from "./served-policy.ts";
 import type { ServedAnswer, ServedTools } from "./served-tools.ts";
 
-/** A turn as its client sees it: a request without tools, and the answer after all calls. */
+/** A turn as its client sees it: the request without tools, and the answer after all calls. */
 interface Shown extends GivenTurn {
-  /** The conversation with the calls that were made here and what they answered. */
+  /** The conversation with the calls that were made here and their answers. */
   inner: EndpointMessage[];
-  /** Whose instances its tools are called on. */
+  /** The trajectory on whose instances its tools are called. */
   trajectory: string;
 }
 
 interface Limits {
-  /** Actions for a request, as a trajectory has. */
+  /** The most actions per request. */
   maxTurns: number;
-  /** Sessions whose turns are kept, and turns of each. */
+  /** The number of sessions whose turns are kept, and of turns per session. */
   sessions: number;
   turns: number;
 }
 
 /**
- * Answers with a policy and its tools: the calls of a conversation whose client brings no tools are made here, and the client is told
- * the last answer. Comes the conversation back, it goes on after those calls, on the same instances. A request that brings tools, or
- * wants none called, is the policy's alone.
+ * Answers with a policy and its tools. If the client brings no tools, the calls are made here, and the client
+ * receives the last answer. When the conversation comes back, it continues after those calls, on the same instances.
+ * A request that brings tools, or wants none called, only uses the policy.
  */
 export function servedAgent(
   served: ServedPolicy,
@@ -40,7 +40,7 @@ export function servedAgent(
   function keep(session: string, turn: Omit<Shown, "number">): void {
     const turns = [...(sessions.get(session) ?? []), { ...turn, number: turnsSoFar++ }].slice(-limit);
     sessions.delete(session);
-    sessions.set(session, turns); // the one that was used last stands last
+    sessions.set(session, turns); // moves the latest one to the end
     const [oldest] = sessions.keys();
     if (sessions.size > most && oldest !== undefined) sessions.delete(oldest);
   }

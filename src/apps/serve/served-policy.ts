@@ -14,42 +14,42 @@ import type { Policy, SamplingParameters, TokenizedText } from "../../contracts/
 import { toolDefinition } from "../../plan/pipeline/resolve/tool-definitions.ts";
 import { type Kept, keptTurns, type SessionMemory } from "./kept-turns.ts";
 
-/** A policy that is open, and how it is asked. */
+/** An open policy, and how requests use it. */
 export interface PolicyInUse {
   policy: Pick<Policy, "framePrompt" | "frameObservation" | "generate">;
   version: number;
-  /** Tokens of a conversation, its prompt included. */
+  /** The most tokens of a conversation, including its prompt. */
   contextLength: number;
   sampling: Pick<SamplingParameters, "temperature" | "maxTokens">;
-  /** Draws the same actions for the same requests, in the same order. */
+  /** The same seed draws the same actions for the same requests in the same order. */
   seed: number;
   /** Texts that end an action. */
   stopTexts(tools: readonly ToolDefinition[]): readonly string[];
   read(text: string, tools: readonly ToolDefinition[], callsBefore: number): ParsedAction;
-  /** How actions are told as text. */
+  /** Presents actions as text. */
   format: ActionText;
-  /** The system message of conversations that have none. */
+  /** The system message of conversations without one. */
   system?: string | undefined;
 }
 
 /** Answers requests with a policy. */
 export interface ServedPolicy {
-  /** Throws EndpointProblem, and the signal's reason. */
+  /** Throws EndpointProblem and the signal's reason. */
   answer(session: string, request: ModelRequest, context: AnswerContext): Promise<ModelAnswer>;
 }
 
 interface Limits {
-  /** Sessions whose turns are kept. */
+  /** The number of sessions whose turns are kept. */
   sessions: number;
-  /** Turns that are kept of each. */
+  /** The number of turns kept per session. */
   turns: number;
-  /** Tells that the turns of a session are gone. */
+  /** Called when the turns of a session are dropped. */
   onForget(session: string): void;
 }
 
 /**
- * Answers with a policy: a conversation that comes back goes on after the very tokens that were sampled, as in training, as long as its
- * turns are kept. All else is framed whole.
+ * Answers with a policy. A conversation that comes back continues after the very tokens that were sampled, as in
+ * training, as long as its turns are kept. All other conversations are framed completely.
  */
 export function servedPolicy(
   inUse: PolicyInUse,
@@ -62,7 +62,7 @@ export function servedPolicy(
   function turnsOf(session: string): SessionMemory {
     const turns = sessions.get(session) ?? keptTurns(limit);
     sessions.delete(session);
-    sessions.set(session, turns); // the one that was used last stands last
+    sessions.set(session, turns); // moves the latest one to the end
     const [oldest] = sessions.keys();
     if (sessions.size > most && oldest !== undefined) {
       sessions.delete(oldest);
@@ -95,7 +95,7 @@ export function servedPolicy(
       const parsed = read?.calls.length
         ? identified(read, framed.calls)
         : inUse.read(generation.text, tools, framed.calls);
-      const takesCalls = tools.length > 0 && !isCut; // a call that was cut is none; nor is one beside it
+      const takesCalls = tools.length > 0 && !isCut; // an action that was cut makes no calls
       const readable = takesCalls ? parsed.calls.filter((call) => call.problem === undefined) : [];
       const ids = readable.map(newCallId);
       const said = answerOfAction(parsed, {
@@ -127,17 +127,17 @@ export function servedPolicy(
   };
 }
 
-/** What an action is generated after. */
+/** The context of an action. */
 interface Framed {
   parent: number | null;
   messages: EndpointMessage[];
-  /** Tokens that were there. */
+  /** Tokens from earlier turns. */
   before: number[];
   appended: TokenizedText;
   calls: number;
 }
 
-/** What comes after a turn that was kept; undefined where there is none, or the chat template has no way to write it there. */
+/** The context after a kept turn; undefined if there is no kept turn, or the chat template can't continue it. */
 function framedAfter(
   { policy }: PolicyInUse,
   turns: SessionMemory,
@@ -174,7 +174,7 @@ function framedWhole({ policy }: PolicyInUse, { whole }: Continuation, tools: To
   }
 }
 
-/** Messages after kept turns, whose calls have the model's own ids: its template writes those. */
+/** Messages after kept turns, with the model's own ids of calls, which its template writes. */
 function shown(messages: readonly EndpointMessage[], chain: readonly Kept[]): Message[] {
   const calls = chain.flatMap(({ answer }) => answer.calls);
   const ownIds = new Map(chain.flatMap((turn) => [...turn.ownIds]));
@@ -193,7 +193,7 @@ function withSystem({ messages }: ModelRequest, system: string | undefined): End
   return [{ role: "system", content: system, isInstructions: true }, ...messages];
 }
 
-/** Nine letters and digits, as the templates want them that look. */
+/** Nine letters and digits, which strict templates require. */
 function newCallId(): string {
   return BigInt(`0x${randomBytes(8).toString("hex")}`)
     .toString(36)

@@ -16,57 +16,57 @@ import { functionOf, type OpenTool, openTool } from "../../work/tools/open-tool.
 import { toolThread } from "../../work/tools/tool-thread.ts";
 import { holdServedInstances } from "./instances.ts";
 
-/** What is served, as a pipeline says it. */
+/** The served tools, as in a pipeline. */
 export interface ServedPlan {
   tools: readonly ResolvedTool[];
   hosts: Record<string, HostSettings>;
-  /** How much of an observation is told, where a tool says nothing of it. */
+  /** The limit on observations for tools without their own. */
   observations: ObservationLimit;
 }
 
-/** A call that a client asks for. */
+/** A client's call. */
 export interface ToolRequest {
-  /** Which instances it is made on: calls of the same name share them. */
+  /** Selects the instances: calls with the same name share them. */
   trajectory: string;
   function: string;
   arguments: JsonObject;
-  /** Columns of the task that instances are made for. */
+  /** Columns of the task for which instances are created. */
   task: Partial<Task>;
   /** The same in each attempt. */
   key: string;
 }
 
-/** What a client is told. */
+/** A client's answer. */
 export interface ServedAnswer extends Pick<CheckedResponse, "reward" | "metrics" | "media" | "error"> {
-  /** What the model reads, cut to its limit. */
+  /** The text for the model, cut to its limit. */
   text: string;
-  /** There is nothing more to do. */
+  /** Whether the trajectory is over. */
   done: boolean;
-  /** Why it is none that may be made: no such function, arguments that break the schema, or the tool says so. */
+  /** Why the call is not allowed: no such function, arguments that break the schema, or the tool's own reason. */
   invalid?: string;
-  /** The tool's infrastructure failed, in all its attempts. */
+  /** The failure of the tool's infrastructure, after all attempts. */
   failed?: string;
 }
 
-/** Tools that are called without a run: with its limits, time-outs, retries, hosts and instances. */
+/** Tools that are called without a run, but with a run's limits, time-outs, retries, hosts and instances. */
 export interface ServedTools {
   functions: readonly OfferedFunction[];
-  /** What became of a call; throws TOO_MANY_TRAJECTORIES, and the signal's reason at the end. */
+  /** Makes a call. Throws TOO_MANY_TRAJECTORIES, and the signal's reason at the end. */
   call(call: ToolRequest): Promise<ServedAnswer>;
-  /** Frees what a trajectory holds, after its calls under way. */
+  /** Releases a trajectory's instances, after its calls in progress. */
   release(trajectory: string): Promise<void>;
-  /** Trajectories that hold something. */
+  /** The number of trajectories with instances. */
   count(): number;
-  /** Gives up what is under way and frees everything. */
+  /** Abandons calls in progress and releases everything. */
   close(): Promise<void>;
 }
 
 interface Options {
-  /** Where what is held is noted. */
+  /** Where held resources are recorded. */
   folder: string;
-  /** Trajectories at once. */
+  /** The most concurrent trajectories. */
   limit: number;
-  /** What was not called for so long is freed, ms. */
+  /** How long a trajectory may be idle before its instances are released, in ms. */
   idle: number;
   log: (text: string) => void;
 }
@@ -76,7 +76,7 @@ interface Served {
   resolved: ResolvedTool;
 }
 
-/** Starts the threads of tools. Throws PLUGIN_ENTRY_FAILED, PLUGIN_EXPORT_INVALID. */
+/** Starts the threads of tools. Throws PLUGIN_ENTRY_FAILED and PLUGIN_EXPORT_INVALID. */
 export async function serveTools(
   { tools, hosts: settings, observations }: ServedPlan,
   { folder, limit, idle, log }: Options,
@@ -127,7 +127,7 @@ export async function serveTools(
 
   const releasing = new Set<Promise<void>>();
 
-  /** The end waits for it: a plugin's thread that is asked once more after its end would be started again. */
+  /** Closing waits for this, because a request after the end of a plugin's thread would restart it. */
   async function release(trajectory: string): Promise<void> {
     const done = released(trajectory);
     releasing.add(done);
@@ -219,7 +219,7 @@ export async function serveTools(
   };
 }
 
-/** Why a call is tried again; undefined if it is not. */
+/** Why a call is retried; undefined if it is not. */
 function failureOf(error: unknown): string | undefined {
   const failure = callFailure(error);
   if (failure !== undefined) return failure.reason;
@@ -231,7 +231,7 @@ function instanceOf(trajectory: string, { name }: OpenTool): string {
   return `${name} ${trajectory}`;
 }
 
-/** The task that an instance is made for: a plain one, with what the client says of it. */
+/** The task for which an instance is created: a plain one, with the client's columns. */
 function taskOf({ task }: ToolRequest): Task {
   return {
     data_source: "everturn-tools-serve",

@@ -13,7 +13,7 @@ interface ItemAnswer {
   valid: boolean;
 }
 
-/** What a trajectory asked last. */
+/** A trajectory's last request. */
 interface Asked {
   what: string;
   request: object;
@@ -21,7 +21,7 @@ interface Asked {
   isDelivered: boolean;
 }
 
-/** An answer, to be said to be `delivered` once the client has it. */
+/** An answer, to be marked as `delivered` once the client has it. */
 interface Observed {
   body: JsonObject;
   delivered(): void;
@@ -29,21 +29,22 @@ interface Observed {
 
 /** verl-tool's `POST /get_observation`. */
 export interface VerlTool {
-  /** Throws HttpProblem, and what `ServedTools.call` does. */
+  /** Throws HttpProblem and the errors of `ServedTools.call`. */
   observe(body: unknown): Promise<Observed>;
 }
 
 /**
- * Its client asks again when it has heard nothing, and says nowhere that it is the same question. So a trajectory that asks
- * the same again whose last answer it never got is given that, and nothing is done twice. With `call_id` in its extra fields, which
- * Everturn's client sends, the answer is that of the call of this name, delivered or not.
+ * Serves verl-tool's clients. A client that got no answer repeats its request without marking it as the same. If a
+ * trajectory repeats its last request, whose answer was not delivered, it therefore gets that answer, and no work is
+ * repeated. With `call_id` in its extra fields, which Everturn's client sends, it gets the answer of the call with
+ * that name, delivered or not.
  */
 export function verlTool(tools: ServedTools): VerlTool {
   const last = new Map<string, Asked>();
   const usage = tools.functions.map(({ name, description }) => `• ${name}: ${description}`).join("\n");
 
   async function answerTo(item: ObservationItem, before: Promise<unknown> | undefined): Promise<ItemAnswer> {
-    await before?.catch(() => {}); // told to the one who asked for it
+    await before?.catch(() => {}); // its own caller gets this error
     const { trajectory, action, isLastStep } = item;
     if (item.finish) {
       await tools.release(trajectory);
@@ -131,7 +132,7 @@ function whatIsAsked({ trajectory: _, ...item }: ObservationItem): string {
   return createHash("sha256").update(JSON.stringify(item)).digest("base64");
 }
 
-/** What a trainer reads: a text, or an object where there is more to say. */
+/** A trainer's observation: a text, or an object if it has more content. */
 function told(answers: ServedAnswer[], written: (text: string) => string): ItemAnswer {
   const obs = answers.map(({ text }) => written(text)).join("");
   const invalid = answers.flatMap((one) => (one.invalid === undefined ? [] : [one.invalid]));
@@ -149,7 +150,7 @@ function told(answers: ServedAnswer[], written: (text: string) => string): ItemA
   };
 }
 
-/** Images as data URLs, which is how verl-tool's trainer reads them. */
+/** Images as data URLs, which verl-tool's trainer reads. */
 function imagesOf({ frames }: CheckedMedia): string[] {
   return frames.map(
     ({ data, mediaType }) => `data:${mediaType};base64,${Buffer.from(data).toString("base64")}`,

@@ -18,7 +18,7 @@ export function textField(
   return html`<label class="${wide ? "field wide" : "field"}"><span>${label}</span><input type="${type}" name="${name}" value="${value}" placeholder="${hint}" autocomplete="off"${any}${needed}></label>`;
 }
 
-/** A choice with its label; "" is the first and says that nothing is chosen. */
+/** A choice with its label. "" comes first and means that nothing is chosen. */
 export function choice(
   name: string,
   label: string,
@@ -35,7 +35,7 @@ export function choice(
   return html`<label class="field"><span>${label}</span><select name="${name}">${first}${rest}</select></label>`;
 }
 
-/** A form that changes something: what it sends besides its fields stands in `hidden`. */
+/** A form that changes something. `hidden` contains what it sends in addition to its fields. */
 export function orderForm(
   path: string,
   button: string,

@@ -7,7 +7,7 @@ import { withLiveRun } from "../../control/supervision/run-client.ts";
 import { askTranscript, giveOrder } from "../../control/temporal/live-trajectories.ts";
 import type { ShownRun, UiContext } from "./ui-context.ts";
 
-/** What a form has sent: its fields by name. */
+/** The fields of a submitted form by name. */
 export type Fields = ReadonlyMap<string, string>;
 
 const fieldsOf: Record<OrderName, readonly string[]> = {
@@ -20,7 +20,7 @@ const fieldsOf: Record<OrderName, readonly string[]> = {
   answer: ["call", "text"],
 };
 
-/** Gives a live trajectory the order that a form says. Throws ORDER_REFUSED, and what giving an order does. */
+/** Gives a live trajectory the order in a form. Throws ORDER_REFUSED, and the errors of giving an order. */
 export async function orderByForm(
   { runs }: UiContext,
   run: ShownRun,

@@ -4,25 +4,25 @@ import { ownModule } from "../../base/processes/own-module.ts";
 /** A command that a page has started. */
 export interface Job {
   number: number;
-  /** What a person would have typed. */
+  /** The command as a person would type it. */
   command: string;
-  /** What it has printed so far, at most the last 100,000 characters. */
+  /** Its output so far, at most the last 100,000 characters. */
   output: string;
-  /** 0 if it did what it was to do; undefined while it works. */
+  /** 0 if it succeeded; undefined while it works. */
   exitCode: number | undefined;
 }
 
-/** Commands that pages start: each is a process, as if it had been typed. */
+/** Commands that pages start. Each is a process, as if it had been typed. */
 export interface Jobs {
   start(words: readonly string[]): Job;
   find(number: number): Job | undefined;
-  /** Ends those that still work. */
+  /** Ends the running ones. */
   close(): void;
 }
 
 const mostOutput = 100_000;
 
-/** Starts jobs of `everturn`'s commands. */
+/** Starts jobs with `everturn`'s commands. */
 export function openJobs(): Jobs {
   const jobs = new Map<number, Job>();
   const working = new Set<ReturnType<typeof spawn>>();

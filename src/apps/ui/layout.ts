@@ -2,17 +2,17 @@ import { type Html, html } from "../../results/report/html.ts";
 import { runPath } from "./paths.ts";
 import { link } from "./table.ts";
 
-/** What stands around every page. */
+/** The parts around every page. */
 export interface Page {
   title: string;
-  /** Where the page is: addresses and names, from the top. */
+  /** The path to the page: addresses and names, from the top. */
   above?: readonly (readonly [path: string, name: string])[];
   content: Html | readonly Html[];
   /** Files that could not be read while it was made. */
   unreadable?: ReadonlySet<string>;
 }
 
-/** Files that are named on a page; of more it says how many. */
+/** The most unreadable files to name on a page; it counts the others. */
 const mostUnreadable = 5;
 
 /** A whole document. It loads its own style and script, and nothing else. */

@@ -1,37 +1,40 @@
 import { openTrajectoryTable, type QueryTable } from "../../results/table/open-query.ts";
 import type { OpenRun } from "../../run/folder/open-runs.ts";
 
-/** A run, and what of it could not be read so far. */
+/** A run, with its files that could not be read so far. */
 interface AskedRun extends OpenRun {
   unreadable: Set<string>;
 }
 
-/** A table, and how many ask it now. */
+/** A table, and how many queries use it now. */
 interface Opened {
   table: Promise<QueryTable>;
   /** Files that could not be read for it. */
   unreadable: ReadonlySet<string>;
-  /** When it was asked for, and how long it took, ms. */
+  /** When it was requested, and how long it took, in ms. */
   at: number;
   took: number;
   using: number;
   isRetired: boolean;
 }
 
-/** Tables of runs' trajectories that are kept open; each has all of a run's trajectories in memory. */
+/** Open tables of runs' trajectories. Each contains all of a run's trajectories in memory. */
 export interface Tables {
   /**
-   * Does `work` with the table of a run, opened anew if it is too old; what could not be read for the table is added to the run's
-   * `unreadable`. Throws QUERY_DRIVER_MISSING.
+   * Runs `work` with a run's table, which is reopened if it is too old. Unreadable files of the table are added to
+   * the run's `unreadable`. Throws QUERY_DRIVER_MISSING.
    */
   use<Result>(run: AskedRun, work: (table: QueryTable) => Promise<Result>): Promise<Result>;
   close(): Promise<void>;
 }
 
-/** A table is as old as this at most, ms, or as so many times what it took to open: a large one is not opened for each look. */
+/**
+ * The maximum age of a table, in ms, or as a multiple of the time to open it, so that a large one is not reopened
+ * for each look.
+ */
 const oldest = { age: 10_000, times: 60 };
 
-/** Keeps the tables of the `most` runs that were asked last. */
+/** Keeps the tables of the `most` runs that were used last. */
 export function openTables(most = 2): Tables {
   const tables = new Map<string, Opened>();
 
@@ -44,7 +47,7 @@ export function openTables(most = 2): Tables {
     if (opened === undefined) return;
     tables.delete(run);
     opened.isRetired = true;
-    await closeUnused(opened).catch(() => {}); // whoever asked for it was told
+    await closeUnused(opened).catch(() => {}); // its own caller gets the error
   }
 
   function tableOf(run: AskedRun): Opened {
@@ -89,7 +92,7 @@ export function openTables(most = 2): Tables {
       } finally {
         opened.using--;
         for (const one of opened.unreadable) run.unreadable.add(one);
-        await closeUnused(opened).catch(() => {}); // it never opened: `work` was told
+        await closeUnused(opened).catch(() => {}); // it never opened: `work` got the error
       }
     },
     close: async () => {

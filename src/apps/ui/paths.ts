@@ -3,13 +3,13 @@ export function runPath(run: string, ...below: string[]): string {
   return `/${["runs", run, ...below].map(encodeURIComponent).join("/")}`;
 }
 
-/** The address of a trajectory's page, by its id run/stage/task/sample, or of one below it. */
+/** The address of the page of a trajectory with the id run/stage/task/sample, or of one below it. */
 export function trajectoryPath(id: string, ...below: string[]): string {
   const [run = "", ...place] = id.split("/");
   return runPath(run, "trajectories", ...place, ...below);
 }
 
-/** An address with what is asked in it: what is undefined or empty is left out. */
+/** An address with a query, without undefined and empty values. */
 export function withQuery(path: string, query: Record<string, string | number | undefined>): string {
   const asked = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) {

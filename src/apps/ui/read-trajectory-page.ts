@@ -9,18 +9,18 @@ import { findTrajectory } from "../../run/trajectory/find-trajectory.ts";
 import { trajectoryReader } from "../../run/trajectory/reader.ts";
 import type { ShownRun, UiContext } from "./ui-context.ts";
 
-/** What a trajectory's page shows. */
+/** The content of a trajectory's page. */
 export interface DetailPage {
   id: string;
   name: TrajectoryName;
   detail: TrajectoryDetail;
-  /** What its workflow says of it while it is under way. */
+  /** Its workflow's transcript while it is in progress. */
   live?: Transcript;
-  /** Why that is not known. */
+  /** Why that is unknown. */
   silent?: string;
 }
 
-/** Reads a trajectory, finished or under way. Throws TRAJECTORY_NOT_FOUND. */
+/** Reads a trajectory, finished or in progress. Throws TRAJECTORY_NOT_FOUND. */
 export async function shownTrajectory(
   { runs }: UiContext,
   run: ShownRun,
@@ -40,8 +40,8 @@ export async function shownTrajectory(
 }
 
 /**
- * A trajectory's reward less the mean of its group's (the trajectories of one step and task that count), before anything that a
- * trainer does with it; undefined where it was in none.
+ * A trajectory's reward minus the mean of its group (the trajectories of one step and task that count), before a
+ * trainer processes it; undefined if it was in no group.
  */
 export async function groupAdvantage(
   run: ShownRun,

@@ -29,17 +29,20 @@ import { uiStyle } from "./style.ts";
 import { askedList } from "./trajectory-query.ts";
 import { type ShownRun, shownRun, type UiContext } from "./ui-context.ts";
 
-/** Types in which bytes of a run are sent: nothing that a browser would run. */
+/** Media types in which a run's bytes are sent, none of which a browser executes. */
 const inertTypes = ["image/png", "image/jpeg", "image/gif", "image/webp"];
 
 const place = "/runs/:run/trajectories/:stage/:task/:sample";
 
-/** All pages, and what they send. Text from models, tools and tasks is escaped, and no page may load or send anything elsewhere. */
+/**
+ * All pages. Text from models, tools and tasks is escaped, and no page may load anything from elsewhere or send
+ * anything there.
+ */
 export function routes(context: UiContext): Hono {
   const app = new Hono();
   app.use(
     secureHeaders({
-      referrerPolicy: "same-origin", // with none, a form has no origin, and csrf() refuses it
+      referrerPolicy: "same-origin", // without a referrer a form has no origin, and csrf() rejects it
       strictTransportSecurity: false, // it is plain HTTP on the loopback address
       contentSecurityPolicy: {
         defaultSrc: ["'none'"],
@@ -109,7 +112,7 @@ export function routes(context: UiContext): Hono {
   app.get(place, async (c) => c.html(await trajectoryPage(...(await shownIn(c)), c.req.query("tokens"))));
   app.get(`${place}/part`, async (c) => {
     const [run, shown] = await shownIn(c);
-    if (shown.detail.record !== undefined) c.header("HX-Refresh", "true"); // the page of one that has ended is another
+    if (shown.detail.record !== undefined) c.header("HX-Refresh", "true"); // the page of a finished one differs
     return part(c, talk(run, shown), 2);
   });
   app.post(`${place}/orders`, async (c) => {
@@ -155,7 +158,7 @@ export function routes(context: UiContext): Hono {
   return app;
 }
 
-/** A part that the page has shown since it was asked for is not sent again. */
+/** Sends a part, unless the page has shown it since it was requested. */
 function part(c: Context, content: Html, seconds?: number): Response {
   if (isSeen(content, c.req.query("seen"))) return c.body(null, 204);
   return c.html(livePart(new URL(c.req.url).pathname, content, seconds).html);

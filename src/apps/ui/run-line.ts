@@ -9,14 +9,14 @@ import { runPath } from "./paths.ts";
 import { link } from "./table.ts";
 import type { ShownRun } from "./ui-context.ts";
 
-/** What the list of runs says of one. */
+/** A run's entry in the list of runs. */
 export interface RunLine {
   run: ShownRun;
   step: StepRecord | undefined;
   evaluation: EvaluationRecord | undefined;
 }
 
-/** Reads what the list of runs says of one. */
+/** Reads a run's entry in the list of runs. */
 export async function readRunLine(run: ShownRun): Promise<RunLine> {
   const step = await lastRecordedStep(run.store);
   const newest = step?.policyVersion ?? firstVersion(run.plan);
@@ -40,7 +40,7 @@ export function runCells({ run, step, evaluation }: RunLine): (string | Html)[] 
   ];
 }
 
-/** Whether a run goes on. */
+/** Whether a run continues, as text. */
 export function stateOf(run: ShownRun, step: StepRecord | undefined): Html {
   if (run.isLive) return html`<span class="state live">at work</span>`;
   if ((step?.step ?? 0) >= run.plan.steps) return html`<span class="state">done</span>`;

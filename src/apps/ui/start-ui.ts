@@ -12,7 +12,7 @@ import { routes } from "./routes.ts";
 /** Only this machine reaches the pages. */
 const host = "127.0.0.1";
 
-/** The pages of a folder of runs, served. */
+/** The served pages of a folder of runs. */
 export interface RunningUi {
   url: string;
   /** Ends the server, and the commands that pages have started. */
@@ -20,8 +20,9 @@ export interface RunningUi {
 }
 
 /**
- * Serves the pages of the folder `runs` to whoever has the token: in an address, which a browser keeps as a cookie, or as a bearer.
- * Without a token to whoever reaches this machine's own address. Port 0: any that is free. Throws PORT_UNUSABLE.
+ * Serves the pages of the folder `runs` to everyone with the token: in an address, which a browser keeps as a
+ * cookie, or as a bearer token. Without a token, to everyone who reaches this machine's loopback address. Port 0
+ * means any free one. Throws PORT_UNUSABLE.
  */
 export async function startUi(runs: string, port: number, token: string | undefined): Promise<RunningUi> {
   const context = { runs: resolve(runs), tables: openTables(), jobs: openJobs() };
@@ -50,25 +51,28 @@ export async function startUi(runs: string, port: number, token: string | undefi
   };
 }
 
-/** Whether a request is to be answered; a page's address with a token is exchanged for a cookie here. Throws HttpProblem. */
+/**
+ * Whether a request may be answered. If a page's address contains the token, this sets a cookie and redirects.
+ * Throws HttpProblem.
+ */
 function admit(request: IncomingMessage, response: ServerResponse, token: string | undefined): boolean {
   checkOrigin(request, host);
   const target = targetOf(request);
   if (!["GET", "HEAD"].includes(request.method ?? "") && !isForm(request))
     throw new HttpProblem(415, "this is not sent by a form of the pages");
   if (token === undefined) return true;
-  const name = `everturn-${request.socket.localPort}`; // cookies are the same for all ports
+  const name = `everturn-${request.socket.localPort}`; // all ports share cookies
   checkToken(request, token, cookieOf(request, name));
   if (!target.searchParams.has("token")) return true;
   response.setHeader("set-cookie", `${name}=${token}; Path=/; HttpOnly; SameSite=Strict`);
   if (request.headers["sec-fetch-dest"] !== "document") return true;
-  target.searchParams.delete("token"); // out of the address, which is shown, kept, and passed on
-  const path = target.pathname.replace(/^\/+/, "/"); // behind // would stand another host
+  target.searchParams.delete("token"); // an address is visible, stored and shared
+  const path = target.pathname.replace(/^\/+/, "/"); // a path that begins with // would name another host
   response.writeHead(303, { location: `${path}${target.search}` }).end();
   return false;
 }
 
-/** The types in which a browser sends forms; what they order is accepted from the pages' own origin alone. */
+/** Whether a request has a browser's form type. Orders in forms are only accepted from the pages' own origin. */
 function isForm({ headers }: IncomingMessage): boolean {
   return /^(?:application\/x-www-form-urlencoded|multipart\/form-data)\s*(?:;|$)/i.test(
     headers["content-type"] ?? "",

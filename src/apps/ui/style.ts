@@ -1,4 +1,4 @@
-/** What the pages add to the report's style sheet. */
+/** The pages' additions to the report's style sheet. */
 export const uiStyle = `
 a { color: var(--link); } a:focus-visible, button:focus-visible, input:focus-visible, select:focus-visible, summary:focus-visible, [tabindex]:focus-visible { outline: 3px solid var(--blue); outline-offset: 2px; }
 .skip { position: absolute; left: -999px; } .skip:focus { left: 12px; top: 12px; background: var(--card); padding: 8px 14px; z-index: 1; }

@@ -4,7 +4,7 @@ import type { TrajectoryFilter } from "../../control/operations/list-trajectorie
 import { conditions } from "../../control/operations/query-trajectories.ts";
 import type { Query } from "../../results/table/open-query.ts";
 
-/** What a list of trajectories is asked for, as its address says it; "" is nothing. */
+/** The query of a list of trajectories in its address; "" means none. */
 export interface AskedList {
   where: string;
   stage: string;
@@ -15,10 +15,10 @@ export interface AskedList {
   page: number;
 }
 
-/** Rows of a page. */
+/** Rows per page. */
 export const rowsOfPage = 50;
 
-/** Reads what the address of a list says. */
+/** Reads the query in a list's address. */
 export function askedList(read: (name: string) => string | undefined): AskedList {
   const text = (name: string) => read(name)?.trim() ?? "";
   const page = Number(read("page") ?? "1");
@@ -33,7 +33,7 @@ export function askedList(read: (name: string) => string | undefined): AskedList
   };
 }
 
-/** The query that a list stands for. */
+/** The query for a list's table. */
 export function tableQuery({ where, stage, task, outcome, tool, sort, page }: AskedList): Query {
   const filter: TrajectoryFilter = defined({
     stage: stage === "" ? undefined : stage,

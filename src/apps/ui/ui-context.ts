@@ -6,7 +6,7 @@ import { readRunFile, runNotFound } from "../../run/folder/run-file.ts";
 import type { Jobs } from "./jobs.ts";
 import type { Tables } from "./open-tables.ts";
 
-/** What all pages share. */
+/** Data that all pages share. */
 export interface UiContext {
   /** The folder of runs. */
   runs: string;
@@ -17,15 +17,15 @@ export interface UiContext {
 /** A run that a page shows. */
 export interface ShownRun extends OpenRun {
   file: RunFile;
-  /** Somebody works on it now; of a run on a server that it shares this is not known. */
+  /** Whether somebody works on it now; unknown for a run on a shared server. */
   isLive: boolean;
-  /** Files that could not be read while a page was made: what they hold is missing on it. */
+  /** Files that could not be read while a page was made, so the page lacks their content. */
   unreadable: Set<string>;
-  /** The URL of its Temporal UI, if that is known. */
+  /** The URL of its Temporal UI, if known. */
   temporalUi?: string;
 }
 
-/** Opens a run by the name in a page's address. Throws RUN_NOT_FOUND, RECORD_CORRUPT. */
+/** Opens a run by the name in a page's address. Throws RUN_NOT_FOUND and RECORD_CORRUPT. */
 export async function shownRun({ runs }: UiContext, name: string): Promise<ShownRun> {
   if (name.startsWith(".") || /[/\\\0]/.test(name)) throw await runNotFound(runs, name);
   const unreadable = new Set<string>();

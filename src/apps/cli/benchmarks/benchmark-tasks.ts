@@ -6,15 +6,15 @@ import type { Task } from "../../../contracts/generated/task.ts";
 import type { Benchmark, BenchmarkRow } from "./benchmark.ts";
 import { readBenchmarkRows } from "./read-benchmark-rows.ts";
 
-/** The tasks of a benchmark's file, and the places of the rows that make none. */
+/** The tasks of a benchmark's file, and the places of the rows that yield none. */
 export interface BenchmarkTasks {
   tasks: Task[];
   bad: string[];
 }
 
 /**
- * Makes tasks of the rows of a published file: JSON Lines, JSON, or Parquet. Throws BENCHMARK_FILE_INVALID if it can't be read or makes no
- * task.
+ * Creates tasks from the rows of a published file: JSON Lines, JSON, or Parquet. Throws BENCHMARK_FILE_INVALID if it
+ * can't be read or yields no task.
  */
 export async function benchmarkTasks(
   name: string,
@@ -44,7 +44,9 @@ export async function benchmarkTasks(
   });
 }
 
-/** What a file beside this one says of its rows, by their ids. */
+/**
+ * The additional columns for a file's rows, by their ids, from the file of the same name in the folder `answers`.
+ */
 async function answersBeside(
   { answers }: Benchmark,
   path: string,

@@ -1,18 +1,18 @@
 import type { Task } from "../../../contracts/generated/task.ts";
 import type { JsonObject } from "../../../contracts/json.ts";
 
-/** A row of a benchmark's file, as it was published. */
+/** A row of a benchmark's file as published. */
 export type BenchmarkRow = JsonObject;
 
-/** A benchmark whose published files become tasks. */
+/** A benchmark whose published files can be converted to tasks. */
 export interface Benchmark {
-  /** What it is, and where its files are from. */
+  /** Describes it, and names the source of its files. */
   description: string;
-  /** The rewards that read its ground truths. */
+  /** The rewards that can read its ground truths. */
   reward: string;
-  /** The folder beside a file in which a file of the same name holds what is added to its rows, by their `id`. */
+  /** The folder next to a file that contains, under the same name, additional columns for its rows, by `id`. */
   answers?: string;
-  /** The task of a row; undefined if it lacks what is wanted. */
+  /** The task of a row; undefined if it lacks a required column. */
   task(row: BenchmarkRow): Task | undefined;
 }
 
@@ -28,7 +28,7 @@ export function textsOf(row: BenchmarkRow, key: string): string[] | undefined {
   return Array.isArray(value) && value.every((one) => typeof one === "string") ? value : undefined;
 }
 
-/** Values of these keys that a row has, to be kept beside its task. */
+/** A row's values of these keys, to be kept with its task. */
 export function kept(row: BenchmarkRow, ...keys: readonly string[]): JsonObject {
   return Object.fromEntries(Object.entries(row).filter(([key]) => keys.includes(key)));
 }

@@ -4,7 +4,7 @@ import { bfcl } from "./function-calls.ts";
 import { aime, gsm8k, math } from "./math.ts";
 import { searchQa, textToSql } from "./questions.ts";
 
-/** The benchmarks whose published files become tasks, by name. */
+/** The available benchmarks by name. */
 export const benchmarks: Readonly<Record<string, Benchmark>> = {
   gsm8k,
   math,

@@ -2,7 +2,9 @@ import type { PromptMessage } from "../../../contracts/generated/task.ts";
 import { isObject, type JsonObject } from "../../../contracts/json.ts";
 import { type Benchmark, textOf } from "./benchmark.ts";
 
-/** The prompt of BFCL's models without an interface for tools, as `formulate_system_prompt` of bfcl-eval 2026.3.23 writes it. */
+/**
+ * BFCL's prompt for models without a tool interface, as written by `formulate_system_prompt` of bfcl-eval 2026.3.23.
+ */
 const instruction = `You are an expert in composing functions.You are given a question and a set of possible functions. Based on the question, you will need to make one or more function/tool calls to achieve the purpose. If none of the functions can be used, point it out. If the given question lacks the parameters required by the function, also point it out.
 
 You should only return the function calls in your response.
@@ -42,7 +44,7 @@ export const bfcl: Benchmark = {
   },
 };
 
-/** Questions of one turn: what is said there. */
+/** The messages of a question with a single turn. */
 function messagesOf(question: unknown): PromptMessage[] | undefined {
   const [turn, ...more] = Array.isArray(question) ? question : [];
   return Array.isArray(turn) && turn.length > 0 && more.length === 0 && turn.every(isMessage)
@@ -58,7 +60,7 @@ function isMessage(one: unknown): one is PromptMessage {
   );
 }
 
-/** Of Java's and JavaScript's calls, and of several turns, there are none. */
+/** The ground truth. Calls in Java and JavaScript, and several turns, have none. */
 function truthOf(id: string, accepted: unknown): string | undefined {
   if (/^(?:live_)?irrelevance_/.test(id)) return "[]";
   if (/^live_relevance_/.test(id)) return "any";
@@ -66,7 +68,7 @@ function truthOf(id: string, accepted: unknown): string | undefined {
   return isPython && Array.isArray(accepted) ? JSON.stringify(accepted) : undefined;
 }
 
-/** As Python's `json.dumps(functions, indent=4)` writes them. */
+/** Writes functions like Python's `json.dumps(functions, indent=4)`. */
 function described(functions: readonly JsonObject[]): string {
   const hint = "Note that the provided function is in Python 3 syntax.";
   const told = functions.map((one) => ({ ...one, description: `${String(one.description ?? "")} ${hint}` }));

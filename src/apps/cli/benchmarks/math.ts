@@ -1,7 +1,7 @@
 import { lastBoxed } from "../../../base/text/last-boxed.ts";
 import { type Benchmark, kept, textOf } from "./benchmark.ts";
 
-/** The prompt that verl's preprocessing gives GSM8K. */
+/** The prompt of verl's preprocessing of GSM8K. */
 const step = 'Let\'s think step by step and output the final answer after "####".';
 const boxed = "Let's think step by step and output the final answer within \\boxed{}.";
 

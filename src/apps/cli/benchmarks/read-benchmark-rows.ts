@@ -8,13 +8,16 @@ import { readText } from "../../../base/validation/read-text.ts";
 import { isObject } from "../../../contracts/json.ts";
 import type { BenchmarkRow } from "./benchmark.ts";
 
-/** A row with its line, or its number; undefined for what is no object. */
+/** A row with its line, or its number; undefined if it is not an object. */
 interface PlacedRow {
   row: BenchmarkRow | undefined;
   place: number;
 }
 
-/** The rows of a file: of a list in JSON, of JSON Lines, or of Parquet (which needs @duckdb/node-api). Throws FILE_UNREADABLE's kin, BENCHMARK_FILE_INVALID. */
+/**
+ * Reads the rows of a JSON list, of JSON Lines, or of Parquet (which needs @duckdb/node-api). Throws FILE_UNREADABLE
+ * and similar errors, and BENCHMARK_FILE_INVALID.
+ */
 export async function readBenchmarkRows(path: string): Promise<PlacedRow[]> {
   if (/\.parquet$/i.test(path)) return parquetRows(path);
   const text = readText(path).replace(/^\uFEFF/, "");
@@ -34,7 +37,7 @@ function parsed(text: string): unknown {
   try {
     return parseExactJson(text);
   } catch {
-    return undefined; // told with its line, as a row that makes no task
+    return undefined; // reported with its line, as a row that yields no task
   }
 }
 

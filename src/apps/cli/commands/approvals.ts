@@ -5,7 +5,7 @@ import { withLiveRun } from "../../../control/supervision/run-client.ts";
 import { runReference } from "../../../run/folder/run-reference.ts";
 import { tableLines } from "../views/table.ts";
 
-/** `everturn approvals <run>`: the tool calls of a run that wait for a person. */
+/** `everturn approvals <run>`: lists the tool calls of a run that wait for a person. */
 export function registerApprovals(program: Command): void {
   program
     .command("approvals")

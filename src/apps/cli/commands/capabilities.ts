@@ -8,7 +8,7 @@ export function usedPlugins(plan: Plan): ResolvedPlugin[] {
   return [...new Map(planPlugins(plan).map((use) => [use.name, use])).values()];
 }
 
-/** What a plan's plugins declare that they may do beyond computing, by capability, on one line. */
+/** A line with the capabilities beyond computing that a plan's plugins declare, by capability. */
 export function capabilityLine(plan: Plan): string {
   const uses = usedPlugins(plan);
   const parts = capabilities.map((capability) => {

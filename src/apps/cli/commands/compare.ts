@@ -15,7 +15,7 @@ interface Options {
   json: boolean;
 }
 
-/** `everturn compare <first> <second> …`: evaluations on the same tasks, side by side; no server is needed. */
+/** `everturn compare <first> <second> …`: compares evaluations on the same tasks. It needs no server. */
 export function registerCompare(program: Command): void {
   program
     .command("compare")
@@ -52,7 +52,7 @@ async function compareAll(
   await writeOut(`${json ? JSON.stringify(all) : severalLines(comparison, all).join("\n")}\n`);
 }
 
-/** Several evaluations, each against the first. */
+/** Several evaluations, each compared with the first. */
 function severalLines({ first, measures }: RunComparison, all: readonly RunComparison[]): string[] {
   const names = Object.keys(measures);
   const right = (title: string) => ({ title, align: "right" as const });

@@ -3,7 +3,7 @@ import { registerInspect } from "./data/inspect.ts";
 import { registerRated } from "./data/rated.ts";
 import { registerTasks } from "./data/tasks.ts";
 
-/** `everturn data …`: the rows of a pipeline, and tasks of benchmarks. */
+/** `everturn data …`: describes the rows of a pipeline, and creates tasks from benchmarks. */
 export function registerData(program: Command): void {
   const data = program
     .command("data")

@@ -5,7 +5,7 @@ import { withSession } from "../../../control/supervision/with-session.ts";
 import { runReference } from "../../../run/folder/run-reference.ts";
 import { interruptible } from "../terminal/interruptible.ts";
 
-/** `everturn dev <run>`: a run's Temporal server, UI and workers, until Ctrl-C. */
+/** `everturn dev <run>`: keeps a run's Temporal server, UI and workers running until Ctrl-C. */
 export function registerDev(program: Command): void {
   program
     .command("dev")

@@ -3,7 +3,10 @@ import { fetchCuda } from "../../../engine/devices/cuda.ts";
 import { devices } from "../../../engine/devices/device.ts";
 import { probeDevice } from "../../../engine/onnx/probe-device.ts";
 
-/** `everturn devices`: what models can run on here; `everturn devices fetch cuda`: get what CUDA needs. */
+/**
+ * `everturn devices`: checks which devices can run models here. `everturn devices fetch cuda`: downloads CUDA's
+ * libraries.
+ */
 export function registerDevices(program: Command): void {
   const command = program
     .command("devices")

@@ -22,7 +22,7 @@ interface Options {
   json: boolean;
 }
 
-/** `everturn evaluate <run>`: what a run's policy reaches on tasks. */
+/** `everturn evaluate <run>`: measures a run's policy on tasks. */
 export function registerEvaluate(program: Command): void {
   program
     .command("evaluate")

@@ -18,10 +18,13 @@ interface Options {
   json: boolean;
 }
 
-/** Tokens of trajectories that updates are looked at with. */
+/** Lengths of trajectories, in tokens, for which updates are estimated. */
 const lengths = [512, 2048, 8192, 32_768];
 
-/** `everturn explain <pipeline>`: what a run of it will do, in numbers; nothing is started, unless a probe is asked for. */
+/**
+ * `everturn explain <pipeline>`: describes in numbers what a run of it will do. It starts nothing unless a probe is
+ * requested.
+ */
 export function registerExplain(program: Command): void {
   program
     .command("explain")

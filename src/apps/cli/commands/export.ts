@@ -16,7 +16,7 @@ interface Options {
   base?: string;
 }
 
-/** `everturn export <policy> <target>`: a version of a policy for other programs. */
+/** `everturn export <policy> <target>`: exports a policy version for other programs. */
 export function registerExport(program: Command): void {
   program
     .command("export")
@@ -46,7 +46,7 @@ async function exportPolicy(named: string, target: string, options: Options): Pr
   process.stdout.write(`${policy} is in ${target}\n`);
 }
 
-/** The folder of a policy, and of its base where that is known. Throws POLICY_NOT_FOUND. */
+/** The folder of a policy, and of its base if that is known. Throws POLICY_NOT_FOUND. */
 async function policyOf(named: string, options: Options): Promise<{ policy: string; base?: string }> {
   const { policyVersion, base } = options;
   const given = base === undefined ? {} : { base };

@@ -11,7 +11,7 @@ import type { OpenRun } from "../../../run/folder/open-runs.ts";
 import { evaluationPlanKey } from "../../../run/store/keys.ts";
 import { hasVersion, newestVersion } from "../../../run/versions/newest-version.ts";
 
-/** What a person asks of a fork; what is left out is as it was for the original. */
+/** A person's settings for a fork. Missing ones are those of the original. */
 export interface ForkRequest {
   turn: number;
   policy?: string;
@@ -26,7 +26,7 @@ export interface ForkPlan {
   origin: Origin;
 }
 
-/** Plans a fork of a trajectory. Throws TURN_NOT_FORKABLE, POLICY_NOT_FOUND. */
+/** Plans a fork of a trajectory. Throws TURN_NOT_FORKABLE and POLICY_NOT_FOUND. */
 export async function forkPlan(run: OpenRun, record: Trajectory, asked: ForkRequest): Promise<ForkPlan> {
   const { turn } = asked;
   const turns = record.turns.length;
@@ -53,7 +53,7 @@ export async function forkPlan(run: OpenRun, record: Trajectory, asked: ForkRequ
   };
 }
 
-/** A version of the run, or a folder in Hugging Face's formats; that one gets the number after the run's newest. */
+/** A version of the run, or a folder in Hugging Face's formats, which gets the number after the run's newest. */
 async function policyOf(run: OpenRun, asked: string): Promise<{ version: number; folder?: string }> {
   if (/^\d+$/.test(asked)) {
     const version = Number(asked);
@@ -64,7 +64,7 @@ async function policyOf(run: OpenRun, asked: string): Promise<{ version: number;
   throw new EverturnError("POLICY_NOT_FOUND", { run: run.id, version: asked });
 }
 
-/** Evaluations are greedy, unless they were asked for otherwise. */
+/** The original's temperature. Evaluations are greedy unless they were given another one. */
 async function originalTemperature({ plan, store }: OpenRun, { stage, origin }: Trajectory): Promise<number> {
   if (origin !== undefined) return origin.temperature;
   if (!stage.startsWith("evaluation-")) return plan.rollout.temperature;

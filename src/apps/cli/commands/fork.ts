@@ -26,7 +26,10 @@ interface Options extends ForkRequest {
   json: boolean;
 }
 
-/** `everturn fork <trajectory> --turn k`: other trajectories from its first k turns; nothing of them is done again. */
+/**
+ * `everturn fork <trajectory> --turn k`: generates other trajectories from its first k turns, without repeating
+ * these.
+ */
 export function registerFork(program: Command): void {
   program
     .command("fork")

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { displayPath } from "../../../base/validation/place.ts";
 import type { HarnessResults } from "../../../results/evaluations/harness-results.ts";
 
-/** Writes results and samples under the names that lm-evaluation-harness gives them; the files. */
+/** Writes results and samples under lm-evaluation-harness's file names. Returns the files. */
 export async function writeHarnessFiles(
   folder: string,
   { results, samples }: HarnessResults,

@@ -5,7 +5,7 @@ import { knownModelNames } from "../../../engine/models/policy/known-models.ts";
 import type { Quantization } from "../../../engine/models/weights/quantize.ts";
 import { refuseUsedTarget, writeNewFolder } from "./used-target.ts";
 
-/** `everturn import <model> <folder>`: a model as a folder that policies start from. */
+/** `everturn import <model> <folder>`: converts a model to a folder from which policies can start. */
 export function registerImport(program: Command): void {
   program
     .command("import")

@@ -6,7 +6,7 @@ import { namedPlugins } from "../../../plan/pipeline/resolve/named-plugins.ts";
 import { projectFiles, type Template, templateNames } from "../../init/project-files.ts";
 import { writeFiles } from "../../init/write-files.ts";
 
-/** `everturn init [folder]`: a small project of the user's own, which trains and is tested as it stands. */
+/** `everturn init [folder]`: creates a small project that can be trained and tested immediately. */
 export function registerInit(program: Command): void {
   program
     .command("init")
@@ -37,7 +37,7 @@ async function init(named: string, { template }: { template: Template }): Promis
   process.stdout.write([`${displayPath(folder)} has now:`, ...names, "Next:", ...steps, ""].join("\n"));
 }
 
-/** What npm takes for a name, made from that of a folder. */
+/** A valid npm package name derived from a folder's name. */
 function packageName(folder: string): string {
   const name = basename(folder)
     .toLowerCase()
@@ -46,12 +46,12 @@ function packageName(folder: string): string {
   return name === "" ? "shop" : name;
 }
 
-/** What to type next, for the package manager that the command came by. */
+/** The next commands to type, for the package manager that ran this command. */
 function commands(userAgent = ""): string[] {
   const manager = /^(pnpm|yarn|bun)\//.exec(userAgent)?.[1] ?? "npm";
   return [
     `  ${manager} install`,
     `  ${manager} start     trains for about a minute and reports the result`,
-    manager === "bun" ? "  bun run test" : `  ${manager} test`, // `bun test` is a runner of Bun's own
+    manager === "bun" ? "  bun run test" : `  ${manager} test`, // `bun test` is Bun's own test runner
   ];
 }

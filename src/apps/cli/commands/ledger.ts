@@ -17,7 +17,9 @@ interface Options {
   json: boolean;
 }
 
-/** `everturn ledger <run>`: what became of each trajectory, checked against the run's files; no server is needed. */
+/**
+ * `everturn ledger <run>`: shows the fate of each trajectory, checked against the run's files. It needs no server.
+ */
 export function registerLedger(program: Command): void {
   program
     .command("ledger")
@@ -56,9 +58,9 @@ async function ledger(named: string, { step, json, ...options }: Options): Promi
   if (broken !== undefined) tellError(broken);
 }
 
-/** What is shown of the ledger's lines. */
+/** The displayed part of a ledger. */
 interface Shown {
-  /** Those of the one step that was asked for. */
+  /** The lines of the requested step. */
   entries: LedgerEntry[];
   leftOut: { lines: string[]; count: number };
 }
@@ -72,7 +74,7 @@ function brokenLedger(run: string, { findings }: Ledger): EverturnError | undefi
   });
 }
 
-/** So many lines of one kind are shown; --json has all. */
+/** The most lines of one kind to show; --json has all. */
 const longest = 50;
 
 function shortened(lines: readonly string[], count = lines.length): string {

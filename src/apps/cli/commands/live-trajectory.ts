@@ -15,13 +15,13 @@ import { trajectoryReader } from "../../../run/trajectory/reader.ts";
 import { readTrajectoryRecord } from "../../../run/trajectory/trajectory-files.ts";
 import { statusText } from "../views/trajectory-status.ts";
 
-/** What each command about a live trajectory takes. */
+/** The options of each command about a live trajectory. */
 export interface LiveOptions {
   runs: string;
   json: boolean;
 }
 
-/** Adds the argument and the options that all commands about a live trajectory take. */
+/** Adds a command with the argument and the options that all commands about a live trajectory take. */
 export function liveCommand(parent: Command, name: string, description: string): Command {
   return parent
     .command(name)
@@ -31,7 +31,7 @@ export function liveCommand(parent: Command, name: string, description: string):
     .option("--json", "print one line of JSON", false);
 }
 
-/** Gives a live trajectory an order, once `check` finds no fault with it, and prints where it is then. */
+/** Gives a live trajectory an order after `check` accepts it, and prints its new state. */
 export async function order(
   trajectory: string,
   { runs, json }: LiveOptions,
@@ -50,8 +50,8 @@ export async function order(
 }
 
 /**
- * Does `work` with the live trajectory that `named` names. Throws TRAJECTORY_NOT_FOUND, TRAJECTORY_AMBIGUOUS,
- * TRAJECTORY_NOT_LIVE, RUN_HAS_NO_SERVER.
+ * Runs `work` with the live trajectory that `named` identifies. Throws TRAJECTORY_NOT_FOUND, TRAJECTORY_AMBIGUOUS,
+ * TRAJECTORY_NOT_LIVE and RUN_HAS_NO_SERVER.
  */
 export async function withLiveTrajectory<Result>(
   folder: string,
@@ -98,14 +98,14 @@ async function matches(runs: string, asked: string): Promise<{ run: string; id: 
   return (await Promise.all(found)).flat();
 }
 
-/** The runs whose server may be up; only the one that a whole id names. */
+/** The runs whose server may be up; only one if a whole id is given. */
 async function runsUp(runs: string, asked: string): Promise<string[]> {
   const names = await foldersIn(runs);
   const named = isWholeId(asked) ? names.filter((name) => name === asked.split("/")[0]) : [];
   const possible = named.length > 0 ? named : names;
   const up = await Promise.all(
     possible.map(async (run) => {
-      const file = await readRunFile(runs, run).catch(() => undefined); // a folder that is no run
+      const file = await readRunFile(runs, run).catch(() => undefined); // a folder that is not a run's
       return (
         file !== undefined && (file.address ?? (await sessionAddress(runFolder(runs, run)))) !== undefined
       );
@@ -114,7 +114,7 @@ async function runsUp(runs: string, asked: string): Promise<string[]> {
   return possible.filter((_, index) => up[index]);
 }
 
-/** Why the trajectory takes no orders; throws TRAJECTORY_NOT_FOUND if there is none. */
+/** Why the trajectory takes no orders. Throws TRAJECTORY_NOT_FOUND if it does not exist. */
 async function notLive(runs: string, wanted: string): Promise<EverturnError> {
   const found = await findTrajectory(runs, wanted);
   const folder = runFolder(runs, found.run);

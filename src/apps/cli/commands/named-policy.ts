@@ -11,30 +11,33 @@ import { isRun } from "../../../run/folder/run-file.ts";
 import { runReference } from "../../../run/folder/run-reference.ts";
 import { newestVersion } from "../../../run/versions/newest-version.ts";
 
-/** A policy, and how it is asked. */
+/** A policy, and how requests use it. */
 export interface NamedPolicy {
-  /** What `GET /models` says. */
+  /** Its name in `GET /models`. */
   name: string;
   plugin: ResolvedPlugin;
-  /** What the policy is opened on, and the folder of the version that answers. */
+  /** The folder that the policy is opened on, and the folder of the version that answers. */
   base: string;
   folder: string;
   version: number;
   maxTokens: number;
   format?: FormatName | undefined;
   expression?: FormatExpression | undefined;
-  /** A run's: what it is made of. */
+  /** For a run's policy: the run's plan. */
   plan?: Plan;
 }
 
-/** Where a person says more of it. */
+/** A person's settings for it. */
 interface Options {
   runs: string;
   policyVersion?: string;
   config: JsonObject;
 }
 
-/** The policy that a person names: a run's, or one in a folder. Throws POLICY_NOT_FOUND, FILES_GONE, COMMAND_INVALID. */
+/**
+ * The policy that a person names: a run's, or one in a folder. Throws POLICY_NOT_FOUND, FILES_GONE and
+ * COMMAND_INVALID.
+ */
 export async function namedPolicy(
   named: string,
   { runs: folder, policyVersion, config }: Options,

@@ -11,7 +11,7 @@ interface Options {
   json: boolean;
 }
 
-/** `everturn prune <run>`: frees what its retention allows, also while it goes on. */
+/** `everturn prune <run>`: frees what retention allows, even while the run continues. */
 export function registerPrune(program: Command): void {
   program
     .command("prune")

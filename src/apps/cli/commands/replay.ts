@@ -9,7 +9,7 @@ import { trajectoryReference } from "../../../run/folder/run-reference.ts";
 import { findTrajectory } from "../../../run/trajectory/find-trajectory.ts";
 import { errorLine, tellError } from "../terminal/tell-error.ts";
 
-/** `everturn replay <trajectory>`: today's workflow code over a trajectory's recorded history, all parts of it. */
+/** `everturn replay <trajectory>`: replays a trajectory's recorded histories with the current workflow code. */
 export function registerReplay(program: Command): void {
   program
     .command("replay")

@@ -3,7 +3,7 @@ import { writeReport } from "../../../results/report/write-report.ts";
 import { openRunFolder } from "../../../run/folder/open-runs.ts";
 import { runReference } from "../../../run/folder/run-reference.ts";
 
-/** `everturn report <run>`: writes a run's report.html, also while it works. */
+/** `everturn report <run>`: writes a run's report.html, even while it works. */
 export function registerReport(program: Command): void {
   program
     .command("report")

@@ -20,7 +20,7 @@ interface Options {
   json: boolean;
 }
 
-/** `everturn rescore <run>`: its trajectories scored again, beside what was recorded; the run stays as it is. */
+/** `everturn rescore <run>`: rescores its trajectories and shows both scores. The run does not change. */
 export function registerRescore(program: Command): void {
   program
     .command("rescore")
@@ -63,7 +63,7 @@ async function rescore(named: string, options: Options): Promise<void> {
   else await written.end(summaryOf(sums));
 }
 
-/** Sums over the trajectories: of rewards, then of solved ones, where there is a score now. */
+/** Sums over the trajectories: of rewards, and of solved ones among those with a new score. */
 interface Sums {
   trajectories: number;
   scored: number;
@@ -99,7 +99,7 @@ function isChanged(recorded: Scored, now: Scored): boolean {
   return recorded.reward !== now.reward || recorded.success !== now.success;
 }
 
-/** Means over the trajectories that have a score now. */
+/** Means over the trajectories with a new score. */
 function summaryOf({ trajectories, scored, missing, changed, recorded, now }: Sums) {
   const means = ([reward = 0, solved = 0]: number[]) =>
     scored === 0 ? null : { rewardMean: reward / scored, successRate: solved / scored };

@@ -13,7 +13,7 @@ interface Options {
   json: boolean;
 }
 
-/** `everturn results <evaluation>`: what an evaluation measured; no server is needed. */
+/** `everturn results <evaluation>`: shows an evaluation's measures. It needs no server. */
 export function registerResults(program: Command): void {
   program
     .command("results")

@@ -12,7 +12,7 @@ interface Options {
   json: boolean;
 }
 
-/** `everturn resume <run>`: goes on after everything was killed. */
+/** `everturn resume <run>`: continues a run after everything was killed. */
 export function registerResume(program: Command): void {
   program
     .command("resume")

@@ -4,7 +4,7 @@ import { composedSchema } from "../../../plan/pipeline/read/composed-schema.ts";
 import { namedPlugins } from "../../../plan/pipeline/resolve/named-plugins.ts";
 import { collect } from "../terminal/option-values.ts";
 
-/** `everturn schema [pipeline]`: the schema of pipelines with the plugins that are there, for editors. */
+/** `everturn schema [pipeline]`: prints the schema of pipelines with the available plugins, for editors. */
 export function registerSchema(program: Command): void {
   program
     .command("schema")

@@ -37,16 +37,16 @@ interface Options {
   apiKeyFile?: string;
 }
 
-/** Sessions, and turns of each, that are kept in memory. */
+/** The number of sessions, and of turns per session, that are kept in memory. */
 const kept = { sessions: 256, turns: 4096 };
 
-/** Conversations whose tools may hold something at once. */
+/** The most conversations whose tools may hold resources at once. */
 const trajectories = 1024;
 
-/** What no conversation has called for so long is freed, ms. */
+/** How long a conversation may be idle before its resources are released, in ms. */
 const idle = 60 * 60_000;
 
-/** `everturn serve <policy>`: a policy as a model of OpenAI's protocols. */
+/** `everturn serve <policy>`: serves a policy as a model of OpenAI's protocols. */
 export function registerServe(program: Command): void {
   program
     .command("serve")
@@ -146,14 +146,14 @@ async function serve(named: string, options: Options): Promise<void> {
   });
 }
 
-/** The key that clients must send; undefined: any. Throws COMMAND_INVALID, and what reading its file does. */
+/** The key that clients must send; undefined: any. Throws COMMAND_INVALID, and the errors of reading its file. */
 function givenKey({ apiKey, apiKeyFile }: Options): string | undefined {
   const key = apiKeyFile === undefined ? apiKey : readText(apiKeyFile).trim();
   if (key !== "") return key;
   throw new EverturnError("COMMAND_INVALID", { reason: "the API key is empty" });
 }
 
-/** The tools of a run, and how many actions may use them for a request. Throws COMMAND_INVALID. */
+/** The tools of a run, and how many actions per request may use them. Throws COMMAND_INVALID. */
 function toolsOf({ name, plan }: NamedPolicy): ServedPlan & { maxTurns: number } {
   if (plan === undefined || plan.tools.length === 0)
     throw new EverturnError("COMMAND_INVALID", {
@@ -169,7 +169,7 @@ function toolsOf({ name, plan }: NamedPolicy): ServedPlan & { maxTurns: number }
   };
 }
 
-/** How actions are read, and which texts end them: by an expression, or in a format. */
+/** The reader of actions and the texts that end them, by an expression or a format. */
 function reader(
   name: FormatName = "hermes",
   expression: FormatExpression | undefined,

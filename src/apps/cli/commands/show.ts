@@ -18,7 +18,7 @@ interface Options {
   json: boolean;
 }
 
-/** `everturn show <trajectory>`: a trajectory turn by turn, finished or under way. */
+/** `everturn show <trajectory>`: shows a trajectory turn by turn, finished or in progress. */
 export function registerShow(program: Command): void {
   program
     .command("show")

@@ -16,7 +16,7 @@ interface Options {
   json: boolean;
 }
 
-/** `everturn study <file>`: does the jobs of a study in order, or goes on with them, and prints what they measured. */
+/** `everturn study <file>`: starts or continues the jobs of a study in order, and prints their measures. */
 export function registerStudy(program: Command): void {
   program
     .command("study")
@@ -38,7 +38,7 @@ async function doStudy(file: string, { table, json, ...options }: Options): Prom
   await writeOut(`${json ? JSON.stringify({ study: study.name, jobs }) : resultsText(jobs)}\n`);
 }
 
-/** False if it was interrupted. */
+/** Returns false if it was interrupted. */
 async function doJobs(study: CheckedStudy, place: JobPlace): Promise<boolean> {
   const note = (text: string) => void process.stderr.write(`${text}\n`);
   await checkPipelines(study, place);

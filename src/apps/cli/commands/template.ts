@@ -15,7 +15,7 @@ import { applyOverrides } from "../../../plan/pipeline/read/overrides.ts";
 import { collect } from "../terminal/option-values.ts";
 import { paintFor } from "../views/spans.ts";
 
-/** `everturn template PATH`: what a model's chat template allows. */
+/** `everturn template PATH`: shows what a model's chat template supports. */
 export function registerTemplate(program: Command): void {
   program
     .command("template")
@@ -51,7 +51,7 @@ async function reportOf(path: string, settings: TemplateSettings): Promise<Templ
     : bareTemplateReport(fixedTemplate(await readFile(path, "utf8"), settings));
 }
 
-/** The report as people read it: what was found, and one conversation in the colours of its mask. */
+/** The report for people: the findings, and one conversation colored by its mask. */
 function written({
   usable,
   exact,

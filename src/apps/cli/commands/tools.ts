@@ -3,7 +3,7 @@ import { registerToolsImport } from "./tools/import.ts";
 import { registerServe } from "./tools/serve.ts";
 import { registerTry } from "./tools/try.ts";
 
-/** `everturn tools …`: tools without a run. */
+/** `everturn tools …`: uses tools without a run. */
 export function registerTools(program: Command): void {
   const tools = program
     .command("tools")

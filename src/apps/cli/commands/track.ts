@@ -6,7 +6,7 @@ import { openRunFolder } from "../../../run/folder/open-runs.ts";
 import { lastRecordedStep } from "../../../run/folder/recorded-steps.ts";
 import { runReference } from "../../../run/folder/run-reference.ts";
 
-/** `everturn track <run>`: sends results that its trackers missed; no server is needed. */
+/** `everturn track <run>`: sends results that its trackers missed. It needs no server. */
 export function registerTrack(program: Command): void {
   program
     .command("track")

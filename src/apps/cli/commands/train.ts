@@ -8,13 +8,13 @@ import { interruptible } from "../terminal/interruptible.ts";
 import { createView } from "../views/live-view.ts";
 import { capabilityLine } from "./capabilities.ts";
 
-/** Drives a run to its end, or until it is interrupted; shows its progress, prints the summary. */
+/** Trains a run to its end or until it is interrupted. It shows the progress and prints a summary. */
 export async function train(options: {
   runs: string;
   run: string;
   temporal: string | undefined;
   upgrade?: boolean;
-  /** Changes of the plan: `path.to.key=value`. */
+  /** Changes to the plan: `path.to.key=value`. */
   set?: readonly string[];
   json: boolean;
   isResumed?: boolean;

@@ -25,7 +25,7 @@ interface Options extends TrajectoryFilter {
   json: boolean;
 }
 
-/** `everturn trajectories <run>`: the finished trajectories of a run, filtered; no server is needed. */
+/** `everturn trajectories <run>`: lists the finished trajectories of a run, filtered. It needs no server. */
 export function registerTrajectories(program: Command): void {
   program
     .command("trajectories")
@@ -84,10 +84,10 @@ async function trajectories(named: string, given: Options): Promise<void> {
   else await written.end({ total });
 }
 
-/** Options with a limit; 0 is none. */
+/** Options with a limit; 0 means none. */
 type Limited = Options & { limit: number };
 
-/** What the options ask for, one after the other. */
+/** The trajectories that match the options, one after the other. */
 async function* matching(run: OpenRun, options: Limited): AsyncGenerator<ListedTrajectory> {
   if (options.where !== undefined || options.sort !== undefined) {
     yield* (await queryTrajectories(run, options, options)).rows;
@@ -102,7 +102,7 @@ async function* matching(run: OpenRun, options: Limited): AsyncGenerator<ListedT
   }
 }
 
-/** What a condition finds: in DuckDB, where it is also put in order. */
+/** Prints the trajectories that match a condition, selected and sorted by DuckDB. */
 async function queried(run: OpenRun, options: Limited): Promise<void> {
   const { rows, total } = await queryTrajectories(run, options, options);
   if (!options.json) return writeOut(listing(rows, total, options.skip));

@@ -8,7 +8,7 @@ import { mediaNames } from "../views/trajectory-text.ts";
 
 type Bytes = Pick<Store, "readBytes">;
 
-/** A trajectory with its observations as the tools answered them, not cut. Throws RECORD_CORRUPT. */
+/** A trajectory with its observations as the tools answered them, uncut. Throws RECORD_CORRUPT. */
 export async function withWholeObservations(
   store: Bytes,
   detail: TrajectoryDetail,
@@ -22,7 +22,10 @@ export async function withWholeObservations(
   return { ...detail, turns: await Promise.all(turns) };
 }
 
-/** Writes the images of a trajectory's observations into a folder, and says where each is. Throws RECORD_CORRUPT. */
+/**
+ * Writes the images of a trajectory's observations into a folder, and prints the path of each. Throws
+ * RECORD_CORRUPT.
+ */
 export async function writeMedia(
   store: Bytes,
   { turns }: Pick<TrajectoryDetail, "turns">,

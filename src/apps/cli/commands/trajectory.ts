@@ -8,7 +8,7 @@ import { registerResumeTrajectory } from "./trajectory/resume.ts";
 import { registerSay } from "./trajectory/say.ts";
 import { registerTranscript } from "./trajectory/transcript.ts";
 
-/** `everturn trajectory …`: orders to a live trajectory. */
+/** `everturn trajectory …`: gives orders to a live trajectory. */
 export function registerTrajectory(program: Command): void {
   const parent = program
     .command("trajectory")

@@ -5,7 +5,7 @@ import { accessToken, withToken } from "../terminal/access-token.ts";
 import { interruptible } from "../terminal/interruptible.ts";
 import { count } from "../terminal/option-values.ts";
 
-/** `everturn ui`: the pages of a folder of runs, on this machine, until Ctrl-C. */
+/** `everturn ui`: serves the pages of a folder of runs on this machine, until Ctrl-C. */
 export function registerUi(program: Command): void {
   program
     .command("ui")

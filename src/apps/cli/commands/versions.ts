@@ -12,7 +12,7 @@ interface Options {
   json: boolean;
 }
 
-/** `everturn versions <run> [version]`: the versions of a run's policy, and where each lies. */
+/** `everturn versions <run> [version]`: lists the versions of a run's policy with their folders. */
 export function registerVersions(program: Command): void {
   program
     .command("versions")
@@ -38,7 +38,9 @@ function shown({ folder, ...version }: ListedVersion): ListedVersion {
   return folder === undefined ? version : { ...version, folder: pathInPipeline(displayPath(folder)) };
 }
 
-/** As a pipeline takes it: `model: ./runs/…` is a folder, `model: runs/…` would be a name. */
+/**
+ * A path in the form that a pipeline needs: `model: ./runs/…` is a folder, while `model: runs/…` would be a name.
+ */
 function pathInPipeline(path: string): string {
   return isAbsolute(path) ? path : `./${path}`;
 }

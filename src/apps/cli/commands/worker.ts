@@ -24,7 +24,7 @@ interface Options {
   queuePrefix?: string;
 }
 
-/** `everturn worker`: one worker of a run, on this machine; it must see the run's folder. */
+/** `everturn worker`: runs one worker of a run on this machine, which must have access to the run's folder. */
 export function registerWorker(program: Command): void {
   program
     .command("worker")
@@ -41,7 +41,7 @@ async function work(options: Options): Promise<void> {
   try {
     await workFor(options);
   } finally {
-    if (process.connected) process.disconnect(); // an open channel would keep a worker that failed alive
+    if (process.connected) process.disconnect(); // an open channel would keep a failed worker alive
   }
 }
 
@@ -82,12 +82,12 @@ async function workFor(options: Options): Promise<void> {
   }
 }
 
-/** Tells the session that started this worker, while it listens. */
+/** Sends a message to the session that started this worker, while it listens. */
 function tell(message: unknown): void {
   if (process.connected) process.send?.(message);
 }
 
-/** The server that the run joined, or its own if it is up. */
+/** The address of the server that the run joined, or of its own server if that is up. */
 async function addressOf({ run, address }: RunFile, runs: string): Promise<string> {
   const folder = runFolder(runs, run);
   const known = address ?? (await sessionAddress(folder));

@@ -3,8 +3,8 @@ import { newToken } from "../../../chat/openai/access-token.ts";
 import { isLoopback } from "../../../chat/openai/check-origin.ts";
 
 /**
- * The token that a server of this command asks for: `EVERTURN_TOKEN`, or else a new one; undefined with --no-token. Throws
- * COMMAND_INVALID where other machines would reach a server without one.
+ * The token that this command's server requires: `EVERTURN_TOKEN`, or else a new one; undefined with --no-token.
+ * Throws COMMAND_INVALID if other machines could reach a server without one.
  */
 export function accessToken(isWanted: boolean, host = "127.0.0.1"): string | undefined {
   if (isWanted) return process.env.EVERTURN_TOKEN || newToken();
@@ -13,7 +13,7 @@ export function accessToken(isWanted: boolean, host = "127.0.0.1"): string | und
   throw new EverturnError("COMMAND_INVALID", { reason });
 }
 
-/** An address with the token in it. */
+/** An address that includes the token. */
 export function withToken(address: string, token: string | undefined): string {
   return token === undefined ? address : `${address}?token=${encodeURIComponent(token)}`;
 }

@@ -2,8 +2,8 @@ import { isEverturnError } from "../../../base/errors/everturn-error.ts";
 import { interruption } from "./interruption.ts";
 
 /**
- * Does `work`, and gives it up at Ctrl-C, SIGTERM or SIGHUP: once everything has ended, `farewell` says what is to be said,
- * and the result is "interrupted". Whoever can't wait for that and asks again gets `farewell` alone. Throws what the work does.
+ * Runs `work`, and gives it up at Ctrl-C, SIGTERM or SIGHUP. Once everything has ended, it calls `farewell`, and the
+ * result is "interrupted". A second signal calls `farewell` and ends the process at once. Throws the work's errors.
  */
 export async function interruptible<Result>(
   work: (signal: AbortSignal) => Promise<Result>,

@@ -1,22 +1,25 @@
-/** Ctrl-C, SIGTERM, or SIGHUP of a terminal that was closed. */
+/** An interruption by Ctrl-C, by SIGTERM, or by SIGHUP from a closed terminal. */
 export interface Interruption {
   /** Aborts at the first signal. */
   signal: AbortSignal;
-  /** The exit code that shells expect of a process that the signal ended; 0 before one came. */
+  /** The exit code that shells expect from a process ended by the signal; 0 before a signal came. */
   code(): number;
-  /** Gives the signals their usual meaning back. */
+  /** Restores the usual meaning of the signals. */
   release(): void;
 }
 
 const codes = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 };
 const names = ["SIGHUP", "SIGINT", "SIGTERM"] as const;
 
-/** Milliseconds in which several signals are one: a terminal tells the whole process group, and npm tells it again. */
+/**
+ * Ms within which several signals count as one: a terminal signals the whole process group, and npm signals it
+ * again.
+ */
 const together = 1000;
 
 /**
- * Waits for a signal to end. A second one, at least a second after the first, ends the process at once, after
- * `farewell`.
+ * Waits for a signal to end. A second signal, at least a second after the first, calls `farewell` and ends the
+ * process at once.
  */
 export function interruption(farewell: () => void = () => {}): Interruption {
   const controller = new AbortController();

@@ -15,7 +15,7 @@ export function decimal(value: string): number {
   return parsed;
 }
 
-/** An option's value as a temperature: 0, greedily, or more. */
+/** An option's value as a temperature: 0 (greedy) or more. */
 export function temperature(value: string): number {
   const parsed = decimal(value);
   if (parsed < 0) throw new InvalidArgumentError("It must be 0 or more.");

@@ -5,24 +5,24 @@ import { messageOf } from "../../../base/errors/message-of.ts";
 import { defined } from "../../../base/records/defined.ts";
 import { knownError } from "../../../control/operations/known-error.ts";
 
-/** What `--json` prints of an error. `problems` are the single ones where it stands for several. */
+/** An error in the form of `--json`. `problems` contains the single ones that it summarizes. */
 export interface ErrorLine {
   error: {
-    /** Of the table in docs/errors.md. */
+    /** A code of the table in docs/errors.md. */
     code: string;
-    /** What was wrong, where, and what to do. */
+    /** What is wrong, where, and what to do. */
     message: string;
-    /** What to do, by itself. */
+    /** What to do, separately. */
     help: string;
-    /** Whether trying the same thing again can succeed. */
+    /** Whether the same attempt can succeed later. */
     retryable: boolean;
-    /** What the message was filled with, such as `at`: file:line:column. */
+    /** The values in the message, such as `at`: file:line:column. */
     params: Readonly<Record<string, string | number>>;
     problems?: ErrorLine["error"][];
   };
 }
 
-/** An error as `--json` prints it. */
+/** Converts an error to the form of `--json`. */
 export function errorLine({ code, message, help, retryable, params, problems }: EverturnError): ErrorLine {
   const parts = problems.map((problem) => errorLine(problem).error);
   return {
@@ -37,20 +37,20 @@ export function errorLine({ code, message, help, retryable, params, problems }: 
   };
 }
 
-/** Says on standard error what ended the command, and lets it end with 1. */
+/** Reports on standard error the error that ended the command, and sets exit code 1. */
 export function tellError(error: EverturnError): void {
   process.stderr.write(`${error.code}: ${error.message}\n`);
   process.exitCode = 1;
 }
 
 /**
- * Ends the command with what it threw: one line on standard error; with `--json` also one on standard output. What
- * nobody foresaw keeps its stack.
+ * Ends the command with the error that it threw: one line on standard error, and with `--json` another one on
+ * standard output. Unexpected errors keep their stack.
  */
 export function endWith(thrown: unknown): void {
   const isJson = process.argv.includes("--json");
   if (thrown instanceof CommanderError) {
-    process.exitCode = thrown.exitCode; // commander has said it, or it was --help
+    process.exitCode = thrown.exitCode; // commander has reported it, or it was --help
     if (isJson && thrown.exitCode !== 0) print(invalidCommand(thrown));
     return;
   }

@@ -2,18 +2,22 @@ import { untilAborted } from "../../../base/async/abort-signals.ts";
 import { endAnyway } from "../../../base/processes/end-anyway.ts";
 import { interruption } from "./interruption.ts";
 
-/** When a worker should end. */
+/** The end of a worker. */
 export interface WorkerEnding {
-  /** Resolves when it should: its command told it so or has died; by hand, at Ctrl-C, SIGTERM or SIGHUP. */
+  /**
+   * Resolves when the worker should end: its command said so or died, or, for a worker started by hand, at Ctrl-C,
+   * SIGTERM or SIGHUP.
+   */
   promise: Promise<void>;
-  /** It works, and from now on ends in order. */
+  /** Notes that it works, and from now on ends in an orderly way. */
   isReady(): void;
 }
 
 /**
- * Waits for a worker's end, at whatever moment that comes: a worker that is still starting holds nothing and ends at
- * once, also if its command died before it looked; one that can't end in order, since its server is gone, is killed. A
- * command's worker leaves Ctrl-C, which a terminal tells every process of the group, to its command.
+ * Waits for a worker's end at any time. A worker that is still starting holds nothing and ends at once, even if its
+ * command died before it looked. One that can't end in an orderly way, because its server is gone, is killed. A
+ * command's worker ignores Ctrl-C, which a terminal sends to every process of the group, and leaves it to its
+ * command.
  */
 export function workerEnding(): WorkerEnding {
   const isSupervised = process.send !== undefined;

@@ -1,11 +1,11 @@
 import { once } from "node:events";
 
-/** Writes to standard output, and waits where nobody reads it for now: what is written is not held. */
+/** Writes to standard output, and waits while nobody reads it, so that output does not pile up in memory. */
 export async function writeOut(text: string): Promise<void> {
   if (!process.stdout.write(text)) await once(process.stdout, "drain");
 }
 
-/** A line of JSON that is written part by part: an object whose first member is a list that may be long. */
+/** A line of JSON that is written in parts: an object whose first member is a list that may be long. */
 export interface WrittenJson {
   add(items: readonly unknown[]): Promise<void>;
   /** Ends the list, and adds the other members. */

@@ -3,7 +3,7 @@ import type { StepRecord } from "../../../contracts/generated/step-record.ts";
 import type { RunProgress } from "../../../contracts/run.ts";
 import type { Phase } from "../../../control/operations/phase.ts";
 
-/** How long the phase under way has taken, and may still take if it goes on as it did; seconds. */
+/** How long the current phase has taken, and may still take at the same speed, in seconds. */
 export interface PhaseTime {
   elapsed: number;
   remaining?: number;
@@ -11,7 +11,7 @@ export interface PhaseTime {
 
 /** Follows the phases of a run. */
 export interface PhaseClock {
-  /** Says of the phase that is under way at `now` (seconds) how long it takes. */
+  /** Returns the times of the phase at `now` (seconds). */
   see(phase: Phase, now: number): PhaseTime;
 }
 
@@ -35,8 +35,9 @@ export function phaseClock(): PhaseClock {
 }
 
 /**
- * Seconds that the rest of the run will take, from the last ten steps and the newest evaluation; `waited`: since a step
- * or an evaluation ended last. Undefined before the first step has ended, and when nothing is left.
+ * How many seconds the rest of the run will take, from the last ten steps and the newest evaluation. `waited`: the
+ * time since the last end of a step or an evaluation. Undefined before the end of the first step, and when nothing
+ * remains.
  */
 export function remainingSeconds(
   progress: RunProgress,
@@ -53,7 +54,7 @@ export function remainingSeconds(
   return whole - Math.min(waited, progress.phase === "evaluate" ? evaluation : step);
 }
 
-/** Evaluations still to make once `done` steps are. */
+/** The number of evaluations after the first `done` steps. */
 function evaluationsLeft({ steps, evaluations, evaluationEvery = 0 }: RunProgress, done: number): number {
   const isDue = (step: number) =>
     step === steps || (evaluationEvery > 0 && step > 0 && step % evaluationEvery === 0);
@@ -62,7 +63,7 @@ function evaluationsLeft({ steps, evaluations, evaluationEvery = 0 }: RunProgres
   return left;
 }
 
-/** An estimate in words, such as `about 12 s`; undefined where it would say nothing (under `least` seconds). */
+/** An estimate in words, such as `about 12 s`; undefined if it is below `least` seconds and therefore useless. */
 export function aboutText(seconds: number | undefined, least: number): string | undefined {
   if (seconds === undefined || seconds < least) return undefined;
   return `about ${seconds < 59.5 ? `${Math.round(seconds)} s` : duration(Math.round(seconds))}`;

@@ -5,7 +5,7 @@ import type { Plan, ResolvedPlugin } from "../../../contracts/plan.ts";
 import type { DerivedNumbers } from "../../../plan/pipeline/explain/derived-numbers.ts";
 import { tableLines } from "./table.ts";
 
-/** What a run will do, in order; its numbers; and which plugin supplies what. */
+/** The phases of a run in order, its numbers, and its plugins. */
 export function explanation(plan: Plan, numbers: DerivedNumbers): string {
   const parts = suppliedParts(plan).map(({ part, plugin, version, from, config }) => [
     part,
@@ -29,7 +29,7 @@ export function explanation(plan: Plan, numbers: DerivedNumbers): string {
   ].join("\n");
 }
 
-/** So much of a configuration is shown; `--json` has all of it. */
+/** The most characters of a configuration to show; `--json` has all of it. */
 const mostCharacters = 90;
 
 function shortened(config: string): string {
@@ -37,7 +37,7 @@ function shortened(config: string): string {
   return config.length <= mostCharacters ? config : `${config.slice(0, mostCharacters)} …`;
 }
 
-/** What happens, in order. */
+/** The phases of a run in order. */
 function phases(plan: Plan, numbers: DerivedNumbers): string[] {
   const { evaluation, rollout, warmStart, policy, trainer } = plan;
   const examples = plan.dpo ?? plan.sft;
@@ -90,13 +90,13 @@ export interface SuppliedPart {
   part: string;
   plugin: string;
   version: string;
-  /** A package, or where the plugin lies. */
+  /** A package, or the plugin's path. */
   from: string;
   /** JSON, with defaults filled in. */
   config: string;
 }
 
-/** Which plugin supplies what. */
+/** Lists which plugin supplies which part. */
 export function suppliedParts(plan: Plan): SuppliedPart[] {
   const { policy, dataset, tools, loop, loops = {}, rewards, trainer } = plan;
   const parts: [part: string, plugin: ResolvedPlugin][] = [

@@ -3,13 +3,13 @@ import type { SamplingForecast } from "../../../contracts/policy.ts";
 import type { UpdateForecast } from "../../../contracts/trainer.ts";
 import { type Column, tableLines } from "./table.ts";
 
-/** What sampling would hold, in a line. */
+/** A line about the memory for sampling. */
 export function samplingText({ weights, keyValues }: SamplingForecast): string {
   const [least, most] = [megabytes(keyValues.least), megabytes(keyValues.most)];
   return `Memory of the policy, about, in MB: weights ${megabytes(weights)}, keys and values ${least === most ? most : `${least} to ${most}`}`;
 }
 
-/** What updates would hold, line by line: a row for each length. */
+/** Lines about the memory for updates, with a row for each length. */
 export function forecastText(forecasts: readonly UpdateForecast[]): string[] {
   const [first] = forecasts;
   if (first === undefined) return [];

@@ -5,11 +5,14 @@ import type { RunEvent } from "../../../control/operations/events.ts";
 import { evaluationLine, serverLine, stepLine, summaryLines } from "./progress-text.ts";
 import type { RunView, ViewStream } from "./run-view.ts";
 
-/** Plain lines: one for each change of phase outside the steps, each quarter of the warm start, each evaluation, each step, each note. */
+/**
+ * Plain lines: one for each change of phase outside the steps, each quarter of the warm start, each evaluation, each
+ * step and each note.
+ */
 export function linesView(stream: ViewStream): RunView {
   let phase: string | undefined;
   let steps: number | undefined;
-  const early: StepRecord[] = []; // recorded before the workflow has said how many steps there are
+  const early: StepRecord[] = []; // recorded before the workflow has reported the number of steps
   const write = (text: string) => stream.write(`${text}\n`);
   const writeEarly = (of?: number) => {
     for (const record of early.splice(0)) write(stepLine(record, of));
@@ -60,7 +63,7 @@ export function linesView(stream: ViewStream): RunView {
           else write(stepLine(event.record, steps));
           return;
         case "waits":
-          return; // notes say what changes
+          return; // notes report all changes
       }
     },
     end: (summary) => {

@@ -4,7 +4,7 @@ import { grouped } from "../../../base/text/format.ts";
 import type { EvaluationNumbers } from "../../../contracts/measured.ts";
 import { tableLines } from "./table.ts";
 
-/** A table of what was measured: a line for all tasks, then one for each source and tag where these differ from all. */
+/** A table of measures: a line for all tasks, then one for each source and tag that differs from all. */
 export function numbersLines(numbers: EvaluationNumbers): string[] {
   const names = Object.keys(numbers.measures);
   const right = (title: string) => ({ title, align: "right" as const });
@@ -19,7 +19,7 @@ export function numbersLines(numbers: EvaluationNumbers): string[] {
   return tableLines([{ title: "" }, ...["tasks", ...names].map(right)], rows);
 }
 
-/** All tasks and those of each source and tag, under their titles: groups of all tasks say nothing more. */
+/** All tasks and those of each source and tag, under their titles. Groups that contain all tasks are skipped. */
 export function namedGroups<Group extends { tasks: number }>(
   all: Group,
   bySource: Record<string, Group>,

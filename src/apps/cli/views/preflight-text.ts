@@ -3,10 +3,10 @@ import type { Plan } from "../../../contracts/plan.ts";
 import type { Preflight } from "../../../plan/pipeline/check/preflight.ts";
 import { indented } from "./trajectory-text.ts";
 
-/** So much of a prompt is shown: its beginning and its end. */
+/** How many characters of a prompt's beginning and end to show. */
 const [headCharacters, tailCharacters] = [1500, 500];
 
-/** What `everturn validate` says of a run's rows and the policy's first prompt. */
+/** The text of `everturn validate` about a run's rows and the policy's first prompt. */
 export function preflightText({ counted: found }: Preflight, { rollout }: Plan): string {
   if (found === undefined) {
     return "tokens of prompts: counted once the policy is available (it is downloaded, or its plugin can't count earlier)";

@@ -2,7 +2,7 @@ import { duration } from "../../../base/text/format.ts";
 import type { Probe } from "../../../control/operations/probe-pipeline.ts";
 import { tableLines } from "./table.ts";
 
-/** What a probe measured, line by line. */
+/** Lines about a probe's measurements. */
 export function probeText({ step, evaluationTask, warmStartStep, start, run, memory }: Probe): string[] {
   const parts = `rollout ${duration(step.rollout)}, training ${duration(step.train)}, publishing ${duration(step.publish)}`;
   const rows = [

@@ -3,16 +3,16 @@ import type { StepRecord } from "../../../contracts/generated/step-record.ts";
 import type { EvaluationRecord, TrainingResult } from "../../../contracts/run.ts";
 import { evaluationStage } from "../../../contracts/stages.ts";
 
-/** What `view.end` is told: the run's result, how long it took, and where to look. */
+/** The input of `view.end`: the run's result, its duration, and where to look. */
 export interface RunSummary extends TrainingResult {
   seconds: number;
-  /** The seconds are those since then. */
+  /** Whether the seconds only count from a resumption. */
   isResumed: boolean;
   folder: string;
   report: string;
 }
 
-/** One line for a step. */
+/** A line about a step. */
 export function stepLine(record: StepRecord, steps: number | undefined): string {
   const leftOut = record.leftOut === 0 ? [] : [`left out ${record.leftOut}${leftOutReason(record)}`];
   return [
@@ -25,7 +25,7 @@ export function stepLine(record: StepRecord, steps: number | undefined): string 
   ].join("  ");
 }
 
-/** What a step's trajectories earned and did, or the losses of its examples. */
+/** The rewards and behavior of a step's trajectories, or the losses of its examples. */
 export function stepNumbers(record: StepRecord): string[] {
   const told = (name: string, value: number | undefined, written: (value: number) => string) =>
     value === undefined ? [] : [`${name} ${written(value)}`];
@@ -59,7 +59,7 @@ function learningNumbers(record: StepRecord): string[] {
   return numbers.filter((text) => text !== undefined);
 }
 
-/** The rewards of the uniform groups where they are 0 or 1, in brackets. */
+/** In brackets, how many uniform groups had reward 0 or 1. */
 function uniformAt({ zeroGroupShare: zero = 0, oneGroupShare: one = 0 }: StepRecord): string {
   const shares = [
     zero === 0 ? "" : `${percent(zero, 0)} at 0`,
@@ -72,25 +72,25 @@ function unlessZero(value: number | undefined): number | undefined {
   return value === 0 ? undefined : value;
 }
 
-/** The commonest reason for which a step's trajectories were left out, in brackets; "" if the record has none. */
+/** In brackets, the most frequent reason for leaving out a step's trajectories; "" if the record has none. */
 export function leftOutReason(record: StepRecord | undefined): string {
   const [reason] = Object.keys(record?.leftOutReasons ?? {});
   return reason === undefined ? "" : ` (${reason.slice(0, 60)})`;
 }
 
-/** One line for an evaluation. */
+/** A line about an evaluation. */
 export function evaluationLine(record: EvaluationRecord): string {
   const where = record.step === 0 ? `policy version ${record.policyVersion}` : `after step ${record.step}`;
   const leftOut = record.leftOut === 0 ? "" : `, ${record.leftOut} left out`;
   return `held-out accuracy ${percent(record.accuracy)}  ${where}, ${counted(record.tasks, "task")}${leftOut}  ${duration(record.seconds)}`;
 }
 
-/** One line for a server that is up. */
+/** A line about a server that is up. */
 export function serverLine({ ui, address }: { ui?: string; address: string }): string {
   return ui === undefined ? `Temporal at ${address}` : `Temporal UI at ${ui}`;
 }
 
-/** The end of a run in a few lines. */
+/** A few lines about the end of a run. */
 export function summaryLines(summary: RunSummary): string[] {
   const accuracies = [
     `${percent(summary.accuracyBefore)} as built`,
@@ -124,13 +124,13 @@ export function sparkline(values: readonly number[], width: number): string {
     .join("");
 }
 
-/** A bar of `width` cells, filled by `done` of `of`. */
+/** A bar of `width` cells, filled to `done` of `of`. */
 export function progressBar(done: number, of: number, width: number): string {
   const filled = of === 0 ? 0 : Math.round((Math.min(done, of) / of) * width);
   return "█".repeat(filled) + "░".repeat(width - filled);
 }
 
-/** The label of a metric value in the live view. */
+/** The text of a metric in the live view. */
 export function metric(name: string, value: number): string {
   return `${name} ${number(value)}`;
 }

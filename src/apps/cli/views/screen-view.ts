@@ -24,7 +24,7 @@ const showCursor = `${csi}?25h`;
 const clearBelow = `${csi}0J`;
 const barWidth = 24;
 
-/** A few lines of a terminal that are drawn again in place; notes stay above them. */
+/** A few lines of a terminal that are redrawn in place. Notes stay above them. */
 export function screenView(stream: ViewStream, clock: () => number = () => performance.now()): RunView {
   const paint = paintFor(stream);
   const started = clock();
@@ -89,7 +89,7 @@ export function screenView(stream: ViewStream, clock: () => number = () => perfo
         waits = event.lines;
         break;
       case "evaluation":
-        return; // the next progress has it
+        return; // the next progress event includes it
     }
     draw();
   }
@@ -109,7 +109,7 @@ export function screenView(stream: ViewStream, clock: () => number = () => perfo
   };
 }
 
-/** Lines for what is waited for, at most. */
+/** The most lines about waits. */
 const waitsShown = 4;
 
 function waitSpans(waits: readonly string[]): Span[][] {
@@ -118,18 +118,18 @@ function waitSpans(waits: readonly string[]): Span[][] {
 
 type Progress = Extract<RunEvent, { type: "progress" }>;
 
-/** Seconds: since the view began, of the phase under way, and that the rest of the run will take. */
+/** In seconds: the time since the view began, the current phase's, and the rest of the run's. */
 interface Times {
   run: number;
   phase: PhaseTime;
   remaining: number | undefined;
 }
 
-/** Seconds below which an estimate says nothing that one does not see. */
+/** Seconds below which an estimate is not useful. */
 const leastOfPhase = 5;
 const leastOfRun = 1;
 
-/** What the live view shows, line by line. */
+/** The lines of the live view. */
 function screenLines(
   { progress, phase, waiting }: Progress,
   records: readonly StepRecord[],
@@ -171,7 +171,7 @@ function doneSpans({ done, of, unit }: Phase): Span[] {
   return of === 0 ? [] : [["cyan", progressBar(done, of, barWidth)], ` ${done}/${of} ${unit}`];
 }
 
-/** What is counted says when it may be done; what is not, how long it has taken, and took in the last step. */
+/** The estimated end of a counted phase. For others, how long the phase has taken, and took in the last step. */
 function timeSpans(phase: Phase, { elapsed, remaining }: PhaseTime, last: StepRecord | undefined): Span[] {
   if (phase.of > 0) {
     const left = aboutText(remaining, leastOfPhase);

@@ -1,10 +1,10 @@
 import { styleText } from "node:util";
 import { steeringText } from "../../../base/processes/terminal.ts";
 
-/** How text looks on a terminal. */
+/** A style of text on a terminal. */
 type Style = "bold" | "dim" | "green" | "red" | "yellow" | "cyan" | "blue" | "magenta";
 
-/** Applies a style where the stream shows colours: a terminal, unless NO_COLOR is set. */
+/** Applies a style if the stream shows colors: it is a terminal, and NO_COLOR is not set. */
 export type Paint = (style: Style, text: string) => string;
 
 /** The paint for `stream`. */
@@ -19,7 +19,7 @@ export function paintFor(stream: NodeJS.WritableStream & { isTTY?: boolean }): P
 /** A piece of a line, styled or not. */
 export type Span = string | [Style, string];
 
-/** Joins spans into a line of at most `width` characters; what is too long is cut before it is coloured. */
+/** Joins spans into a line of at most `width` characters. Long text is cut before it is colored. */
 export function line(spans: readonly Span[], paint: Paint, width = Number.POSITIVE_INFINITY): string {
   let room = width;
   const parts = spans.map((span) => {

@@ -4,7 +4,7 @@ export interface Column {
   align?: "left" | "right";
 }
 
-/** Lines of a table whose columns are as wide as their widest cell; the first line holds the titles. */
+/** The lines of a table whose columns are as wide as their widest cell. The first line contains the titles. */
 export function tableLines(columns: readonly Column[], rows: readonly (readonly string[])[]): string[] {
   const widths = columns.map(({ title }, index) =>
     rows.reduce((width, row) => Math.max(width, row[index]?.length ?? 0), title.length),

@@ -2,7 +2,7 @@ import { visible } from "../../../base/processes/terminal.ts";
 import { counted } from "../../../base/text/format.ts";
 import type { LiveStatus, WaitingCall } from "../../../contracts/orders.ts";
 
-/** Where a live trajectory is, in a line; calls that wait follow on lines of their own. */
+/** A line about a live trajectory's state, followed by a line for each waiting call. */
 export function statusText(status: LiveStatus): string {
   const { state, turn, tokens, waiting, reason, messages } = status;
   const total = tokens.prompt + tokens.action + tokens.observation;

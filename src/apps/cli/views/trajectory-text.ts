@@ -8,7 +8,7 @@ import type { Detail, TrajectoryDetail } from "../../../run/projections/trajecto
 import type { Paint } from "./spans.ts";
 import { tableLines } from "./table.ts";
 
-/** A trajectory as text, turn by turn; `tokens` adds a table of every token. */
+/** A trajectory as text, turn by turn. `tokens` adds a table of every token. */
 export function trajectoryText(detail: TrajectoryDetail, paint: Paint, tokens?: readonly TokenRow[]): string {
   const prompt = detail.record?.task.prompt.map(({ role, content }) => `${role}: ${content}`).join("\n");
   const sections = [
@@ -21,7 +21,7 @@ export function trajectoryText(detail: TrajectoryDetail, paint: Paint, tokens?: 
   return `${sections.join("\n\n")}\n`;
 }
 
-/** What the reward and the tools measured. */
+/** The measurements of the reward and the tools. */
 function metricLines({ record }: TrajectoryDetail): string[] {
   const metrics = Object.entries(record?.metrics ?? {});
   return metrics.length === 0 ? [] : [metrics.map(([name, value]) => `${name} ${number(value)}`).join(" · ")];
@@ -58,19 +58,19 @@ function turnText(turn: Detail, index: number, record: Trajectory | undefined, p
   ].join("\n");
 }
 
-/** That the policy read less than the turn before shows. */
+/** A note that the policy read less than the previous turn shows. */
 function cutLines({ generated }: Detail, paint: Paint): string[] {
   const { cutObservations: cut = 0 } = generated ?? {};
   const text = `${counted(cut, "observation")} of the previous turn truncated for the policy (--tokens shows where)`;
   return cut === 0 ? [] : [paint("dim", text)];
 }
 
-/** What people said before a turn's action. */
+/** Messages that people sent before a turn's action. */
 export function saidLines({ said = [] }: Pick<Detail, "said">, paint: Paint): string[] {
   return said.flatMap(({ role, content }) => [paint("cyan", `said as ${role}`), indented(content)]);
 }
 
-/** A tool call with what came back. */
+/** A tool call with its observation. */
 export function callLines(call: Call, paint: Paint): string[] {
   const written = typeof call.arguments === "object" ? JSON.stringify(call.arguments) : call.arguments;
   const validity = call.valid ? paint("dim", "valid") : paint("red", "not valid");
@@ -91,7 +91,7 @@ export function callLines(call: Call, paint: Paint): string[] {
   ];
 }
 
-/** An image of an observation, by its place there (image-1, video-1-frame-1), and what the tool called it, if it did. */
+/** An image of an observation, by its place there (image-1, video-1-frame-1), and the tool's name for it, if any. */
 interface NamedFrame {
   name: string;
   called?: string;
@@ -151,7 +151,7 @@ function tokenTable(rows: readonly TokenRow[]): string {
   return tableLines(columns, cells).join("\n");
 }
 
-/** Text set apart from what is said about it. */
+/** Indents text, to separate it from its description. */
 export function indented(text: string): string {
   return visible(text).replace(/^/gm, "  ");
 }

@@ -5,7 +5,7 @@ import type { Paint } from "./spans.ts";
 import { statusText } from "./trajectory-status.ts";
 import { callLines, indented, saidLines } from "./trajectory-text.ts";
 
-/** A live trajectory's transcript as text; its state comes last, where one looks first. */
+/** A live trajectory's transcript as text. Its state comes last, where one looks first. */
 export function transcriptText(answer: Transcript & { trajectory: string }, paint: Paint): string {
   const { trajectory, prompt, turns, messages } = answer;
   const said = prompt.map(({ role, content }) => indented(`${role}: ${content}`));

@@ -10,10 +10,10 @@ import { runPath } from "../paths.ts";
 import { link } from "../table.ts";
 import type { UiContext } from "../ui-context.ts";
 
-/** Tasks of each kind that are named. */
+/** The most tasks of each kind to name. */
 const most = 200;
 
-/** Two evaluations side by side. Throws what comparing them does. */
+/** The comparison of two evaluations. Throws the errors of comparing them. */
 export async function comparePage({ runs }: UiContext, firstId: string, secondId: string): Promise<string> {
   const notices: string[] = [];
   const compared = await compare(firstId, secondId, { runs, onNotice: (text) => notices.push(text) });

@@ -23,7 +23,7 @@ const curves: [title: string, read: Read, format: (value: number) => string][] =
   ["Seconds of a step", ({ seconds }) => seconds.total, number],
 ];
 
-/** Two runs over each other: their curves, and where each stands. */
+/** Two runs in one plot: their curves, and their current states. */
 export async function compareRunsPage(first: ShownRun, second: ShownRun): Promise<string> {
   const both = [await readReportData(first), await readReportData(second)] as const;
   const mostSteps = Math.max(...both.map(({ plan }) => plan.steps));

@@ -7,7 +7,7 @@ import { turnFacts } from "../../../results/report/turn-facts.ts";
 import type { Detail, TrajectoryDetail } from "../../../run/projections/trajectory-detail.ts";
 import { runPath, withQuery } from "../paths.ts";
 
-/** What was said in a trajectory: the prompt, and each turn's action, calls and observations. */
+/** The conversation of a trajectory: the prompt, and each turn's action, calls and observations. */
 export function conversation(
   run: string,
   { record, turns, segments }: TrajectoryDetail,

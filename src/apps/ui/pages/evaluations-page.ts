@@ -12,7 +12,7 @@ import { runPath, withQuery } from "../paths.ts";
 import { link } from "../table.ts";
 import type { ShownRun } from "../ui-context.ts";
 
-/** A run's evaluations, its own and those that were made of it, and a form that compares two. */
+/** A run's evaluations, its own and others, and a form that compares two. */
 export async function evaluationsPage(run: ShownRun): Promise<string> {
   const last = await lastRecordedStep(run.store);
   const own = await ownEvaluations(run, last?.policyVersion ?? firstVersion(run.plan));

@@ -3,13 +3,13 @@ import type { Job } from "../jobs.ts";
 import { document } from "../layout.ts";
 import { livePart } from "../live-part.ts";
 
-/** A command that a page has started, and what it prints. */
+/** A command that a page has started, and its output. */
 export function jobPage(job: Job): string {
   const content = html`<h1>${job.command}</h1>${job.exitCode === undefined ? livePart(`/parts/jobs/${job.number}`, jobPart(job), 1) : jobPart(job)}`;
   return document({ title: job.command, content });
 }
 
-/** What of it changes while it works. */
+/** The part that changes while it works. */
 export function jobPart({ output, exitCode }: Job): Html {
   const state =
     exitCode === undefined ? "at work" : exitCode === 0 ? "done" : `failed, exit code ${exitCode}`;

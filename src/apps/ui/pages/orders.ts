@@ -3,7 +3,7 @@ import { type Html, html } from "../../../results/report/html.ts";
 import { choice, orderForm, textField } from "../form.ts";
 import { trajectoryPath } from "../paths.ts";
 
-/** The forms by which a person says something to a live trajectory, pauses it, lets it go on, or ends it. */
+/** Forms with which a person sends a live trajectory a message, pauses, resumes or ends it. */
 export function orders(id: string): Html {
   const path = trajectoryPath(id, "orders");
   const reason = () => textField("reason", "reason");
@@ -41,7 +41,7 @@ export function decision(
   return html`<section class="said person"><h3>${`call ${call} of ${tool} waits for ${who}`}<span>${`since ${since.slice(0, 19).replace("T", " ")} UTC`}</span></h3><pre>${asked}</pre>${forms}</section>`;
 }
 
-/** Where a live trajectory is, in a line. */
+/** A line about a live trajectory's state. */
 export function statusLine({ state, turn, reason, willPause, messages }: Transcript): Html {
   const facts = [
     ...(turn === 0 ? ["before its first turn"] : [`turn ${turn}`]),

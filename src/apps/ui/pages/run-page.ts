@@ -15,7 +15,7 @@ import { stateOf } from "../run-line.ts";
 import { link } from "../table.ts";
 import { type ShownRun, temporalPage } from "../ui-context.ts";
 
-/** Steps that the table names, the newest first; the plots show all. */
+/** The most steps in the table, the newest first. The plots show all. */
 const mostSteps = 200;
 
 /** A run's curves, steps and plan. */
@@ -28,7 +28,7 @@ export async function runPage(run: ShownRun): Promise<string> {
   });
 }
 
-/** What of it changes while the run goes on. */
+/** The part that changes while the run continues. */
 export async function overviewPart(run: ShownRun): Promise<Html> {
   const data = await readReportData(run);
   const { steps, evaluations } = data;

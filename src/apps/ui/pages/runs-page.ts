@@ -26,7 +26,7 @@ export async function runsPage(context: UiContext): Promise<string> {
   return document({ title: "Runs", content });
 }
 
-/** The list of runs, as it is now. */
+/** The current list of runs. */
 export async function runsPart(context: UiContext): Promise<Html> {
   const ids = await runIds(context);
   if (ids.length === 0)
@@ -50,7 +50,7 @@ async function runIds({ runs }: UiContext): Promise<string[]> {
     .reverse();
 }
 
-/** A run's name ends in its time, unless a person named it. */
+/** Orders runs by the time at the end of their names, unless a person named them. */
 function byTime(one: string, other: string): number {
   const time = (name: string) => /\d{8}-\d{6}/.exec(name)?.[0] ?? "";
   return time(one).localeCompare(time(other)) || one.localeCompare(other);

@@ -8,7 +8,7 @@ import { runPath, withQuery } from "../paths.ts";
 import { facts, link } from "../table.ts";
 import type { ShownRun } from "../ui-context.ts";
 
-/** A step: all that its record says. Throws STEP_NOT_FOUND. */
+/** A step with its whole record. Throws STEP_NOT_FOUND. */
 export async function stepPage(run: ShownRun, named: string): Promise<string> {
   const step = /^[1-9]\d{0,8}$/.test(named) ? Number(named) : 0;
   const record = step === 0 ? undefined : await run.store.read(recordedStepKey(step));

@@ -10,10 +10,13 @@ import type { ShownRun, UiContext } from "../ui-context.ts";
 
 const columns = ["trajectory", "version", "outcome", "reward", "success", "turns", "answer"] as const;
 
-/** So many trajectories of a task are shown. */
+/** The most trajectories of a task to show. */
 const most = 500;
 
-/** One task over the whole of training: how its trajectories went, from the first version to the last. Throws QUERY_DRIVER_MISSING. */
+/**
+ * One task over the whole training: its trajectories from the first version to the last. Throws
+ * QUERY_DRIVER_MISSING.
+ */
 export async function taskPage(context: UiContext, run: ShownRun, task: string): Promise<string> {
   const { rows, total } = await context.tables.use(run, (opened) =>
     opened.ask({ only: conditions({ task }), sort: "version, step", limit: most, skip: 0 }, columns),

@@ -3,13 +3,13 @@ import { type Html, html } from "../../../results/report/html.ts";
 import type { TokenRow } from "../../../run/projections/token-rows.ts";
 import { withQuery } from "../paths.ts";
 
-/** What tokens are coloured by. */
+/** The values that determine tokens' colors. */
 export const tokenColours = ["mask", "log-probability", "advantage"] as const;
 
-/** One of them. */
+/** One of these values. */
 export type TokenColour = (typeof tokenColours)[number];
 
-/** From which probability down a token has each colour: the likely ones are pale. */
+/** The probabilities below which a token gets the next color. Likely ones are pale. */
 const heats = [0.9, 0.5, 0.1, 0.01];
 
 const keys: Record<TokenColour, [kind: string, text: string][]> = {
@@ -31,7 +31,10 @@ const keys: Record<TokenColour, [kind: string, text: string][]> = {
   ],
 };
 
-/** Every token of a trajectory, coloured. `advantage` is its reward less its group's mean; undefined where it has no group. */
+/**
+ * Every token of a trajectory, colored. `advantage` is its reward minus its group's mean; undefined if it has no
+ * group.
+ */
 export function tokensSection(
   path: string,
   colour: TokenColour,

@@ -13,7 +13,7 @@ import { link } from "../table.ts";
 import { type AskedList, rowsOfPage, tableQuery } from "../trajectory-query.ts";
 import type { ShownRun, UiContext } from "../ui-context.ts";
 
-/** The columns of the list: what they are called, and how a value is written. */
+/** The columns of the list: their titles, and how to write their values. */
 const columns: Partial<
   Record<QueryColumnName, [title: string, cell: (value: DuckDBValue, run: ShownRun) => string | Html]>
 > = {
@@ -38,10 +38,10 @@ const names = Object.keys(queryColumns).filter((name): name is QueryColumnName =
   Object.hasOwn(columns, name),
 );
 
-/** Columns that are left out of a page on which no trajectory has anything in them. */
+/** Columns that are hidden if no trajectory on the page has a value in them. */
 const optional: QueryColumnName[] = ["failure", "metrics"];
 
-/** A run's finished trajectories, filtered and in order. What is wrong with a condition stands beside it. */
+/** A run's finished trajectories, filtered and sorted. The page shows what is wrong with a condition next to it. */
 export async function trajectoriesPage(context: UiContext, run: ShownRun, asked: AskedList): Promise<string> {
   const tools = toolDefinitions(run.plan).map(({ name }) => name);
   const form = html`<form class="filter" role="search">${textField("where", "condition, in SQL", { value: asked.where, hint: "reward < 0 and turns > 3", wide: true })}

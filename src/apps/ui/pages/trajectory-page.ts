@@ -13,7 +13,7 @@ import { conversation } from "./conversation.ts";
 import { decision, orders, statusLine } from "./orders.ts";
 import { tokenColours, tokensSection } from "./tokens.ts";
 
-/** A trajectory: what was said, what came of it, its tokens if `tokens` names a colour, and what a person may do with it. */
+/** A trajectory: its conversation, its results, its tokens if `tokens` names a color, and the forms for a person. */
 export async function trajectoryPage(
   run: ShownRun,
   shown: DetailPage,
@@ -60,7 +60,7 @@ export async function trajectoryPage(
   });
 }
 
-/** What changes while it is under way: its state, calls that wait, and all that was said. */
+/** The part that changes while it is in progress: its state, waiting calls, and its conversation. */
 export function talk(run: ShownRun, { id, detail, live, silent }: DetailPage): Html {
   const state =
     live !== undefined

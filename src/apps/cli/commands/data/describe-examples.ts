@@ -5,22 +5,22 @@ import type { DemonstratedChat } from "../../../../plan/pipeline/read/demonstrat
 import type { Examples } from "../../../../plan/pipeline/read/examples.ts";
 import { placeText, type Spread, spreadOf } from "../../../../plan/tasks/describe-tasks.ts";
 
-/** What there is in the demonstrations or pairs that steps train on. */
+/** A summary of the demonstrations or pairs that steps train on. */
 export interface ExampleSummary {
   kind: "demonstration" | "pair";
   rows: number;
   heldOut: number;
-  /** In characters: what stands before the first action, or before the answers. */
+  /** In characters: the messages before the first action, or before the answers. */
   prompts: Spread;
-  /** Of the assistant's messages after that, in characters; those of the preferred answers. */
+  /** In characters: the assistant's messages after that, or those of the preferred answers. */
   answers: Spread;
-  /** Of pairs alone. */
+  /** For pairs only. */
   rejected?: Spread;
-  /** Rows that an earlier row is in all its messages, as `file:line`. */
+  /** Rows that equal an earlier row in all messages, as `file:line`. */
   repeated: string[];
 }
 
-/** Describes a plan's examples for a person; undefined where it trains on trajectories. */
+/** Summarizes a plan's examples; undefined if it trains on trajectories. */
 export function describeExamples(
   { sft, dpo }: Pick<Plan, "sft" | "dpo">,
   { learned, rejected }: Examples,
@@ -45,7 +45,7 @@ export function describeExamples(
   });
 }
 
-/** The message with which the answer begins. */
+/** The index of the message with which the answer begins. */
 function answerOf({ messages, given }: DemonstratedChat): number {
   return given ?? messages.findIndex(({ role }) => role === "assistant");
 }

@@ -12,7 +12,7 @@ interface Options {
   json: boolean;
 }
 
-/** `everturn data inspect <pipeline>`: what its training and held-out tasks are, and which of them are the same. */
+/** `everturn data inspect <pipeline>`: describes its training and held-out tasks, and finds equal ones. */
 export function registerInspect(parent: Command): void {
   parent
     .command("inspect")

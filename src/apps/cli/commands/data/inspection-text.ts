@@ -3,26 +3,26 @@ import type { Preflight } from "../../../../plan/pipeline/check/preflight.ts";
 import type { Spread, TaskSummary } from "../../../../plan/tasks/describe-tasks.ts";
 import type { ExampleSummary } from "./describe-examples.ts";
 
-/** What was found in the tasks and examples of a pipeline. */
+/** The findings about a pipeline's tasks and examples. */
 export interface Inspection {
-  /** Absent where steps train on examples. */
+  /** Absent if steps train on examples. */
   training?: TaskSummary;
-  /** Absent where steps train on trajectories. */
+  /** Absent if steps train on trajectories. */
   examples?: ExampleSummary;
   validation: TaskSummary;
-  /** Held-out rows whose prompt is also trained on. */
+  /** Held-out rows whose prompt is also a training prompt. */
   shared: string[];
-  /** Tokens of the longest rows, as the policy frames them. */
+  /** The longest rows in tokens, as the policy frames them. */
   tokens: NonNullable<Preflight["counted"]>["rows"];
 }
 
-/** So many rows, sources and columns are named. */
+/** The most rows, sources and columns to name. */
 const named = 5;
 
-/** Characters of a ground truth that are shown. */
+/** The most characters of a ground truth to show. */
 const shown = 40;
 
-/** An inspection, for a person. */
+/** The text of an inspection. */
 export function inspectionText({ training, examples, validation, shared, tokens }: Inspection): string {
   const longest = (name: string) => tokens.find((one) => one.name === name)?.longest;
   const same =

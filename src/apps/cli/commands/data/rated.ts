@@ -13,7 +13,10 @@ interface Options {
   runs: string;
 }
 
-/** `everturn data rated <evaluation>`: the tasks of an evaluation by how often they were solved, a line of JSON each. */
+/**
+ * `everturn data rated <evaluation>`: prints the tasks of an evaluation by their success rate, one line of JSON
+ * each.
+ */
 export function registerRated(parent: Command): void {
   parent
     .command("rated")

@@ -6,10 +6,12 @@ import { benchmarks } from "../../benchmarks/benchmarks.ts";
 import { positiveCount } from "../../terminal/option-values.ts";
 import { writeOut } from "../../terminal/written-json.ts";
 
-/** Places that are told of rows that make no task. */
+/** The most places to report of rows that yield no task. */
 const most = 20;
 
-/** `everturn data tasks <benchmark> <file>`: the tasks of a benchmark's published file, a line of JSON each. */
+/**
+ * `everturn data tasks <benchmark> <file>`: prints the tasks of a benchmark's published file, one line of JSON each.
+ */
 export function registerTasks(parent: Command): void {
   const known = Object.entries(benchmarks).map(([name, { description }]) => `  ${name}: ${description}`);
   parent

@@ -3,7 +3,7 @@ import type { Command } from "commander";
 import { displayPath } from "../../../../base/validation/place.ts";
 import { buildPackage } from "../../../../plugin/define/build-package.ts";
 
-/** `everturn plugin build [folder]`: JavaScript, declarations and the manifest of a plugin's package. */
+/** `everturn plugin build [folder]`: writes JavaScript, declarations and the manifest of a plugin's package. */
 export function registerBuild(parent: Command): void {
   parent
     .command("build")

@@ -13,7 +13,7 @@ interface Options {
   json: boolean;
 }
 
-/** `everturn plugin check [plugin]`: whether a plugin keeps its promises. */
+/** `everturn plugin check [plugin]`: checks whether a plugin keeps its promises. */
 export function registerCheck(parent: Command): void {
   parent
     .command("check")

@@ -13,7 +13,7 @@ type Kind = PluginManifest["kind"];
 
 const kinds: readonly Kind[] = ["tool", "reward", "dataset", "loop", "loss", "policy", "tracker", "trainer"];
 
-/** `everturn plugin new <kind> <name>`: writes the package of a plugin. */
+/** `everturn plugin new <kind> <name>`: writes a new plugin's package. */
 export function registerNew(parent: Command): void {
   parent
     .command("new")
@@ -32,7 +32,7 @@ export function registerNew(parent: Command): void {
     });
 }
 
-/** The package's name: its last part is the plugin's, and begins with its kind. Throws COMMAND_INVALID. */
+/** The package's name. Its last part is the plugin's name, which begins with the kind. Throws COMMAND_INVALID. */
 function packageName(kind: Kind, given: string): string {
   const [, scope = "", name = ""] = /^(@[a-z0-9-]+\/)?([a-z0-9-]+)$/.exec(given) ?? [];
   const whole = name.startsWith(`${kind}-`) ? name : `${kind}-${name}`;
@@ -52,7 +52,7 @@ function filesOf(kind: Kind, named: string): Map<string, string> {
     name: named,
     description: `A ${kind} for Everturn: ${bare}.`,
     keywords: [...about.keywords, kind],
-    // Not in the template: Everturn's own package may hold no second package.json with exports.
+    // Not in the template, because Everturn's own package may contain no second package.json with exports.
     exports: {
       ".": { types: "./dist/index.d.ts", default: "./dist/index.js" },
       "./everturn.plugin.json": "./everturn.plugin.json",

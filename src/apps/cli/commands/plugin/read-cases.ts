@@ -6,7 +6,7 @@ import { parseExactJson } from "../../../../base/json/exact-json.ts";
 import { readText } from "../../../../base/validation/read-text.ts";
 import type { PluginCase } from "../../../../control/conformance/cases.ts";
 
-/** The cases of `--case`: JSON, a file of JSON, or a module whose default export they are. Throws COMMAND_INVALID. */
+/** The cases of `--case`: JSON, a JSON file, or a module's default export. Throws COMMAND_INVALID. */
 export async function readCases(given: string): Promise<PluginCase[]> {
   const cases = [await parsed(given)].flat();
   const isCase = (one: unknown): one is PluginCase =>

@@ -24,7 +24,7 @@ import { runCommand } from "./run-command.ts";
 
 type Done = "done" | "interrupted";
 
-/** Does one job of a study, as far as it is not done. Throws what its runs do, STUDY_RUN_DIFFERS, STUDY_COMMAND_FAILED. */
+/** Completes one job of a study. Throws the errors of its runs, STUDY_RUN_DIFFERS and STUDY_COMMAND_FAILED. */
 export async function doJob(
   study: CheckedStudy,
   name: string,
@@ -66,14 +66,14 @@ async function trainAll(
   return "done";
 }
 
-/** The newest policy of the one run of a job, as a model's folder; made once. */
+/** Writes the newest policy of a job's only run as a model's folder, once. */
 async function writeBeginning(study: CheckedStudy, from: string, runs: string): Promise<void> {
   const folder = policyFolder(runs, study.name, from);
   if (isThere(folder)) return;
   await exportNewest(runs, runId(study.name, from, {}, 1), folder, { dtype: "F32", merge: true });
 }
 
-/** Exports the newest policy of a run, an adapter with version 0 as its base. */
+/** Exports the newest policy of a run. An adapter is exported with version 0 as its base. */
 async function exportNewest(
   runs: string,
   run: string,
@@ -85,7 +85,7 @@ async function exportNewest(
   await writeExport(policy, target, { ...options, base: await versionFolder(opened, 0) });
 }
 
-/** Throws STUDY_RUN_DIFFERS where a run of this name was made of something else. */
+/** Throws STUDY_RUN_DIFFERS if a run with this name was created with another plan. */
 async function refuseOther(runs: string, run: string, plan: Plan): Promise<void> {
   const { store } = await openRunFolder(runs, run);
   const begun = await store.read(planRow(1));
@@ -95,7 +95,7 @@ async function refuseOther(runs: string, run: string, plan: Plan): Promise<void>
     throw new EverturnError("STUDY_RUN_DIFFERS", { run });
 }
 
-/** Whether all of its steps are recorded, and the evaluation at its end. */
+/** Whether all of its steps and the evaluation at its end are recorded. */
 async function hasEnded(runs: string, run: string): Promise<boolean> {
   const { plan, store, folder } = await openRunFolder(runs, run);
   const last = await lastRecordedStep(store);
@@ -142,7 +142,7 @@ async function exportBest(
   return "done";
 }
 
-/** Of the runs of a job, the one that ends with the best held-out accuracy; the first of equals. */
+/** The job's run that ends with the best held-out accuracy; the first of equals. */
 async function bestRun(study: CheckedStudy, job: string, runs: string): Promise<string> {
   const rows = (await jobResult(study, runs, job))?.rows ?? [];
   const last = [...new Map(rows.map((row) => [row.run, row])).values()]; // the last evaluation of each

@@ -3,13 +3,16 @@ import { once } from "node:events";
 import { EverturnError } from "../../../../base/errors/everturn-error.ts";
 import { messageOf } from "../../../../base/errors/message-of.ts";
 
-/** Runs a job's program in a folder, with this terminal's output; how it failed, if it did. Throws INTERRUPTED once the signal has ended it. */
+/**
+ * Runs a job's program in a folder, with output to this terminal. Returns its failure, if any. Throws INTERRUPTED
+ * once the signal has ended it.
+ */
 export async function runCommand(
   job: string,
   [program = "", ...parameters]: readonly string[],
   { folder, signal }: { folder: string; signal: AbortSignal },
 ): Promise<string | undefined> {
-  const child = spawn(program, parameters, { cwd: folder, stdio: ["ignore", 2, 2] }); // standard output is the table's
+  const child = spawn(program, parameters, { cwd: folder, stdio: ["ignore", 2, 2] }); // stdout is for the table
   const end = () => void child.kill("SIGTERM");
   signal.addEventListener("abort", end);
   try {

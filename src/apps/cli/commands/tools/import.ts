@@ -3,7 +3,7 @@ import { EverturnError } from "../../../../base/errors/everturn-error.ts";
 import { importTools } from "../../../../plugin/import-verl/import-tools.ts";
 import { collect } from "../../terminal/option-values.ts";
 
-/** `everturn tools import <file>`: verl's tool file as a pipeline's tools. */
+/** `everturn tools import <file>`: converts verl's tool file to a pipeline's tools. */
 export function registerToolsImport(parent: Command): void {
   parent
     .command("import")

@@ -23,13 +23,13 @@ interface Options {
 
 const installation = "npm install @modelcontextprotocol/server";
 
-/** What nobody has called for so long is freed, ms. */
+/** How long a trajectory may be idle before its resources are released, in ms. */
 const idle = 60 * 60_000;
 
-/** Requests that are under way at once. */
+/** The most concurrent requests. */
 const requests = 1024;
 
-/** `everturn tools serve <what…>`: tools for trainers and agents of others, by verl-tool's protocol and by MCP. */
+/** `everturn tools serve <what…>`: serves tools to other trainers and agents by verl-tool's protocol and by MCP. */
 export function registerServe(parent: Command): void {
   parent
     .command("serve")

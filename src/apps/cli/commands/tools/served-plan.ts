@@ -10,8 +10,8 @@ import { toolFunctions, toolName } from "../../../../plugin/registry/tool-functi
 import type { ServedPlan } from "../../../serve/served-tools.ts";
 
 /**
- * The tools of a pipeline as it says them, or tools that are named, `config` being that of the only one. Throws what `validate`
- * does, PLUGIN_NOT_FOUND, COMMAND_INVALID.
+ * The tools of a pipeline as configured there, or named tools, with `config` for a single one. Throws the errors of
+ * `validate`, PLUGIN_NOT_FOUND and COMMAND_INVALID.
  */
 export async function servedPlan(what: readonly string[], config?: JsonObject): Promise<ServedPlan> {
   const pipelines = what.filter((one) => /\.ya?ml$/.test(one));

@@ -14,31 +14,31 @@ import { functionOf } from "../../../../work/tools/open-tool.ts";
 
 /** A call that was made by hand. */
 export interface Tried extends Pick<CheckedResponse, "error" | "reward" | "metrics" | "done"> {
-  /** Of a tool of several functions: which one. */
+  /** For a tool with several functions: the called one. */
   function?: string;
   arguments: JsonObject;
-  /** What the model reads. */
+  /** The text that the model reads. */
   text: string;
   seconds: number;
-  /** Its arguments break the schema, or the tool says that it may not be made. */
+  /** Whether its arguments break the schema, or the tool rejected it. */
   invalid?: boolean;
-  /** What images there are, each by its kind and size. */
+  /** The kind and size of each image. */
   media?: string[];
-  /** Its infrastructure failed; in a run it would be tried again. */
+  /** The failure of its infrastructure, after which a run would retry it. */
   failed?: string;
 }
 
-/** A tool that is tried by hand: one trajectory's calls, on one instance. */
+/** A tool that is called by hand: the calls of one trajectory, on one instance. */
 export interface Trial {
-  /** Its description, as the policy sees it. */
+  /** Its description for the policy. */
   described: string;
-  /** `name`: of the function; may be left out of a tool that has one. */
+  /** Calls a function. `name` is optional for a tool with one function. */
   call(given: JsonObject, name?: string): Promise<Tried>;
   /** Releases the instance. */
   close(): Promise<void>;
 }
 
-/** Opens a tool in a thread of its own, as a worker does. Throws PLUGIN_ENTRY_FAILED, PLUGIN_EXPORT_INVALID. */
+/** Opens a tool like a worker, in a thread of its own. Throws PLUGIN_ENTRY_FAILED and PLUGIN_EXPORT_INVALID. */
 export async function openTrial(plugin: ResolvedPlugin, columns: JsonObject): Promise<Trial> {
   const { tool: block } = plugin.manifest;
   if (block === undefined) throw new Error(`${plugin.name} has no tool block`);

@@ -15,7 +15,7 @@ interface Options {
   json: boolean;
 }
 
-/** `everturn tools try <tool> [arguments…]`: calls of a tool, made by hand. */
+/** `everturn tools try <tool> [arguments…]`: calls a tool by hand. */
 export function registerTry(parent: Command): void {
   parent
     .command("try")
@@ -47,7 +47,7 @@ export function registerTry(parent: Command): void {
     });
 }
 
-/** A call as it is written. */
+/** A call as typed. */
 interface Given {
   function?: string;
   arguments: JsonObject;
@@ -57,7 +57,7 @@ function collectCalls(value: string, before: Given[]): Given[] {
   return [...before, givenCall(value)];
 }
 
-/** `{"value": 3}`, or a function's name before that; a name alone is a call without arguments. */
+/** Parses `{"value": 3}`, optionally after a function's name. A name alone is a call without arguments. */
 function givenCall(text: string): Given {
   const [, name, given = ""] = /^\s*([A-Za-z_][\w-]*)\s*(\{.*)?$/s.exec(text) ?? [];
   if (name === undefined) return { arguments: jsonObject(text) };
@@ -73,7 +73,7 @@ async function toolOf(reference: string, config: JsonObject | undefined): Promis
   throw new EverturnError("COMMAND_INVALID", { reason });
 }
 
-/** Calls that are typed, a line each; a line that is none is told and left out. */
+/** Reads typed calls, one per line. It reports and skips lines that are not calls. */
 async function* typedCalls(): AsyncGenerator<Given> {
   const lines = createInterface({
     input: process.stdin,
@@ -89,7 +89,7 @@ async function* typedCalls(): AsyncGenerator<Given> {
   }
 }
 
-/** Standard error for the editing of a line, whose control characters are readline's own. */
+/** Standard error for line editing, because readline's own control characters must pass. */
 function editedLine(): NodeJS.WritableStream {
   const write = (text: string) => process.stderr.write(steeringText(text));
   return Object.create(process.stderr, { write: { value: write } });
@@ -105,7 +105,7 @@ function readCall(line: string): Given | undefined {
   }
 }
 
-/** What the model reads, and below it what else was said. */
+/** The text that the model reads, followed by the rest of the answer. */
 function textOf({ text, seconds, media = [], failed, ...marks }: Tried): string {
   if (failed !== undefined) return `failed after ${seconds} s: ${failed}`;
   const { error, invalid, done, reward, metrics } = marks;

@@ -14,7 +14,7 @@ interface Options extends LiveOptions {
   arguments?: JsonObject;
 }
 
-/** `everturn trajectory approve <trajectory>`: makes a call that waits, with other arguments if given. */
+/** `everturn trajectory approve <trajectory>`: allows a waiting call, optionally with other arguments. */
 export function registerApprove(parent: Command): void {
   liveCommand(parent, "approve", "approve a waiting tool call")
     .option("--call <turn/call>", "the tool call, for example 2/0; optional if only one is waiting")

@@ -7,7 +7,7 @@ interface Options extends LiveOptions {
   reason: string;
 }
 
-/** `everturn trajectory deny <trajectory>`: a call that waits is not made; the model observes the reason. */
+/** `everturn trajectory deny <trajectory>`: rejects a waiting call. The model observes the reason. */
 export function registerDeny(parent: Command): void {
   liveCommand(parent, "deny", "reject a waiting tool call")
     .requiredOption("--reason <text>", "reason that the model receives instead of the tool's answer")

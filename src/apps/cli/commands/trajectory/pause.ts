@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { type LiveOptions, liveCommand, order } from "../live-trajectory.ts";
 
-/** `everturn trajectory pause <trajectory>`: it stops before its next turn; `resume` lets it go on`. */
+/** `everturn trajectory pause <trajectory>`: stops it before its next turn, until `resume`. */
 export function registerPause(parent: Command): void {
   liveCommand(parent, "pause", "pause a live trajectory before its next turn")
     .option("--reason <text>", "reason to show to others who look at the trajectory")

@@ -4,7 +4,7 @@ import { paintFor } from "../../views/spans.ts";
 import { transcriptText } from "../../views/transcript-text.ts";
 import { type LiveOptions, liveCommand, withLiveTrajectory } from "../live-trajectory.ts";
 
-/** `everturn trajectory transcript <trajectory>`: where a live trajectory is, and what has been said so far. */
+/** `everturn trajectory transcript <trajectory>`: shows a live trajectory's state and its conversation so far. */
 export function registerTranscript(parent: Command): void {
   liveCommand(
     parent,
