@@ -2,7 +2,10 @@ import { defined } from "../src/base/records/defined.ts";
 import { instruments } from "../src/base/telemetry/instruments.ts";
 import type { RunActivities } from "../src/contracts/activities.ts";
 import type { StepRecord } from "../src/contracts/generated/step-record.ts";
+import type { StopReason } from "../src/contracts/run.ts";
 import { stepValues } from "../src/control/tracking/tracked-values.ts";
+import { diagnose } from "../src/results/diagnosis/diagnose.ts";
+import { readEvidence } from "../src/results/diagnosis/read-evidence.ts";
 import { freeVersions } from "../src/results/retention/free-versions.ts";
 import type { Housekeeping } from "../src/results/retention/housekeeping.ts";
 import { writeMetrics } from "../src/run/folder/metrics-view.ts";
@@ -34,7 +37,16 @@ export function recordStep(
     for (const [name, value] of Object.entries(stepValues(first))) gauges.record(value, { name, run });
     await freeVersions({ plan, store }, { last: step, from: first.policyVersion - 4 });
     add(opened, step);
+    return stopReason(opened, step);
   };
+}
+
+/** The first condition of `stopIf` that holds after a step; undefined if none does. */
+async function stopReason(run: OpenRun, step: number): Promise<StopReason | undefined> {
+  const { stopIf = [] } = run.plan;
+  if (stopIf.length === 0) return undefined;
+  const found = diagnose(await readEvidence(run, step)).find(({ condition }) => stopIf.includes(condition));
+  return found && { condition: found.condition, evidence: found.evidence, remedy: found.remedies[0] ?? "" };
 }
 
 /** The record, with the numbers that only the texts of the finished trajectories show. */

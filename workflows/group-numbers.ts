@@ -5,18 +5,28 @@ import { comparedRewards, hasFinished } from "./ended-groups.ts";
 
 type GroupNumbers = Pick<
   StepRecord,
-  "uniformGroupShare" | "zeroGroupShare" | "oneGroupShare" | "rewardSpreadWithin" | "rewardSpreadBetween"
+  | "uniformGroupShare"
+  | "zeroGroupShare"
+  | "oneGroupShare"
+  | "rewardSpreadWithin"
+  | "rewardSpreadBetween"
+  | "limitedShare"
+  | "solvedRewardLead"
 >;
 
 /**
- * How far rewards differ within and between groups, over the trajectories that finished. Groups that train nothing count
- * too. The shares and the spread within groups are undefined unless a group has two finished trajectories.
+ * How far rewards differ within and between groups, and how trajectories ended, over those that finished. Groups that
+ * train nothing count too. Shares of groups and the spread within groups are absent unless a group has two finished
+ * trajectories.
  */
 export function groupNumbers(groups: readonly EndedGroup[]): GroupNumbers {
   const finished = groups
     .map(({ results }) => results.filter(hasFinished))
     .filter(({ length }) => length > 0);
   const compared = finished.filter(({ length }) => length > 1);
+  const all = finished.flat();
+  const solved = all.filter(({ success }) => success).map(({ reward }) => reward);
+  const unsolved = all.filter(({ success }) => !success).map(({ reward }) => reward);
   const rewardsOf = finished.map((results) => results.map(({ reward }) => reward));
   const uniform = compared
     .map((results) => new Set(results.flatMap(comparedRewards)))
@@ -31,6 +41,10 @@ export function groupNumbers(groups: readonly EndedGroup[]): GroupNumbers {
         ? undefined
         : mean(rewardsOf.filter(({ length }) => length > 1).map(standardDeviation)),
     rewardSpreadBetween: rewardsOf.length === 0 ? undefined : standardDeviation(rewardsOf.map(mean)),
+    limitedShare:
+      all.length === 0 ? undefined : mean(all.map(({ outcome }) => Number(outcome.endsWith("-limit")))),
+    solvedRewardLead:
+      solved.length === 0 || unsolved.length === 0 ? undefined : mean(solved) - mean(unsolved),
   });
 }
 

@@ -51,19 +51,20 @@ async function stepOnGroups(input: StepInput): Promise<StepResult> {
   const read = withoutUnreadable(groups, trained.unreadable);
   const record = stepRecord(input, read, trained, clock);
   const finished = read.flatMap((group) => group.results).filter(hasFinished);
-  await schedule(
+  const stop = await schedule(
     queues,
     "record-step",
     { run, record, finished: finished.map(({ trajectory }) => trajectory) },
     { isQuick: true },
   );
-  return {
+  return defined({
     policyVersion: trained.policyVersion,
     trajectories: record.trajectories,
     leftOut: record.leftOut,
     rewardMean: mean(batchOf(read).map(({ result }) => result.reward)),
     turnSeconds: mean(finished.map((one) => one.generationSeconds / Math.max(1, one.turns))),
-  };
+    stop,
+  });
 }
 
 /** Trains on examples, which the trainer reads itself. */
@@ -79,6 +80,6 @@ async function stepOnExamples(input: StepInput): Promise<StepResult> {
   await schedule(queues, "publish-policy", published, { isQuick: input.quickTurns });
   clock.push(Date.now());
   const record = exampleStepRecord(input.step, trained, clock);
-  await schedule(queues, "record-step", { run, record, finished: [] }, { isQuick: true });
-  return { policyVersion: trained.policyVersion, trajectories: 0, leftOut: 0, rewardMean: 0 };
+  const stop = await schedule(queues, "record-step", { run, record, finished: [] }, { isQuick: true });
+  return defined({ policyVersion: trained.policyVersion, trajectories: 0, leftOut: 0, rewardMean: 0, stop });
 }

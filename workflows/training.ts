@@ -16,6 +16,7 @@ import { evaluationStage, stepStage } from "../src/contracts/stages.ts";
 import { carriedOf, restored } from "./carried-rollout.ts";
 import { continueOnCurrentCode, shouldContinueAsNew } from "./continue-as-new.ts";
 import { roundsOf } from "./ended-groups.ts";
+import { failure } from "./failure.ts";
 import { planChanged, runProgress } from "./progress.ts";
 import { openRollout, type Rollout } from "./rollout.ts";
 import { emptyRollout, type RolloutRules } from "./rollout-state.ts";
@@ -182,6 +183,8 @@ export async function training(input: TrainingInput): Promise<TrainingResult> {
     state.trajectories += result.trajectories;
     state.nextStep = step + 1;
     from.trained();
+    if (result.stop !== undefined && step < settings.steps)
+      throw failure("RUN_STOPPED", { run, step, ...result.stop });
   }
 
   /** Continues as new on the current code, with the groups in progress. */

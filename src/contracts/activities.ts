@@ -6,7 +6,7 @@ import type { BatchMember, ExampleMetrics, LeftOut, TrainStepResult } from "./le
 import type { SpokenMessage, ToolCall } from "./message.ts";
 import type { Score } from "./reward.ts";
 import type { GroupCursor, GroupPlace, TrajectorySummary } from "./rollout.ts";
-import type { EvaluationRecord, TrainingProgress } from "./run.ts";
+import type { EvaluationRecord, StopReason, TrainingProgress } from "./run.ts";
 import type { RunSettings } from "./run-settings.ts";
 import type { RunAgentInput, RunAgentResult } from "./session.ts";
 import type {
@@ -300,6 +300,7 @@ export interface RunActivities {
   "reserve-groups"(input: ReserveGroupsInput): Promise<string[]>;
   "load-task"(input: LoadTaskInput): Promise<Task>;
   "record-left-out"(input: RecordLeftOutInput): Promise<void>;
-  "record-step"(input: RecordStepInput): Promise<void>;
+  /** Returns the condition of the plan's `stopIf` that holds after the step, if any does. */
+  "record-step"(input: RecordStepInput): Promise<StopReason | undefined>;
   "record-evaluation"(input: RecordEvaluationInput): Promise<void>;
 }

@@ -162,6 +162,8 @@ export interface Plan {
   retention: Required<NonNullable<Pipeline["retention"]>>;
   /** The trackers that receive the results of steps and evaluations. Absent if none. */
   trackers?: ResolvedPlugin[];
+  /** The conditions that stop the run. Absent if none. */
+  stopIf?: Pipeline["stopIf"];
   /** The changes since the run began, in order. Absent if none. */
   changes?: PlanChange[];
 }

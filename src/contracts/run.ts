@@ -146,6 +146,14 @@ export interface StepInput {
   quickTurns: boolean;
 }
 
+/** Why a run stops before its last step. */
+export interface StopReason {
+  condition: string;
+  evidence: string;
+  /** The most likely remedy. */
+  remedy: string;
+}
+
 /** The result that a step workflow returns to the training workflow. */
 export interface StepResult {
   policyVersion: number;
@@ -154,6 +162,8 @@ export interface StepResult {
   rewardMean: number;
   /** Mean generation time of a turn. Absent if there was no turn. */
   turnSeconds?: number;
+  /** Why the run stops after this step. Absent if it continues. */
+  stop?: StopReason;
 }
 
 /** The input of an evaluation workflow. */

@@ -958,6 +958,11 @@ export const errorTable = {
     retryable: false,
     help: "Fix the cause (for example, a host of a tool or reward, or the disk), then run `npx everturn resume {run}`.",
   },
+  RUN_STOPPED: {
+    message: "The run stopped after step {step}, because its pipeline has {condition} in stopIf: {evidence}.",
+    retryable: false,
+    help: "{remedy} Nothing is lost: `npx everturn resume {run} --set stopIf=[]` continues without stopping.",
+  },
   EVALUATION_EMPTY: {
     message: "Every trajectory of {evaluation} was left out, so there is no accuracy to report. {reason}.",
     retryable: false,

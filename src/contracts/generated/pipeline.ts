@@ -24,6 +24,38 @@ export type Rewards = RewardList | RewardUse;
  * @minItems 1
  */
 export type RewardList = RewardUse[];
+/**
+ * The name of a condition.
+ */
+export type StopCondition =
+  | "overload"
+  | "many-left-out"
+  | "lost-groups"
+  | "cut-actions"
+  | "no-tool-calls"
+  | "unreadable-calls"
+  | "invalid-calls"
+  | "limited-trajectories"
+  | "never-rewarded"
+  | "constant-rewards"
+  | "uniform-groups"
+  | "reward-against-success"
+  | "large-rewards"
+  | "reward-hacking"
+  | "reward-collapse"
+  | "tasks-exhausted"
+  | "masked-trajectories"
+  | "zero-gradient"
+  | "exploding-gradient"
+  | "learning-rate-high"
+  | "learning-rate-low"
+  | "kl-growth"
+  | "entropy-collapse"
+  | "dead-value-head"
+  | "sampler-gap"
+  | "stale-actions"
+  | "skipped-updates"
+  | "overfitting";
 
 /**
  * The definition of a run. Paths are relative to the pipeline file.
@@ -345,6 +377,10 @@ export interface Pipeline {
    * Trackers that receive the results of each step and evaluation, each a plugin of kind tracker. Default: none.
    */
   trackers: PluginUse[];
+  /**
+   * Conditions of docs/not-learning.md that stop the run as soon as one holds after a step. Default: none; Everturn reports conditions and continues.
+   */
+  stopIf: StopCondition[];
   /**
    * How long trajectories are kept as single records in addition to the Parquet file of their step.
    */

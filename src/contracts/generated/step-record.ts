@@ -103,6 +103,14 @@ export interface StepRecord {
    */
   rewardSpreadWithin?: number;
   /**
+   * Share of trajectories that a limit of turns, tokens, time or invalid calls ended.
+   */
+  limitedShare?: number;
+  /**
+   * Mean reward of solved trajectories minus that of the others. Absent if all or none are solved.
+   */
+  solvedRewardLead?: number;
+  /**
    * Standard deviation of the mean rewards of the groups that have a finished trajectory.
    */
   rewardSpreadBetween?: number;

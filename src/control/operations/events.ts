@@ -1,6 +1,7 @@
 import { defined } from "../../base/records/defined.ts";
 import type { StepRecord } from "../../contracts/generated/step-record.ts";
 import type { EvaluationRecord, RunProgress, StageProgress } from "../../contracts/run.ts";
+import type { Diagnosis } from "../../results/diagnosis/diagnose.ts";
 import { type Phase, phaseOf } from "./phase.ts";
 
 /** An event of the work on a run. */
@@ -18,6 +19,8 @@ export type RunEvent =
   | { type: "step"; record: StepRecord }
   /** An evaluation has ended. A continued run repeats the ones before its first step and the last one. */
   | { type: "evaluation"; record: EvaluationRecord }
+  /** A condition in which the run does not learn holds for the first time since this command began. */
+  | { type: "diagnosis"; diagnosis: Diagnosis }
   /** Lines about everything that the run has waited for too long; empty when that is over. */
   | { type: "waits"; lines: readonly string[] };
 

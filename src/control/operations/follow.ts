@@ -5,6 +5,8 @@ import { readLines } from "../../base/files/line-file.ts";
 import { patiently } from "../../base/files/patiently.ts";
 import { duration } from "../../base/text/format.ts";
 import type { EvaluationRecord, RunProgress, StageProgress } from "../../contracts/run.ts";
+import { diagnose } from "../../results/diagnosis/diagnose.ts";
+import { readEvidence } from "../../results/diagnosis/read-evidence.ts";
 import { ownEvaluations } from "../../run/folder/evaluations.ts";
 import type { OpenRun } from "../../run/folder/open-runs.ts";
 import { lastRecordedStep, recordedSteps } from "../../run/folder/recorded-steps.ts";
@@ -39,6 +41,7 @@ export function follow(
   let evaluated = -1; // the newest version whose evaluation was reported
   let isTold = false;
   let hostChanges: number | undefined;
+  const diagnosed = new Set<string>(); // conditions that have been reported
   let told = "";
 
   /** Reports new records. Returns whether there were any. */
@@ -51,6 +54,7 @@ export function follow(
     const records = await recordedSteps(store, shown);
     for (const record of records) {
       tell({ type: "step", record });
+      await tellDiagnoses(record.step);
       shown = record.step;
       version = record.policyVersion;
     }
@@ -59,6 +63,14 @@ export function follow(
     for (const change of changes.slice(hostChanges)) note(hostLine(change));
     hostChanges = changes.length;
     return records.length > 0;
+  }
+
+  async function tellDiagnoses(step: number): Promise<void> {
+    const found = diagnose(await readEvidence({ plan, store }, step));
+    for (const diagnosis of found.filter(({ condition }) => !diagnosed.has(condition))) {
+      diagnosed.add(diagnosis.condition);
+      tell({ type: "diagnosis", diagnosis });
+    }
   }
 
   function tellEvaluations(records: readonly EvaluationRecord[]): void {

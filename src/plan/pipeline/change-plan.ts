@@ -1,5 +1,6 @@
 import pipelineSchema from "../../../schemas/pipeline.schema.json" with { type: "json" };
 import { EverturnError } from "../../base/errors/everturn-error.ts";
+import { defined } from "../../base/records/defined.ts";
 import { checkValue } from "../../base/validation/check-value.ts";
 import { problemsOf } from "../../base/validation/findings.ts";
 import { child, type Pointer } from "../../base/validation/pointer.ts";
@@ -23,6 +24,7 @@ type Changed = PlanChange["changed"];
  * run it.
  */
 const changeable: readonly RegExp[] = [
+  /^stopIf(\.|$)/,
   /^(steps|evaluation\.every|checkpoints\.every|retention\.singleRecords)$/,
   /^rollout\.(concurrency|maxInfrastructureFailures|staleness)$/,
   /^tools\.\d+\.(timeout|concurrency|rate|approval|approvalTimeout|retry\.\w+)$/,
@@ -30,7 +32,7 @@ const changeable: readonly RegExp[] = [
 ];
 
 const changeableText =
-  "steps, evaluation.every, checkpoints.every, retention.singleRecords, rollout.concurrency, rollout.maxInfrastructureFailures, rollout.staleness of an asynchronous run, a tool's timeout, retry, concurrency, rate and approval, and hosts";
+  "steps, stopIf, evaluation.every, checkpoints.every, retention.singleRecords, rollout.concurrency, rollout.maxInfrastructureFailures, rollout.staleness of an asynchronous run, a tool's timeout, retry, concurrency, rate and approval, and hosts";
 
 /** Why other settings may not change, by the beginning of their names. The longest match applies. */
 const reasons: readonly [beginning: string, reason: string][] = [
@@ -83,15 +85,14 @@ export function changePlan(
     return [{ place, error: new EverturnError("PLAN_NOT_CHANGEABLE", params) }];
   });
   if (refused.length > 0) throw refusal(document.file, refused);
-  const { steps, tools, hosts, rollout, evaluation, checkpoints, retention } = assemblePlan(
+  const { steps, tools, hosts, rollout, evaluation, checkpoints, retention, stopIf } = assemblePlan(
     plan.pipelineFile,
     pipeline,
     plugins,
   );
-  return {
-    plan: { ...plan, steps, tools, hosts, rollout, evaluation, checkpoints, retention },
-    changed,
-  };
+  const changes = { steps, tools, hosts, rollout, evaluation, checkpoints, retention };
+  const { stopIf: _before, ...kept } = plan;
+  return { plan: defined<Plan>({ ...kept, ...changes, stopIf }), changed };
 }
 
 function reasonAgainst(key: string, from: JsonValue | undefined, to: JsonValue | undefined, begun: number) {

@@ -23,6 +23,11 @@ summary { cursor: pointer; color: var(--link); width: fit-content; }
 dl { display: grid; grid-template-columns: max-content 1fr; gap: 6px 20px; margin: 12px 0 0; font-size: 14px; }
 dt { color: var(--muted); }
 dd { margin: 0; overflow-wrap: anywhere; }
+.diagnoses { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 420px), 1fr)); gap: 14px; }
+.diagnosis { border-left: 4px solid var(--orange); }
+.diagnosis .label { color: var(--muted); font-size: 13px; }
+.diagnosis .consequence { color: var(--soft); margin: 6px 0 10px; }
+.diagnosis ul { margin: 4px 0 0; padding-left: 20px; font-size: 14px; }
 .tiles { display: flex; align-items: stretch; gap: 14px; margin-bottom: 16px; }
 .tile { flex: 1; background: var(--card); border: 1px solid var(--edge); border-radius: 12px; padding: 16px 20px; }
 .tile.result { border-color: var(--blue); }

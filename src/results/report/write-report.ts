@@ -6,6 +6,7 @@ import type { OpenRun } from "../../run/folder/open-runs.ts";
 import { type Html, html } from "./html.ts";
 import { type ReportData, readReportData } from "./read-run.ts";
 import { accuracyPlot } from "./sections/accuracy.ts";
+import { diagnoses } from "./sections/diagnoses.ts";
 import { examples } from "./sections/examples.ts";
 import { header } from "./sections/header.ts";
 import { headline } from "./sections/headline.ts";
@@ -40,6 +41,7 @@ function page(data: ReportData): string {
   const main = [
     header(data),
     headline(data),
+    diagnoses(data),
     ...accuracy,
     plots(data),
     examples(comparison, images),

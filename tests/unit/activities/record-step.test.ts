@@ -98,12 +98,36 @@ test("a step's line has the means of what the reward and the tools measured of i
     {},
   ];
   for (const [index, id] of ids.entries()) {
-    const record: Partial<Trajectory> = measured[index] ?? {};
+    const record: Partial<Trajectory> = { turns: [{ action: "…", toolCalls: [] }], ...measured[index] };
     await store.record<Partial<Trajectory>>(trajectoryKey(trajectoryOf(id)), record);
   }
   await recordStep(open, keeping)({ run, record: { ...template, step: 50 }, finished: ids });
   const line = (await readLines<StepRecord>(folder.metrics)).find(({ step }) => step === 50);
   expect(line?.metrics).toEqual({ length: 2, "search.hits": 4, cutActions: 1 });
+  expect(line).toMatchObject({ toolCallRate: 0, unreadableCallRate: 0, cutActionShare: 1 });
+});
+
+test("a condition of stopIf that holds after the step is returned, other conditions are not", async () => {
+  const zero = { rewardMean: 0, successRate: 0, rewardSpreadWithin: 0, rewardSpreadBetween: 0 };
+  const stopped = async (stopIf: NonNullable<typeof plan.stopIf>, name: string) => {
+    const { root } = runFolder(runs, name);
+    mkdirSync(root);
+    const store = openRunStore(root);
+    await store.record(planRow(1), { ...plan, stopIf });
+    await store.record(runFileKey, await readRunFile(runs, run));
+    const openNamed = () => openRunFolder(runs, name);
+    const record = { ...template, ...zero };
+    const record1 = { ...record, step: 1, policyVersion: 2 };
+    const first = await recordStep(openNamed, keeping)({ run: name, finished: [], record: record1 });
+    expect(first, "one step is no evidence").toBeUndefined();
+    const record2 = { ...record, step: 2, policyVersion: 3 };
+    return recordStep(openNamed, keeping)({ run: name, finished: [], record: record2 });
+  };
+  expect(await stopped(["never-rewarded"], "stopping")).toMatchObject({
+    condition: "never-rewarded",
+    evidence: expect.stringContaining("all trajectories of 2 steps earned 0"),
+  });
+  expect(await stopped(["kl-growth"], "continuing")).toBeUndefined();
 });
 
 test("two processes that both think a step is theirs leave it once, whole, and of one of them", async () => {

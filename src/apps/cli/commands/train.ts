@@ -1,6 +1,8 @@
 import { counted } from "../../../base/text/format.ts";
 import type { TrainingResult } from "../../../contracts/run.ts";
+import type { RunEvent } from "../../../control/operations/events.ts";
 import { trainRun } from "../../../control/operations/train-run.ts";
+import type { Diagnosis } from "../../../results/diagnosis/diagnose.ts";
 import type { OpenRun } from "../../../run/folder/open-runs.ts";
 import { lastRecordedStep } from "../../../run/folder/recorded-steps.ts";
 import { runFolder } from "../../../run/folder/run-folder.ts";
@@ -32,9 +34,14 @@ export async function train(options: {
         `${run} has had its ${counted(plan.steps, "step")}; --set steps=${plan.steps + 10} makes it longer`,
       );
   };
+  const diagnoses: Diagnosis[] = [];
+  const onEvent = (event: RunEvent) => {
+    if (event.type === "diagnosis") diagnoses.push(event.diagnosis);
+    view.tell(event);
+  };
   try {
     const result = await interruptible(
-      (signal) => trainRun({ runs, run }, { ...how, onHeld, onEvent: view.tell, signal }),
+      (signal) => trainRun({ runs, run }, { ...how, onHeld, onEvent, signal }),
       () => {
         note(`interrupted; nothing that was finished is lost: npx everturn resume ${run}`);
         view.close();
@@ -46,14 +53,15 @@ export async function train(options: {
     }
     const seconds = (Date.now() - started) / 1000;
     view.end({ ...result, seconds, isResumed, folder: root, report });
-    if (json) process.stdout.write(`${JSON.stringify(jsonLine(result, seconds))}\n`);
+    if (json) process.stdout.write(`${JSON.stringify(jsonLine(result, seconds, diagnoses))}\n`);
     return "ended";
   } finally {
     view.close();
   }
 }
 
-function jsonLine(result: TrainingResult, seconds: number) {
+function jsonLine(result: TrainingResult, seconds: number, found: readonly Diagnosis[]) {
   const { run, accuracyWarmStart, accuracyBefore, accuracyAfter, steps, trajectories } = result;
-  return { run, accuracyWarmStart, accuracyBefore, accuracyAfter, steps, trajectories, seconds };
+  const diagnoses = found.map(({ condition, step, evidence }) => ({ condition, step, evidence }));
+  return { run, accuracyWarmStart, accuracyBefore, accuracyAfter, steps, trajectories, seconds, diagnoses };
 }

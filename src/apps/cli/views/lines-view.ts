@@ -2,6 +2,7 @@ import { counted } from "../../../base/text/format.ts";
 import type { StepRecord } from "../../../contracts/generated/step-record.ts";
 import type { RunProgress } from "../../../contracts/run.ts";
 import type { RunEvent } from "../../../control/operations/events.ts";
+import { diagnosisLines } from "./diagnosis-text.ts";
 import { evaluationLine, serverLine, stepLine, summaryLines } from "./progress-text.ts";
 import type { RunView, ViewStream } from "./run-view.ts";
 
@@ -62,6 +63,9 @@ export function linesView(stream: ViewStream): RunView {
           if (steps === undefined) early.push(event.record);
           else write(stepLine(event.record, steps));
           return;
+        case "diagnosis":
+          writeEarly();
+          return void diagnosisLines(event.diagnosis).forEach(write);
         case "waits":
           return; // notes report all changes
       }

@@ -4,6 +4,8 @@ import type { StepRecord } from "../../../contracts/generated/step-record.ts";
 import type { RunProgress } from "../../../contracts/run.ts";
 import type { RunEvent } from "../../../control/operations/events.ts";
 import type { Phase } from "../../../control/operations/phase.ts";
+import type { Diagnosis } from "../../../results/diagnosis/diagnose.ts";
+import { diagnosisLines } from "./diagnosis-text.ts";
 import { aboutText, type PhaseTime, phaseClock, remainingSeconds } from "./estimate.ts";
 import {
   leftOutReason,
@@ -67,12 +69,17 @@ export function screenView(stream: ViewStream, clock: () => number = () => perfo
     stream.write(erase() + showCursor);
   }
 
+  function diagnosisText(diagnosis: Diagnosis): string {
+    const [first = "", ...rest] = diagnosisLines(diagnosis);
+    return [paint("yellow", first), ...rest].join("\n");
+  }
+
   function note(text: string): void {
     stream.write(`${erase()}${text}\n`);
     draw();
   }
 
-  function see(event: Exclude<RunEvent, { type: "note" | "server" }>): void {
+  function see(event: Exclude<RunEvent, { type: "note" | "server" | "diagnosis" }>): void {
     switch (event.type) {
       case "progress": {
         const evaluated = ({ evaluations }: RunProgress) => evaluations.at(-1)?.policyVersion ?? -1;
@@ -97,6 +104,7 @@ export function screenView(stream: ViewStream, clock: () => number = () => perfo
   return {
     tell: (event) => {
       if (event.type === "note") note(event.text);
+      else if (event.type === "diagnosis") note(diagnosisText(event.diagnosis));
       else if (event.type === "server") note(serverLine(event));
       else see(event);
     },

@@ -2,6 +2,7 @@ import { number, percent } from "../../../base/text/format.ts";
 import { type Html, html } from "../../../results/report/html.ts";
 import { readReportData } from "../../../results/report/read-run.ts";
 import { accuracyPlot } from "../../../results/report/sections/accuracy.ts";
+import { diagnoses } from "../../../results/report/sections/diagnoses.ts";
 import { planInShort } from "../../../results/report/sections/header.ts";
 import { headline } from "../../../results/report/sections/headline.ts";
 import { leftOutTable } from "../../../results/report/sections/left-out.ts";
@@ -45,7 +46,7 @@ export async function overviewPart(run: ShownRun): Promise<Html> {
   ]);
   const server = temporalPage(run, run.id);
   const temporal = server === undefined ? [] : [html` · <a href="${server}">in the Temporal UI</a>`];
-  return html`<p class="facts">${run.plan.name} ${stateOf(run, steps.at(-1))}${temporal}</p>${planInShort(data)}${headline(data)}${accuracy}${plots(data)}
+  return html`<p class="facts">${run.plan.name} ${stateOf(run, steps.at(-1))}${temporal}</p>${planInShort(data)}${headline(data)}${diagnoses(data)}${accuracy}${plots(data)}
 <h2>Its steps</h2>${rows.length === 0 ? [html`<p class="empty">None yet.</p>`] : [table("Steps", ["step", "version", "reward", "success", "loss", "trained on", "left out"], rows)]}
 ${leftOutTable(steps)}${stepTable(steps)}`;
 }

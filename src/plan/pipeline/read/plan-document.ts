@@ -12,8 +12,8 @@ import type {
 
 /** Writes a plan as a pipeline with all effective settings. Times are in milliseconds. */
 export function planDocument(plan: Plan): SourceDocument {
-  const { name, seed, steps, warmStart, sft, dpo, rollout, evaluation, checkpoints, retention, trackers } =
-    plan;
+  const { name, seed, steps, warmStart, sft, dpo, rollout, evaluation, checkpoints, retention } = plan;
+  const { trackers, stopIf } = plan;
   const { loss } = plan.trainer;
   const { leftOut: _, ...dataset } = plan.dataset;
   const value = structuredClone(
@@ -44,6 +44,7 @@ export function planDocument(plan: Plan): SourceDocument {
       checkpoints,
       retention,
       trackers: trackers?.map(pluginUse),
+      stopIf,
     }),
   );
   return { file: "plan", source: "", value, offsets: new Map() };

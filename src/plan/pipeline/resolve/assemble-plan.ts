@@ -69,6 +69,7 @@ export function assemblePlan(
         pipeline.trackers.length === 0
           ? undefined
           : pipeline.trackers.map((_, index) => at(child("/trackers", index))),
+      stopIf: pipeline.stopIf.length === 0 ? undefined : pipeline.stopIf,
     }),
   );
 }

@@ -1,0 +1,69 @@
+import type { StopCondition } from "../../contracts/generated/pipeline.ts";
+import type { Condition } from "./condition.ts";
+import {
+  cutActions,
+  invalidCalls,
+  limitedTrajectories,
+  noToolCalls,
+  unreadableCalls,
+} from "./conditions/actions.ts";
+import { lostGroups, manyLeftOut, overload } from "./conditions/infrastructure.ts";
+import {
+  constantRewards,
+  largeRewards,
+  neverRewarded,
+  rewardAgainstSuccess,
+  rewardCollapse,
+  rewardHacking,
+  tasksExhausted,
+  uniformGroups,
+} from "./conditions/rewards.ts";
+import {
+  deadValueHead,
+  entropyCollapse,
+  explodingGradient,
+  klGrowth,
+  learningRateHigh,
+  learningRateLow,
+  maskedTrajectories,
+  overfitting,
+  samplerGap,
+  skippedUpdates,
+  staleActions,
+  zeroGradient,
+} from "./conditions/updates.ts";
+
+/**
+ * The conditions in which a run does not learn, by the name that `stopIf` and docs/not-learning.md use. Causes come before
+ * their effects.
+ */
+export const conditions = {
+  overload,
+  "many-left-out": manyLeftOut,
+  "lost-groups": lostGroups,
+  "cut-actions": cutActions,
+  "no-tool-calls": noToolCalls,
+  "unreadable-calls": unreadableCalls,
+  "invalid-calls": invalidCalls,
+  "limited-trajectories": limitedTrajectories,
+  "never-rewarded": neverRewarded,
+  "constant-rewards": constantRewards,
+  "uniform-groups": uniformGroups,
+  "reward-against-success": rewardAgainstSuccess,
+  "large-rewards": largeRewards,
+  "reward-hacking": rewardHacking,
+  "reward-collapse": rewardCollapse,
+  "tasks-exhausted": tasksExhausted,
+  "masked-trajectories": maskedTrajectories,
+  "zero-gradient": zeroGradient,
+  "exploding-gradient": explodingGradient,
+  "learning-rate-high": learningRateHigh,
+  "learning-rate-low": learningRateLow,
+  "kl-growth": klGrowth,
+  "entropy-collapse": entropyCollapse,
+  "dead-value-head": deadValueHead,
+  "sampler-gap": samplerGap,
+  "stale-actions": staleActions,
+  "skipped-updates": skippedUpdates,
+  overfitting,
+} as const satisfies Record<StopCondition, Condition>;

@@ -1,0 +1,207 @@
+import { number, percent } from "../../../base/text/format.ts";
+import type { StepRecord } from "../../../contracts/generated/step-record.ts";
+import type { Plan } from "../../../contracts/plan.ts";
+import { type Algorithm, algorithmPresets } from "../../../engine/learning/algorithm.ts";
+import { type Condition, type Evidence, isOnRollouts, lastStep, lastSteps } from "../condition.ts";
+
+/** Spreads below this are rounding. */
+const least = 1e-9;
+
+function isConstant(record: StepRecord): boolean {
+  const { rewardSpreadWithin: within = 0, rewardSpreadBetween: between } = record;
+  return isOnRollouts(record) && between !== undefined && within < least && between < least;
+}
+
+/** Every step so far gave all of its trajectories one reward, two steps or more. */
+function constantReward({ steps }: Evidence): number | undefined {
+  if (steps.length < 2 || !steps.every(isConstant)) return undefined;
+  const rewards = steps.map(({ rewardMean = 0 }) => rewardMean);
+  const [first = 0] = rewards;
+  return rewards.every((reward) => Math.abs(reward - first) < least) ? first : undefined;
+}
+
+/** What the actions show about a reward of 0. */
+function actionFacts({ toolCallRate = 0, unreadableCallRate = 0, cutActionShare = 0 }: StepRecord): string {
+  const facts = [
+    `${percent(toolCallRate, 0)} of them made a tool call that could be read`,
+    unreadableCallRate > 0 ? `${percent(unreadableCallRate, 0)} of the calls could not be read` : "",
+    cutActionShare > 0 ? `a limit cut ${percent(cutActionShare, 0)} of the actions` : "",
+  ];
+  return facts.filter((text) => text !== "").join(", ");
+}
+
+/** Whether the trainer compares the trajectories of a group. Of other trainers than Everturn's only the group size tells. */
+export function comparesGroups({ trainer, rollout }: Plan): boolean {
+  const { algorithm, advantages } = trainer.config;
+  const preset = isAlgorithm(algorithm) ? algorithmPresets[algorithm].advantages : undefined;
+  const used = advantages ?? preset;
+  return used === undefined ? rollout.groupSize > 1 : used === "group-mean" || used === "leave-one-out";
+}
+
+function isAlgorithm(value: unknown): value is Algorithm {
+  return typeof value === "string" && Object.hasOwn(algorithmPresets, value);
+}
+
+export const neverRewarded: Condition = {
+  title: "No trajectory earns a reward",
+  when: "In every step so far, two or more, all trajectories earned 0.",
+  consequence: "There is nothing to reinforce: the policy does not change, or changes at random.",
+  remedies: [
+    "Read a few trajectories (`npx everturn show RUN TRAJECTORY`): does the policy write calls in the expected format, and does the reward recognize a right answer?",
+    "Warm-start on demonstrations of the task (`warmStart.demonstrations`).",
+    "Train on easier tasks first, or use a reward with partial credit.",
+    "Start from a stronger or instruction-tuned model.",
+  ],
+  find: (evidence) => {
+    if (constantReward(evidence) !== 0) return undefined;
+    const { steps } = evidence;
+    return `all trajectories of ${steps.length} steps earned 0; in the last step, ${actionFacts(lastStep(evidence))}`;
+  },
+};
+
+export const constantRewards: Condition = {
+  title: "All trajectories earn the same",
+  when: "In every step so far, two or more, all trajectories earned the same reward, and it is not 0.",
+  consequence:
+    "The reward does not distinguish good trajectories from bad ones, so the policy learns nothing.",
+  remedies: [
+    "Check that the reward gives a lower score to a wrong answer (`npx everturn rescore RUN`).",
+    "If the policy already solves every task, train on harder ones.",
+    "Check that `reward_model.ground_truth` differs between tasks as it should.",
+  ],
+  find: (evidence) => {
+    const reward = constantReward(evidence);
+    if (reward === undefined || reward === 0) return undefined;
+    return `all trajectories of ${evidence.steps.length} steps earned ${number(reward)}`;
+  },
+};
+
+const mostUniform = 0.8;
+
+export const uniformGroups: Condition = {
+  title: "The trajectories of most groups earn the same",
+  when: `In two steps in a row, at least ${percent(mostUniform, 0)} of the groups were uniform, the success rate was below 90 %, and the trainer compares the trajectories of a group.`,
+  consequence:
+    "A uniform group has no advantages, so it contributes no gradient. The step trains on the few groups that remain.",
+  remedies: [
+    "Use tasks of medium difficulty: the policy should solve some of them sometimes.",
+    "Sample with a higher `rollout.temperature`.",
+    "Use larger groups (`rollout.groupSize`), or replace uniform groups with `rollout.dynamicSampling`.",
+    "Use a reward with more levels than right and wrong.",
+  ],
+  find: (evidence) => {
+    if (!comparesGroups(evidence.plan) || constantReward(evidence) !== undefined) return undefined;
+    const isSo = ({ uniformGroupShare = 0, successRate = 0 }: StepRecord) =>
+      uniformGroupShare >= mostUniform && successRate < 0.9;
+    if (lastSteps(evidence, 2, isSo) === undefined) return undefined;
+    const { uniformGroupShare = 0, zeroGroupShare = 0, oneGroupShare = 0 } = lastStep(evidence);
+    const at = `${percent(zeroGroupShare, 0)} at 0, ${percent(oneGroupShare, 0)} at 1`;
+    return `${percent(uniformGroupShare, 0)} of the groups are uniform (${at})`;
+  },
+};
+
+export const rewardAgainstSuccess: Condition = {
+  title: "Solved trajectories earn less than others",
+  when: "In two steps in a row, trajectories that count as solved earned less on average than the others.",
+  consequence: "The policy learns to fail.",
+  remedies: [
+    "Check the sign of the reward and the weights of several rewards.",
+    "Check the sizes of penalties, such as those for length: the reward of a right answer must exceed them.",
+  ],
+  find: (evidence) => {
+    const found = lastSteps(evidence, 2, ({ solvedRewardLead }) => (solvedRewardLead ?? 0) < -least);
+    if (found === undefined) return undefined;
+    return `solved trajectories earned ${number(-(lastStep(evidence).solvedRewardLead ?? 0))} less than the others`;
+  },
+};
+
+const largeSpread = 20;
+
+export const largeRewards: Condition = {
+  title: "Rewards are large",
+  when: `In two steps in a row, the rewards were divided by nothing and their spread was above ${largeSpread}.`,
+  consequence:
+    "The value loss and the gradient grow with the rewards. Gradient clipping then leaves little of the policy's part.",
+  remedies: [
+    "Scale the reward to about 0 to 1.",
+    "Set `trainer.config.rewardNormalization: scale`, or `rewardClip`.",
+  ],
+  find: (evidence) => {
+    const { rewardNormalization = "none", normalization } = evidence.plan.trainer.config;
+    if (rewardNormalization !== "none" || normalization === "group" || comparesGroups(evidence.plan)) {
+      return undefined;
+    }
+    const isSo = ({ rewardSpreadBetween = 0 }: StepRecord) => rewardSpreadBetween > largeSpread;
+    if (lastSteps(evidence, 2, isSo) === undefined) return undefined;
+    return `the groups' mean rewards spread by ${number(lastStep(evidence).rewardSpreadBetween ?? 0)}`;
+  },
+};
+
+/** Held-out accuracy that may be lost by chance: two standard errors of a share of this number of tasks. */
+function chance(tasks: number): number {
+  return Math.max(0.05, 2 * Math.sqrt(0.25 / Math.max(1, tasks)));
+}
+
+export const rewardHacking: Condition = {
+  title: "Held-out accuracy falls while the reward rises",
+  when: "Held-out accuracy fell by at least 5 points and by more than chance explains, while the mean reward rose, or the length of actions changed by half, or more calls became unreadable.",
+  consequence: "The policy learns to satisfy the reward without solving the task.",
+  remedies: [
+    "Read trajectories of the last step with a high reward, and close the gap in the reward.",
+    "Raise `trainer.config.klCoefficient`, or lower the learning rate.",
+    "Continue from an earlier version: `npx everturn versions RUN`.",
+  ],
+  find: ({ steps, evaluations }) => {
+    const now = evaluations.at(-1);
+    const [first] = steps;
+    const last = steps.at(-1);
+    if (now === undefined || first === undefined || last === undefined || now.step === 0) return undefined;
+    const best = evaluations.reduce((most, { accuracy }) => Math.max(most, accuracy), 0);
+    const lost = best - now.accuracy;
+    if (lost < chance(now.tasks)) return undefined;
+    const gained = (last.rewardMean ?? 0) - (first.rewardMean ?? 0);
+    const longer = (last.actionLength ?? 0) / Math.max(1, first.actionLength ?? 0);
+    const unreadable = (last.unreadableCallRate ?? 0) - (first.unreadableCallRate ?? 0);
+    const signs = [
+      gained > 0.02 ? `the mean reward rose by ${number(gained)}` : "",
+      longer > 1.5 || longer < 0.5 ? `actions have ${number(longer)} times their first length` : "",
+      unreadable > 0.1 ? `${percent(unreadable, 0)} more of the calls cannot be read` : "",
+    ].filter((text) => text !== "");
+    if (signs.length === 0) return undefined;
+    return `held-out accuracy fell from ${percent(best)} to ${percent(now.accuracy)}, while ${signs.join(" and ")}`;
+  },
+};
+
+export const rewardCollapse: Condition = {
+  title: "The reward collapses",
+  when: "In two steps in a row, the mean reward was below half of an earlier step's, which was at least 0.1 and positive.",
+  consequence: "The policy has lost abilities that it had. It seldom regains them.",
+  remedies: [
+    "Lower `trainer.config.learningRate` (by 3 to 10 times), and continue from an earlier version.",
+    "Raise `trainer.config.klCoefficient`.",
+  ],
+  find: (evidence) => {
+    const rewards = evidence.steps.flatMap(({ rewardMean }) => rewardMean ?? []);
+    const best = Math.max(0, ...rewards.slice(0, -2));
+    if (best < 0.1) return undefined;
+    const isSo = (record: StepRecord) => isOnRollouts(record) && record.rewardMean < best / 2;
+    if (lastSteps(evidence, 2, isSo) === undefined) return undefined;
+    return `the mean reward fell from ${number(best)} to ${number(lastStep(evidence).rewardMean ?? 0)}`;
+  },
+};
+
+export const tasksExhausted: Condition = {
+  title: "The policy has learned the training tasks by heart",
+  when: "In three steps in a row, at least 99 % of the trajectories were solved, while held-out accuracy is below 90 %.",
+  consequence: "Further steps on the same tasks teach nothing that carries over to other tasks.",
+  remedies: [
+    "Add training tasks, or mix in other data sets (`dataset.mix`).",
+    "Stop here: `npx everturn resume RUN --set steps=N` with the number of steps done.",
+  ],
+  find: (evidence) => {
+    const heldOut = evidence.evaluations.at(-1);
+    if (heldOut === undefined || heldOut.step === 0 || heldOut.accuracy >= 0.9) return undefined;
+    if (lastSteps(evidence, 3, ({ successRate = 0 }) => successRate >= 0.99) === undefined) return undefined;
+    return `${percent(lastStep(evidence).successRate ?? 0, 0)} of the training tasks are solved, but ${percent(heldOut.accuracy)} of the held-out tasks`;
+  },
+};

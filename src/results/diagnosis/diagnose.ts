@@ -1,0 +1,49 @@
+import type { StopCondition } from "../../contracts/generated/pipeline.ts";
+import { type Condition, type Evidence, evidenceWindow } from "./condition.ts";
+import { conditions } from "./conditions.ts";
+
+/** A condition that holds in a run. */
+export interface Diagnosis {
+  condition: StopCondition;
+  title: string;
+  /** The step after which it was found. */
+  step: number;
+  /** The numbers that show it. */
+  evidence: string;
+  consequence: string;
+  remedies: readonly string[];
+}
+
+/** The conditions that hold at the last of a run's steps; none before the first step. */
+export function diagnose(evidence: Evidence): Diagnosis[] {
+  const step = evidence.steps.at(-1)?.step;
+  if (step === undefined) return [];
+  return conditionList().flatMap(([condition, { title, consequence, remedies, find }]) => {
+    const found = find(evidence);
+    return found === undefined ? [] : [{ condition, title, step, evidence: found, consequence, remedies }];
+  });
+}
+
+/** Each condition that held after any of a run's steps, once, where it first did. */
+export function diagnoseRun({ plan, steps, evaluations }: Evidence): Diagnosis[] {
+  const first = new Map<StopCondition, Diagnosis>();
+  for (const [index, { step }] of steps.entries()) {
+    const evidence = {
+      plan,
+      steps: evidenceWindow(steps.slice(0, index + 1)),
+      evaluations: evaluations.filter((record) => record.step <= step),
+    };
+    for (const found of diagnose(evidence)) {
+      if (!first.has(found.condition)) first.set(found.condition, found);
+    }
+  }
+  return [...first.values()];
+}
+
+/** The conditions with their names, causes before their effects. */
+export function conditionList(): [StopCondition, Condition][] {
+  const isName = (name: string): name is StopCondition => Object.hasOwn(conditions, name);
+  return Object.keys(conditions)
+    .filter(isName)
+    .map((name) => [name, conditions[name]]);
+}
