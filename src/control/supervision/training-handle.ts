@@ -1,6 +1,7 @@
 import type { WorkflowHandle } from "@temporalio/client";
-import { defineSearchAttributeKey } from "@temporalio/common";
+import { ApplicationFailure, defineSearchAttributeKey } from "@temporalio/common";
 import { EverturnError } from "../../base/errors/everturn-error.ts";
+import { isObject } from "../../contracts/json.ts";
 import type { SearchAttributeName, TrainingInput, TrainingResult } from "../../contracts/run.ts";
 import type { RunSession } from "./session.ts";
 import { workflowResult } from "./workflow-result.ts";
@@ -30,10 +31,26 @@ export async function startTraining(
 }
 
 /**
- * Waits for the end of the training workflow or of the session. Throws RUN_FAILED with the root cause, and
- * TEMPORAL_LOST.
+ * Waits for the training workflow's end, or the session's. Throws RUN_STOPPED if a condition of `stopIf` ended the run,
+ * RUN_FAILED with the root cause of any other failure, and TEMPORAL_LOST.
  */
 export function finishTraining(session: RunSession, handle: WorkflowHandle): Promise<TrainingResult> {
   const { run } = session;
-  return workflowResult(session, handle, (reason) => new EverturnError("RUN_FAILED", { run, reason }));
+  const failed = (reason: string, cause: unknown) =>
+    stopped(run, cause) ?? new EverturnError("RUN_FAILED", { run, reason });
+  return workflowResult(session, handle, failed);
+}
+
+function stopped(run: string, cause: unknown): EverturnError | undefined {
+  if (!(cause instanceof ApplicationFailure) || cause.type !== "RUN_STOPPED") return undefined;
+  const [details] = cause.details ?? [];
+  if (!isObject(details)) return undefined;
+  const text = (key: string) => String(details[key]);
+  return new EverturnError("RUN_STOPPED", {
+    run,
+    step: text("step"),
+    condition: text("condition"),
+    evidence: text("evidence"),
+    remedy: text("remedy"),
+  });
 }

@@ -16,13 +16,13 @@ import type { RunSession } from "./session.ts";
 export async function workflowResult<Result>(
   { run, address, client, closing, ui }: RunSession,
   handle: WorkflowHandle,
-  failed: (reason: string) => EverturnError,
+  failed: (reason: string, cause: unknown) => EverturnError,
 ): Promise<Result> {
   try {
     return await client.withAbortSignal(closing, () => handle.result());
   } catch (error) {
     if (error instanceof WorkflowFailedError)
-      throw failed((rootCause(error.cause) ?? error.message).replace(/\.$/, ""));
+      throw failed((rootCause(error.cause) ?? error.message).replace(/\.$/, ""), error.cause);
     if (error instanceof WorkflowNotFoundError) {
       const isJoined = ui === undefined;
       throw isJoined

@@ -91,8 +91,8 @@ export const uniformGroups: Condition = {
   ],
   find: (evidence) => {
     if (!comparesGroups(evidence.plan) || constantReward(evidence) !== undefined) return undefined;
-    const isSo = ({ uniformGroupShare = 0, successRate = 0 }: StepRecord) =>
-      uniformGroupShare >= mostUniform && successRate < 0.9;
+    const isSo = (record: StepRecord) =>
+      (record.uniformGroupShare ?? 0) >= mostUniform && (record.successRate ?? 0) < 0.9;
     if (lastSteps(evidence, 2, isSo) === undefined) return undefined;
     const { uniformGroupShare = 0, zeroGroupShare = 0, oneGroupShare = 0 } = lastStep(evidence);
     const at = `${percent(zeroGroupShare, 0)} at 0, ${percent(oneGroupShare, 0)} at 1`;

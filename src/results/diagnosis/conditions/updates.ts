@@ -124,8 +124,8 @@ export const entropyCollapse: Condition = {
     "Sample with a higher `rollout.temperature`, and do not warm up for too many supervised steps.",
   ],
   find: (evidence) => {
-    const isSo = ({ entropy = 1, successRate = 1 }: StepRecord) =>
-      entropy < littleEntropy && successRate < 0.5;
+    const isSo = (record: StepRecord) =>
+      (record.entropy ?? 1) < littleEntropy && (record.successRate ?? 1) < 0.5;
     if (lastSteps(evidence, 2, isSo) === undefined) return undefined;
     const { entropy = 0, successRate = 0 } = lastStep(evidence);
     return `the entropy is ${number(entropy)} nats per token at a success rate of ${percent(successRate, 0)}`;
@@ -162,8 +162,8 @@ export const samplerGap: Condition = {
     "Check that the inference server loads each new version, and that it applies no repetition penalty of its own.",
   ],
   find: (evidence) => {
-    const isSo = ({ logprobGapMean = 0, samplerKl = 0 }: StepRecord) =>
-      logprobGapMean > 0.05 || samplerKl > 0.02;
+    const isSo = (record: StepRecord) =>
+      (record.logprobGapMean ?? 0) > 0.05 || (record.samplerKl ?? 0) > 0.02;
     if (lastSteps(evidence, 2, isSo) === undefined) return undefined;
     const { logprobGapMean = 0, samplerKl = 0 } = lastStep(evidence);
     return `log-probabilities differ by ${number(logprobGapMean)} on average, the policies by ${number(samplerKl)} nats per token`;
@@ -190,7 +190,7 @@ export const maskedTrajectories: Condition = {
   consequence: "Steps train on the few trajectories that no limit cut.",
   remedies: ["Raise `rollout.limits` and `rollout.maxActionTokens`, or turn `maskTruncated` off."],
   find: (evidence) => {
-    const isSo = ({ masked = 0, trajectories }: StepRecord) => masked >= 0.8 * trajectories && masked > 0;
+    const isSo = (record: StepRecord) => (record.masked ?? 0) >= Math.max(1, 0.8 * record.trajectories);
     if (lastSteps(evidence, 2, isSo) === undefined) return undefined;
     const { masked = 0, trajectories } = lastStep(evidence);
     return `${masked} of ${trajectories} trajectories are masked`;
