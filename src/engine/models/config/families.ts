@@ -12,69 +12,75 @@ export type Family =
   | "gemma2"
   | "gemma3_text";
 
-/** How a family differs from the others. */
+/** The differences between a family and the others. */
 export interface FamilyTraits {
   /** The class of `transformers`. */
   architecture: string;
-  /** Which projections have biases: always those of queries, keys and values; as config.json says; or none. */
+  /** Which projections have biases: always those of queries, keys and values; as config.json defines; or none. */
   biases: "queries-keys-values" | "configured" | "none";
   /** Whether `mlp_bias` is read. */
   feedForwardBiases: boolean;
-  /** RMSNorm of queries and keys before their rotation: of each head's by themselves, or of all heads' together. */
+  /** RMSNorm of queries and keys before their rotation: of each head separately, or of all heads together. */
   queryKeyNorm: "heads" | "together" | "none";
   /** Norms multiply by 1 + weight, and embeddings by √hidden_size. */
   gemmaScaling: boolean;
-  /** Attention and feed-forward block have a norm after them too, before what they give is added. */
+  /** Attention and feed-forward block also have a norm after them, before their output is added. */
   normsAfter: boolean;
-  /** One weight makes queries, keys and values (qkv_proj), and one both halves of the gated unit (gate_up_proj). */
+  /**
+   * One weight contains those of queries, keys and values (qkv_proj), and one both halves of the gated unit
+   * (gate_up_proj).
+   */
   fused: boolean;
   /** `partial_rotary_factor` may be less than 1. */
   partialRotation: boolean;
-  /** Some layers have no RoPE: every `no_rope_layer_interval`-th, or those with a 0 in `no_rope_layers`. */
+  /** Some layers have no RoPE: every `no_rope_layer_interval`-th layer, or those with a 0 in `no_rope_layers`. */
   unrotatedLayers: boolean;
-  /** Which key names the activation, and what config.json means where it says nothing. */
+  /** The key that names the activation, and the default activation of config.json. */
   activationKey: "hidden_act" | "hidden_activation";
   activation: Activation;
   sliding: SlidingTraits;
-  /** How feed-forward blocks are mixtures of experts; null: none is. */
+  /** The traits of mixtures of experts in feed-forward blocks. Null if there are none. */
   experts: ExpertTraits | null;
   tied: boolean;
   headSize?: number;
   epsilon: number;
   theta: number;
-  /** The base of RoPE in layers of sliding attention, where it is one of its own. */
+  /** The base of RoPE in layers of sliding attention, if they have their own. */
   localTheta?: number;
-  /** Scores are divided by the square root of `query_pre_attn_scalar`, which is this by default. */
+  /** The default of `query_pre_attn_scalar`. Scores are divided by its square root. */
   queryScalar?: number;
-  /** The default of `attn_logit_softcapping`, where there is one. */
+  /** The default of `attn_logit_softcapping`. Absent if the family has none. */
   scoreCap?: number;
-  /** The default of `final_logit_softcapping`; null for none. */
+  /** The default of `final_logit_softcapping`. Null if the family has none. */
   logitCap?: number | null;
 }
 
-/** How a family's feed-forward blocks are mixtures of experts. */
+/** The traits of a family's mixtures of experts. */
 export interface ExpertTraits {
-  /** The key of an expert's size: one of its own, beside that of layers without experts, or the latter's, where each layer has some. */
+  /**
+   * The key of an expert's size: a separate one, next to that of layers without experts, or the latter's if each layer
+   * has experts.
+   */
   sizeKey: "moe_intermediate_size" | "intermediate_size";
-  /** How many there are where config.json doesn't say. */
+  /** The default number of experts. */
   count: number;
-  /** Whether llama.cpp divides the probabilities of those chosen by their sum. */
+  /** Whether llama.cpp divides the probabilities of the chosen experts by their sum. */
   normalizedByLlamaCpp: boolean;
 }
 
-/** Which layers see a sliding window only. */
+/** Which layers see only a sliding window. */
 export interface SlidingTraits {
   /**
-   * Those that config.json's `layer_types` doesn't say it of: none, all, those from `max_window_layers` on, all but every
+   * Default for layers that `layer_types` does not list: none, all, those from `max_window_layers` on, all but every
    * `interval`-th, or those without RoPE.
    */
   layers: "none" | "all" | "later" | "but-every" | "unrotated";
   interval?: number;
-  /** Whether `layer_types` is heeded. */
+  /** Whether `layer_types` is used. */
   named: boolean;
-  /** Whether there is a window only if config.json says use_sliding_window. */
+  /** Whether there is a window only if config.json sets use_sliding_window. */
   onlyIfUsed: boolean;
-  /** The window where config.json has none; null: no window. */
+  /** The default window; null: no window. */
   usual: number | null;
 }
 

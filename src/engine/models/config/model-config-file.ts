@@ -9,7 +9,7 @@ import { formatRotaryParameters, parseRotaryParameters } from "./rotary-paramete
 
 type Json = Record<string, unknown>;
 
-/** Reads a model's config.json. Throws MODEL_CONFIG_INVALID, naming the key, for what is not supported. */
+/** Reads a model's config.json. Throws MODEL_CONFIG_INVALID, which names the key, for unsupported models. */
 export async function readModelConfig(path: string): Promise<ModelConfig> {
   const text = await persistently(() => readFile(path, "utf8")).catch((cause: unknown) => {
     throw configError(`${path} can't be read`, cause);
@@ -80,15 +80,15 @@ export interface SpecialTokenIds {
   pad_token_id: number | null;
 }
 
-/** Ids as eos_token_id has them: a number, or a list of several. */
+/** Formats ids like eos_token_id: a number, or a list of several. */
 export function oneOrList(ids: readonly number[]): number | readonly number[] {
   const [only] = ids;
   return only !== undefined && ids.length === 1 ? only : ids;
 }
 
 /**
- * The config.json of a model, as `transformers` reads it. Kinds of layers are named only where a family's may differ:
- * transformers can't build the masks of a Llama for its static cache where they are.
+ * Returns the config.json of a model as `transformers` reads it. Layer types are written only if a family's layers may
+ * differ, because otherwise transformers can't build the masks of a Llama for its static cache.
  */
 export function formatModelConfig(config: ModelConfig, tokens: SpecialTokenIds): string {
   const { rope_scaling, rope_theta, local_rope, partial_rotary_factor, ...fields } = config;
@@ -113,7 +113,7 @@ export function formatModelConfig(config: ModelConfig, tokens: SpecialTokenIds):
   return `${JSON.stringify(json, null, 2)}\n`;
 }
 
-/** transformers' names of the activations that there are. */
+/** The activations by transformers' names. */
 const activations: ReadonlyMap<unknown, Activation> = new Map([
   ["silu", "silu"],
   ["swish", "silu"],
@@ -122,7 +122,7 @@ const activations: ReadonlyMap<unknown, Activation> = new Map([
   ["gelu_new", "gelu_pytorch_tanh"],
 ]);
 
-/** Undefined where config.json says nothing. Gemma's first releases call the approximation "gelu". */
+/** Returns the activation; undefined if config.json sets none. Gemma's first releases call the approximation "gelu". */
 function activationOf(json: Json, family: Family): Activation | undefined {
   const name = namedActivation(json, family);
   return family === "gemma" && name === "gelu" ? "gelu_pytorch_tanh" : activations.get(name);
@@ -135,7 +135,7 @@ function namedActivation(json: Json, family: Family): unknown {
   return json[families[family].activationKey] ?? undefined;
 }
 
-/** Why a model can't be run, by the key that says so. */
+/** Returns why a model can't be run, based on the key that requires it. */
 function unsupported(json: Json, family: Family): string | undefined {
   const { partialRotation, queryScalar, scoreCap, logitCap } = families[family];
   const activation = namedActivation(json, family);

@@ -2,7 +2,7 @@ import { EverturnError } from "../../../base/errors/everturn-error.ts";
 import { type Activation, type Family, families } from "./families.ts";
 import type { RotaryScaling } from "./rotary-scaling.ts";
 
-/** Whether a layer sees all earlier tokens, or those inside the sliding window. */
+/** Whether a layer sees all earlier tokens, or only those inside the sliding window. */
 export type LayerType = "full_attention" | "sliding_attention";
 
 /** The shape of a decoder; the fields are those of Hugging Face's config.json. */
@@ -27,15 +27,15 @@ export interface ModelConfig {
   /** Biases of all four attention projections (Qwen2 always has those of queries, keys and values). */
   attention_bias: boolean;
   mlp_bias: boolean;
-  /** A token sees itself and this many less one before it, in layers of sliding attention. */
+  /** In layers of sliding attention, a token sees itself and the `sliding_window` − 1 tokens before it. */
   sliding_window: number | null;
-  /** One a layer. */
+  /** One per layer. */
   layer_types: readonly LayerType[];
-  /** RoPE of layers of sliding attention; null: that of the others. */
+  /** RoPE of layers of sliding attention. Null: like the other layers. */
   local_rope: { rope_theta: number; rope_scaling: RotaryScaling } | null;
-  /** The part of a head that RoPE turns, from its beginning; the rest stays as it is. */
+  /** The part of a head that RoPE rotates, from its beginning. The rest stays unchanged. */
   partial_rotary_factor: number;
-  /** For each layer 1 if it has RoPE, 0 if not; null: all have it. */
+  /** For each layer 1 if it has RoPE, 0 if not. Null: all have it. */
   no_rope_layers: readonly (0 | 1)[] | null;
   /** Scores are divided by its square root. */
   query_pre_attn_scalar: number;
@@ -43,18 +43,18 @@ export interface ModelConfig {
   attn_logit_softcapping: number | null;
   /** Logits likewise. */
   final_logit_softcapping: number | null;
-  /** null: every feed-forward block is one gated unit. */
+  /** Null: every feed-forward block is one gated unit. */
   experts: Experts | null;
 }
 
 /** Mixtures of experts as feed-forward blocks. */
 export interface Experts {
   num_experts: number;
-  /** How many of them a token goes through. */
+  /** The number of experts that a token passes through. */
   num_experts_per_tok: number;
-  /** The size of an expert's gated unit; intermediate_size is that of layers without experts. */
+  /** The size of an expert's gated unit. intermediate_size is that of layers without experts. */
   moe_intermediate_size: number;
-  /** Whether the probabilities of those chosen are divided by their sum. */
+  /** Whether the probabilities of the chosen experts are divided by their sum. */
   norm_topk_prob: boolean;
   /** Layers without experts. */
   mlp_only_layers: readonly number[];
@@ -72,9 +72,9 @@ type Sizes =
 export type ModelShape = Pick<ModelConfig, Sizes>;
 
 /**
- * A checked configuration from its sizes. Defaults: a Llama, as many key-value heads as heads, head_dim =
- * hidden_size / heads, epsilon, rope_theta, caps, and whether embeddings are tied as the family has them, no scaling,
- * initializer_range 0.02, no biases, full attention, RoPE in every layer. Throws MODEL_CONFIG_INVALID.
+ * Returns a checked configuration from its sizes. Defaults: a Llama, as many key-value heads as heads, head_dim =
+ * hidden_size / heads, no scaling, initializer_range 0.02, no biases, full attention, RoPE in every layer. The family
+ * determines epsilon, rope_theta, caps, and whether embeddings are tied. Throws MODEL_CONFIG_INVALID.
  */
 export function modelConfig(shape: ModelShape & Partial<ModelConfig>): ModelConfig {
   const model_type = shape.model_type ?? "llama";
@@ -113,34 +113,34 @@ export function modelConfig(shape: ModelShape & Partial<ModelConfig>): ModelConf
   return config;
 }
 
-/** The window of a layer: undefined if it sees all earlier tokens. */
+/** Returns the window of a layer; undefined if it sees all earlier tokens. */
 export function windowOf({ layer_types, sliding_window }: ModelConfig, layer: number): number | undefined {
   return layer_types[layer] === "sliding_attention" ? (sliding_window ?? undefined) : undefined;
 }
 
-/** The experts of a layer; undefined if its feed-forward block is one gated unit. */
+/** Returns the experts of a layer; undefined if its feed-forward block is one gated unit. */
 export function expertsOf({ experts }: ModelConfig, layer: number): Experts | undefined {
   return experts === null || experts.mlp_only_layers.includes(layer) ? undefined : experts;
 }
 
-/** The most tokens that a sequence may have: with LongRoPE those that its factors for short ones are made for. */
+/** Returns the most tokens of a sequence. With LongRoPE, the length that its short factors are made for. */
 export function contextLength({ max_position_embeddings: most, rope_scaling }: ModelConfig): number {
   return rope_scaling.rope_type === "longrope"
     ? Math.min(most, rope_scaling.original_max_position_embeddings)
     : most;
 }
 
-/** What products of queries and keys are multiplied with to be scores. */
+/** Returns the factor that turns products of queries and keys into scores. */
 export function scoreScale({ query_pre_attn_scalar }: ModelConfig): number {
   return query_pre_attn_scalar ** -0.5;
 }
 
-/** How many numbers of a head RoPE turns. */
+/** Returns how many numbers of a head RoPE rotates. */
 export function rotatedSize({ head_dim, partial_rotary_factor }: ModelConfig): number {
   return Math.floor(head_dim * partial_rotary_factor);
 }
 
-/** The most that a configuration may count: far above any published model, and small enough to list. */
+/** The largest accepted counts: far above any published model, and small enough to list. */
 const largestCounts = new Map([
   ["vocab_size", 2 ** 24],
   ["hidden_size", 2 ** 20],
@@ -153,7 +153,7 @@ const largestCounts = new Map([
   ["moe_intermediate_size", 2 ** 22],
 ]);
 
-/** Throws MODEL_CONFIG_INVALID unless each count that `config` has is a whole number within reason. */
+/** Throws MODEL_CONFIG_INVALID unless each count in `config` is a positive integer within these limits. */
 export function checkCounts(config: object): void {
   for (const [key, value] of Object.entries(config)) {
     const most = largestCounts.get(key);
@@ -162,7 +162,7 @@ export function checkCounts(config: object): void {
   }
 }
 
-/** The error of every configuration that is refused. */
+/** Returns the error for an invalid configuration. */
 export function configError(reason: string, cause?: unknown): EverturnError {
   return new EverturnError("MODEL_CONFIG_INVALID", { reason }, cause === undefined ? {} : { cause });
 }

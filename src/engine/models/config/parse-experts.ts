@@ -1,7 +1,7 @@
 import { type Family, families } from "./families.ts";
 import { configError, type Experts, type ModelConfig } from "./model-config.ts";
 
-/** The experts of a family's config.json, as transformers reads it; null where no layer has any. */
+/** Reads the experts of a family's config.json like transformers. Returns null if no layer has any. */
 export function parseExperts(
   json: Readonly<Record<string, unknown>>,
   { family, layers, path }: { family: Family; layers: number; path: string },
@@ -30,7 +30,7 @@ export function parseExperts(
   };
 }
 
-/** The same as config.json has it. */
+/** Returns the experts in the form of config.json. */
 export function formatExperts({ model_type, experts }: ModelConfig): Partial<Experts> {
   const traits = families[model_type].experts;
   if (!traits) return {};

@@ -3,7 +3,7 @@ import { configError, type LayerType } from "./model-config.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** The sliding window of a config.json, as transformers understands it for a family; null for none. */
+/** Returns the sliding window of a family's config.json as transformers interprets it; null for none. */
 export function parseSlidingWindow(json: Json, family: Family): number | null {
   const { layers, onlyIfUsed, usual } = families[family].sliding;
   if (layers === "none" || (onlyIfUsed && json.use_sliding_window !== true)) return null;
@@ -11,7 +11,10 @@ export function parseSlidingWindow(json: Json, family: Family): number | null {
   return typeof window === "number" ? window : null;
 }
 
-/** For each layer 1 if it has RoPE, 0 if not, as transformers understands a family's config.json; null: all have it. */
+/**
+ * Returns, for each layer, 1 if it has RoPE and 0 if not, as transformers interprets a family's config.json. Null: all
+ * have it.
+ */
 export function parseUnrotatedLayers(
   json: Json,
   { family, layers, path }: { family: Family; layers: number; path: string },
@@ -27,7 +30,7 @@ export function parseUnrotatedLayers(
   return given.slice(0, layers).map((value) => (value === 0 ? 0 : 1));
 }
 
-/** What decides which layers see the window alone. */
+/** The rules that determine which layers see only the window. */
 export interface LayerTypeRules {
   family: Family;
   layers: number;
@@ -37,8 +40,8 @@ export interface LayerTypeRules {
 }
 
 /**
- * Which layers see the window alone. Throws MODEL_CONFIG_INVALID for kinds of layers that there aren't, and where a
- * family's layers are all alike for those that say otherwise: transformers would ignore them.
+ * Returns which layers see only the window. Throws MODEL_CONFIG_INVALID for unknown layer types, and for types that
+ * contradict a family whose layers are all alike, because transformers would ignore them.
  */
 export function parseLayerTypes(json: Json, rules: LayerTypeRules): LayerType[] {
   const { family, layers, window, path } = rules;

@@ -1,7 +1,9 @@
 import { configError } from "./model-config.ts";
 import type { RotaryScaling } from "./rotary-scaling.ts";
 
-/** What a scaling's defaults rest on: max_position_embeddings, and how many numbers of a head are rotated. */
+/**
+ * The sizes that a scaling's defaults depend on: max_position_embeddings, and how many numbers of a head are rotated.
+ */
 export interface RotatedHeads {
   context: number;
   size: number;
@@ -9,8 +11,8 @@ export interface RotatedHeads {
 }
 
 /**
- * RoPE's scaling from `rope_parameters` (or the older `rope_scaling`) of a config.json. Throws MODEL_CONFIG_INVALID for
- * kinds other than default, linear, llama3, yarn and longrope.
+ * Reads RoPE's scaling from `rope_parameters` (or the older `rope_scaling`) of a config.json. Throws
+ * MODEL_CONFIG_INVALID for kinds other than default, linear, llama3, yarn and longrope.
  */
 export function parseRotaryScaling(
   rope: Readonly<Record<string, unknown>>,

@@ -5,7 +5,7 @@ import { parseRotaryScaling } from "./parse-rotary-scaling.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** What of a configuration is RoPE. */
+/** The RoPE settings of a configuration. */
 export type RotaryParameters = Pick<
   ModelConfig,
   "rope_theta" | "rope_scaling" | "local_rope" | "partial_rotary_factor"
@@ -21,8 +21,8 @@ interface Place {
 }
 
 /**
- * RoPE as transformers reads a family's config.json: `rope_scaling` is the older name of `rope_parameters`, and goes
- * first. Throws MODEL_CONFIG_INVALID for what is not supported.
+ * Reads RoPE's settings from a family's config.json like transformers. `rope_scaling`, the older name of
+ * `rope_parameters`, takes precedence. Throws MODEL_CONFIG_INVALID for unsupported settings.
  */
 export function parseRotaryParameters(json: Json, place: Place): RotaryParameters {
   const traits = families[place.family];
@@ -40,7 +40,7 @@ export function parseRotaryParameters(json: Json, place: Place): RotaryParameter
   };
 }
 
-/** The same for a config.json. */
+/** Returns the settings in the form of config.json. */
 export function formatRotaryParameters(config: ModelConfig): Record<string, unknown> {
   const { rope_theta, rope_scaling, local_rope, partial_rotary_factor } = config;
   const partial = families[config.model_type].partialRotation ? { partial_rotary_factor } : {};
@@ -49,7 +49,7 @@ export function formatRotaryParameters(config: ModelConfig): Record<string, unkn
     const local = { ...local_rope.rope_scaling, rope_theta: local_rope.rope_theta };
     return { rope_parameters: { full_attention: all, sliding_attention: local } };
   }
-  // Phi's class has an attribute of that name, which goes before that in rope_parameters.
+  // Phi's class has an attribute of that name, which overrides the one in rope_parameters.
   const original =
     config.model_type === "phi3" && rope_scaling.rope_type === "longrope"
       ? { original_max_position_embeddings: rope_scaling.original_max_position_embeddings }
@@ -87,7 +87,7 @@ function parseRotation(json: Json, rope: Json, theta: number, place: Place): Rot
   };
 }
 
-/** Phi's class knows one kind of scaling, by three names. */
+/** Phi's class supports one kind of scaling under three names. */
 function kindOf(rope: Json, { family, path }: Place): Json {
   if (family !== "phi3") return rope;
   const kind = rope.rope_type ?? rope.type ?? "default";

@@ -15,7 +15,7 @@ export type RotaryScaling =
       original_max_position_embeddings: number;
       beta_fast: number;
       beta_slow: number;
-      /** Factor of cosines and sines; by default 0.1 · ln(factor) + 1. */
+      /** Factor of cosines and sines. Default: 0.1 · ln(factor) + 1. */
       attention_factor: number;
       truncate: boolean;
     }
@@ -23,15 +23,20 @@ export type RotaryScaling =
       rope_type: "longrope";
       factor: number;
       original_max_position_embeddings: number;
-      /** Factor of cosines and sines; by default √(1 + ln(factor) / ln(original context)). */
+      /** Factor of cosines and sines. Default: √(1 + ln(factor) / ln(original context)). */
       attention_factor: number;
-      /** What each frequency is divided by in sequences of the original context. */
+      /** The divisor of each frequency in sequences within the original context. */
       short_factor: readonly number[];
-      /** The same in longer ones, which there aren't here: the factors would change with a sequence's length. */
+      /**
+       * The divisors in longer sequences. They are not used here, because the factors would change with a sequence's
+       * length.
+       */
       long_factor: readonly number[];
     };
 
-/** Angles a position turns each pair of a head by, [head size / 2], and a factor of all cosines and sines. */
+/**
+ * The angles by which one position rotates each pair of a head, [head size / 2], and a factor of all cosines and sines.
+ */
 export interface RotaryFrequencies {
   frequencies: Float32Array;
   scale: number;
@@ -40,8 +45,8 @@ export interface RotaryFrequencies {
 const { fround } = Math;
 
 /**
- * RoPE's frequencies (arXiv 2104.09864) of heads of which so many numbers are rotated, under a scaling; float32 at each
- * step, as `transformers` computes them.
+ * Returns RoPE's frequencies (arXiv 2104.09864) under a scaling, for heads with this many rotated numbers. Computed in
+ * float32 at each step like in `transformers`.
  */
 export function rotaryFrequencies(
   headSize: number,
@@ -77,7 +82,7 @@ export function rotaryFrequencies(
   }
 }
 
-/** Long wavelengths are divided by the factor, short ones kept, those between blended (Llama 3.1). */
+/** Divides long wavelengths by the factor, keeps short ones, and blends those between (Llama 3.1). */
 function llama3Frequency(
   frequency: number,
   scaling: Extract<RotaryScaling, { rope_type: "llama3" }>,
@@ -91,7 +96,7 @@ function llama3Frequency(
   return fround(fround((1 - blend) * frequency) / factor) + fround(blend * frequency);
 }
 
-/** 0 where YaRN (arXiv 2309.00071) keeps a frequency, 1 where it divides it by the factor. */
+/** Returns 0 where YaRN (arXiv 2309.00071) keeps a frequency, and 1 where it divides it by the factor. */
 function yarnRamp(
   at: number,
   headSize: number,

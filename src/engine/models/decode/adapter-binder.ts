@@ -1,7 +1,7 @@
 import type { Bindings } from "../../onnx/bound-session.ts";
 import type { DecoderRun } from "./cached-decoder.ts";
 
-/** Binds an adapter's matrices, unless they are bound already; without an adapter those of the last one stay. */
+/** Binds an adapter's matrices unless they are bound already. Without an adapter the last one's stay bound. */
 export function adapterBinder(
   bindings: Pick<Bindings, "bindInput">,
 ): (adapter: DecoderRun["adapter"]) => void {

@@ -8,7 +8,7 @@ import { pastBinder } from "./past-binder.ts";
 import { readLength } from "./read-length.ts";
 import { createTieReader } from "./tie-reader.ts";
 
-/** New tokens of a batch of rows, `length` of each with what it is padded with. */
+/** New tokens of a batch of rows. Each row is padded to `length`. */
 export interface Block {
   tokens: DecoderRun["tokens"];
   past: Past;
@@ -16,7 +16,7 @@ export interface Block {
   adapter?: DecoderRun["adapter"] | undefined;
 }
 
-/** What the runs of a block read and wrote, beside keys and values; room for at least its rows. */
+/** The inputs and outputs of a block's passes except keys and values. It has room for at least the block's rows. */
 interface BlockMemory {
   rows: number;
   tokens: Int32Array;
@@ -26,22 +26,28 @@ interface BlockMemory {
   probabilities: Float32Array;
 }
 
-/** What the runs of a block gave. */
+/** The outputs of a block's passes. */
 export interface BlockOutputs extends Pick<BlockMemory, "logits" | "probabilities"> {
-  /** Routers' ties of each row. */
+  /** Routing ties of each row. */
   ties: number[][];
 }
 
-/** Runs blocks of a kind: those that are alike, one after the other, find all bound. */
+/** Runs blocks of one kind. Consecutive blocks of equal shape reuse the bindings. */
 export interface BlockRunner {
-  /** Runs a block, at once or a row at a time. What it gives is overwritten by the next. */
+  /** Runs a block, in one pass or row by row. The next block overwrites its outputs. */
   run(block: Block, isRowByRow: boolean): Promise<BlockOutputs>;
 }
 
-/** Milliseconds: where a run took longer, the next one leaves this thread to others. For short ones, to ask another thread costs too much. */
+/**
+ * Milliseconds. After a pass that took longer, the next one runs on another thread. Handing short passes over would
+ * cost too much.
+ */
 const longRun = 10;
 
-/** A runner with bindings of its own of a session of `inPlaceDecoderGraph`; a vocabulary of 0 stands for a graph without logits. */
+/**
+ * Creates a runner with its own bindings of a session of `inPlaceDecoderGraph`. Vocabulary 0 means a graph without
+ * logits.
+ */
 export function createBlockRunner(
   bindings: Bindings,
   config: ModelConfig,
@@ -56,7 +62,7 @@ export function createBlockRunner(
   const bindAdapter = adapterBinder(bindings);
   const tieReader = createTieReader(bindings, config);
 
-  /** Binds rows `from` and on of the memory, unless they are bound already. */
+  /** Binds the memory's rows from `from` on, unless they are bound already. */
   const bindPlace = (from: number, rows: number, length: number) => {
     const next = { memory, from, rows, length };
     if (place && isSamePlace(place, next)) return;
@@ -77,7 +83,7 @@ export function createBlockRunner(
     place = next;
   };
 
-  /** Runs a block whose rows are those `from` and on of the memory; their routers' ties. */
+  /** Runs a block in the memory's rows from `from` on. Returns their routing ties. */
   const runPart = async (from: number, block: Block) => {
     const { tokens, past, length } = block;
     total[0] = Math.max(...past.lengths) + length;
@@ -124,7 +130,7 @@ function blockMemory(rows: number, tokens: number, vocabulary: number): BlockMem
   };
 }
 
-/** Where in the memory the bound rows are. */
+/** The bound rows of the memory. */
 interface Place {
   memory: BlockMemory;
   from: number;
@@ -136,7 +142,7 @@ function isSamePlace(a: Place, b: Place): boolean {
   return a.memory === b.memory && a.from === b.from && a.rows === b.rows && a.length === b.length;
 }
 
-/** One row of a block, as a block. */
+/** Returns one row of a block as a block. */
 export function rowOf({ tokens, past, length }: Omit<Block, "adapter">, row: number): Omit<Block, "adapter"> {
   const cut = (array: KeyValueArray) => {
     const size = array.length / tokens.length;

@@ -10,32 +10,35 @@ import type { KeyValueArray } from "./key-values.ts";
 import { pastBinder } from "./past-binder.ts";
 import { createTieReader } from "./tie-reader.ts";
 
-/** A block, and 1 / temperature of each of its rows, for weights; default 1. */
+/** A block, and 1 / temperature of each of its rows, for weights. Default: 1. */
 export interface BoundBlock extends Block {
   inverseTemperatures?: DecoderRun["inverseTemperatures"];
 }
 
-/** Runs a block, at once or a row at a time. What it gives is overwritten by the next. */
+/** Runs a block, in one pass or row by row. The next block overwrites its outputs. */
 export type BoundBlockRunner = (block: BoundBlock, isRowByRow: boolean) => Promise<NextTokens>;
 
-/** What a runner works with. */
+/** The parts of a runner. */
 export interface BoundRunnerOptions {
   readonly config: ModelConfig;
   readonly keyValues: KeyValueMemory;
-  /** What the graph reads of a block beside keys and values, adapters and temperatures. */
+  /** Returns the graph's inputs for a block, except keys and values, adapters and temperatures. */
   readonly feeds: (block: Block) => Readonly<Record<string, BoundTensor>>;
-  /** Waits for copies that were asked for before a run. */
+  /** Waits for pending copies before a pass. */
   readonly settle?: (() => void) | undefined;
 }
 
-/** What runs give. */
+/** The outputs of passes. */
 interface Given {
   readonly rows: number;
   readonly likeliest: BigInt64Array;
   readonly floats: Readonly<Record<"certainties" | "logits" | "weights", Float32Array>>;
 }
 
-/** A runner with bindings of its own of a session whose graph has `nextTokenOutputs`, for blocks of which the same is wanted. */
+/**
+ * Creates a runner with its own bindings of a session whose graph has `nextTokenOutputs`, for blocks with the same
+ * requested outputs.
+ */
 export function createBoundBlockRunner(
   bindings: FedBindings,
   { config, keyValues, feeds, settle }: BoundRunnerOptions,
@@ -60,7 +63,7 @@ export function createBoundBlockRunner(
     }
   };
 
-  /** Runs a block whose rows give those `from` and on; their routers' ties. */
+  /** Runs a block whose output rows begin at `from`. Returns their routing ties. */
   const runPart = async (from: number, block: BoundBlock) => {
     const { tokens, past, inverseTemperatures } = block;
     const rows = tokens.length;
@@ -108,7 +111,7 @@ function emptyRows(
   };
 }
 
-/** Part of WebGPU's memory can't be bound: such keys and values are copied, and what was made of them is copied back. */
+/** Part of WebGPU's memory can't be bound, so such keys and values are copied, and the new ones are copied back. */
 async function fromItsBeginning(
   keyValues: KeyValueMemory,
   past: Past,

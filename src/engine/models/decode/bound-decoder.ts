@@ -6,17 +6,19 @@ import {
 } from "./bound-block-runner.ts";
 import type { CachedDecoder } from "./cached-decoder.ts";
 
-/** What a decoder whose keys and values are bound is made of. */
+/** The parts of a decoder with bound keys and values. */
 export interface BoundDecoderOptions
   extends BoundRunnerOptions,
     Pick<CachedDecoder, "capacityStep" | "reads" | "close"> {
-  /** Bindings of the session, anew at each call. */
+  /** Returns bindings of the session, new ones at each call. */
   readonly bindings: () => FedBindings;
-  /** Whether several new tokens of several rows can be read only where nothing came before. */
+  /** Whether a pass can read several new tokens of several rows only at the start of their sequences. */
   readonly readsRowByRow: boolean;
 }
 
-/** A decoder whose attention writes keys and values where they are kept, for the ways of a graph and of a memory. */
+/**
+ * Creates a decoder whose attention writes keys and values directly into their memory, for any such graph and memory.
+ */
 export function createBoundDecoder({
   bindings,
   readsRowByRow,

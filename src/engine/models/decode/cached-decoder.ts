@@ -7,32 +7,35 @@ import type { AdapterShape } from "./decoding-model.ts";
 import type { KeyValueMemory } from "./key-value-memory.ts";
 import type { KeyValues } from "./key-values.ts";
 
-/** What the rows have seen already: room for `capacity` positions each, of which row i uses the first lengths[i]. */
+/** Earlier positions of the rows. Each row has room for `capacity` positions, and row i uses the first lengths[i]. */
 export interface Past extends KeyValues {
   capacity: number;
   lengths: readonly number[];
 }
 
-/** One run: the new tokens of each row (at least one), which come after those in `past`. */
+/** One pass: the new tokens of each row (at least one), which follow those in `past`. */
 export interface DecoderRun {
   tokens: readonly (readonly number[])[];
-  /** Has room for the new tokens, padded; their keys and values are written there. */
+  /** Has room for the new tokens, padded. Their keys and values are written there. */
   past: Past;
-  /** Each row is padded to this many new tokens; default: those of the longest. */
+  /** The number of new tokens that each row is padded to. Default: that of the longest. */
   length?: number;
-  /** Whether each row's tokens are whole blocks of a prompt, of 64 tokens from its start on, and nothing is wanted of them but keys and values. Default false. */
+  /**
+   * Whether each row's tokens are whole blocks of a prompt, of 64 tokens from its start on, and only their keys and
+   * values are needed. Default: false.
+   */
   isWhole?: boolean;
-  /** A LoRA adapter's matrices by name, if the decoder was made for one. */
+  /** A LoRA adapter's matrices by name, if the decoder was created for one. */
   adapter?: ReadonlyMap<string, Tensor>;
-  /** 1 / temperature of each row, for `weights`; default 1. */
+  /** 1 / temperature of each row, for `weights`. Default: 1. */
   inverseTemperatures?: Float32Array;
-  /** What to give; fetching it from a card costs time by the byte. Default: the logits. */
+  /** The outputs to return. Fetching them from a card takes time per byte. Default: the logits. */
   wanted?: readonly NextTokenOutput[];
 }
 
 /**
- * "logits" and "weights" are [rows, vocabulary]; "choice" is each row's likeliest token and its probability; "draw" is what
- * tokens are drawn by: the decoder's own way where it has one, else the weights.
+ * "logits" and "weights" are [rows, vocabulary]. "choice" is each row's likeliest token and its probability. "draw"
+ * provides the data for drawing tokens: the decoder's own way if it has one, otherwise the weights.
  */
 export type NextTokenOutput = "choice" | "logits" | "weights" | "draw";
 
@@ -42,7 +45,7 @@ export interface Choice {
   probability: number;
 }
 
-/** A token that was drawn, with its weight, the largest one, and the sum of all. */
+/** A drawn token with its weight, the largest weight, and the sum of all. */
 export interface Drawn {
   token: number;
   weight: number;
@@ -50,59 +53,66 @@ export interface Drawn {
   total: number;
 }
 
-/** What was wanted about the next token of each row. To be read before the next run, which may use its memory. */
+/**
+ * The requested outputs for the next token of each row. Read them before the next pass, which may reuse their memory.
+ */
 export interface NextTokens {
   choice(row: number): Choice;
   logits: Float32Array;
   /** Probabilities at the row's temperature. */
   weights: Float32Array;
-  /** Of each row, those of its new tokens, by their places among them; none of a decoder that doesn't tell them. */
+  /**
+   * For each row, the ties of its new tokens, by their place among them. Absent if the decoder does not report them.
+   */
   ties?: readonly RouterTies[];
-  /** Inverts the cumulative distribution of a row's weights at a number in [0, 1), where that costs less than to have them all. */
+  /**
+   * Inverts the cumulative distribution of a row's weights at a number in [0, 1). Present if that costs less than
+   * fetching all weights.
+   */
   draw?: (row: number, uniform: number) => Drawn;
 }
 
-/** How much is read in one run. */
+/** How much one pass reads. */
 export interface ReadLimits {
-  /** Tokens of one prompt. */
+  /** Most tokens of one prompt. */
   readonly ofPrompt: number;
-  /** Tokens of all prompts, with what they are padded with. */
+  /** Most tokens of all prompts, including padding. */
   readonly atOnce: number;
-  /** Scores of a layer's attention, where they are all in memory at once. */
+  /** Most scores of a layer's attention that are in memory at the same time. */
   readonly scores: number;
 }
 
-/** A decoder that reads new tokens after remembered ones. */
+/** A decoder that reads new tokens after cached ones. */
 export interface CachedDecoder {
   readonly config: ModelConfig;
-  /** Capacities of remembered positions must be a multiple of this, so that rounding doesn't depend on them. */
+  /** Capacities of caches must be multiples of this, so that rounding doesn't depend on them. */
   readonly capacityStep: number;
-  /** Runs of so many rows, or a multiple of it, cost less to ask for than others: rows may be added that nobody reads. */
+  /** Passes whose number of rows is a multiple of this cost less. Unused rows may be added. */
   readonly rowStep: number;
-  /** Whether a row's numbers are the same, to the last bit, however its tokens are divided into runs. */
+  /** Whether a row's numbers are identical to the last bit however its tokens are split into passes. */
   readonly isSplitInvariant: boolean;
-  /** Whether whole blocks of prompts, all before what is left of them, are read otherwise and faster: by runs of their own. */
+  /** Whether whole blocks at the start of prompts are read differently and faster, in separate passes. */
   readonly readsBlocksApart: boolean;
-  /** Whether runs touch no more of `past` than the positions that rows have: then room beyond costs nothing. */
+  /** Whether passes touch only the positions of `past` that rows have. Then unused room costs nothing. */
   readonly isSparse: boolean;
-  /** How much of prompts is read in one run. */
+  /** How much of prompts one pass reads. */
   readonly reads: ReadLimits;
-  /** What `past` lies in. */
+  /** The memory of `past`. */
   readonly keyValues: KeyValueMemory;
-  /** One run at a time: what it gives, and what it works in, belongs to the next one then. */
+  /** Runs one pass at a time. The next pass reuses the memory of its inputs and outputs. */
   run(request: DecoderRun): Promise<NextTokens>;
-  /** Waits for a run that is under way. */
+  /** Waits for the current pass. */
   close(): Promise<void>;
 }
 
-/** How a decoder is made. */
+/** The options of a decoder. */
 export interface DecoderOptions {
   threads: number;
   /** Default: float32 on the CPU. */
   target?: Target;
   adapter?: AdapterShape;
-  /** What rows are as quantized matrices are multiplied by them. Default "float32". */
+  /** The type that rows are converted to for products with quantized matrices. Default: "float32". */
   activations?: Activations;
-  /** Has keys and values kept as int8, their scales as measured while these tokens are read; default: as float32. */
+  /** Keeps keys and values as int8, with scales measured while reading these tokens. Default: float32. */
   roundedBy?: readonly number[];
 }

@@ -16,7 +16,7 @@ interface ArrayPlace {
   at: number;
 }
 
-/** Heads of keys and values, and the memory that they lie in. */
+/** The heads of keys and values, and their memory. */
 interface Copied {
   heads: number;
   headSize: number;

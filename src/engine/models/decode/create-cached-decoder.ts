@@ -16,9 +16,9 @@ import { keyValueTypeOf } from "./key-values.ts";
 import { createWebgpuDecoder } from "./webgpu/webgpu-decoder.ts";
 
 /**
- * Prepares a decoding model. The weights are constants of the graph, which ONNX Runtime packs once; its packed
- * products give a row the same numbers whatever the other rows are, so that a sequence doesn't depend on its batch
- * (on x64, to the last bit). Throws MODEL_WEIGHTS_MISMATCH, and KEY_VALUES_NOT_ROUNDED where they were to be.
+ * Creates a decoder. The weights are constants of the graph, which ONNX Runtime packs once. Its packed products give a
+ * row the same numbers regardless of the other rows, so a sequence doesn't depend on its batch (on x64, to the last
+ * bit). Throws MODEL_WEIGHTS_MISMATCH, and KEY_VALUES_NOT_ROUNDED if 8-bit keys and values are not possible.
  */
 export async function createCachedDecoder(
   config: ModelConfig,
@@ -29,7 +29,7 @@ export async function createCachedDecoder(
   const { device = "cpu", precision = "float32" } = options.target ?? {};
   const prepared = { ...sources, tensors: joinedIfRead(config, sources) };
   const runtime = await runtimeFunctions();
-  // The processor's operator that keeps keys and values in place has no heads of other sizes, nor turns other parts of them.
+  // The CPU operator that keeps keys and values in place does not support other head sizes or other rotated parts.
   const hasSizes = [config.head_dim, rotatedSize(config)].every((size) => size % 16 === 0);
   const isForOperator = device === "cpu" && precision === "float32" && hasSizes;
   if (runtime && isForOperator) return createInPlaceDecoder(runtime, config, prepared, options);
@@ -46,7 +46,7 @@ export async function createCachedDecoder(
   }
 }
 
-/** By a card's operator of attention where it takes the model, else in plain operators. */
+/** Uses a card's attention operator if it supports the model, otherwise plain operators. */
 async function createOther(
   runtime: RuntimeFunctions | undefined,
   config: ModelConfig,
@@ -62,14 +62,17 @@ async function createOther(
   return createCudaDecoder(runtime, config, sources, halves, await cudaMemory());
 }
 
-/** Whether WebGPU's operator of attention takes a model: heads of a multiple of 16, scores without a cap, on a card where it is right. */
+/**
+ * Whether WebGPU's attention operator supports a model: heads of a multiple of 16, scores without a cap, and a card on
+ * which it is correct.
+ */
 function isForWebgpu(runtime: RuntimeFunctions, config: ModelConfig): boolean {
   const { head_dim: size, num_attention_heads: heads, num_key_value_heads: groups } = config;
   if (size % 16 !== 0 || config.attn_logit_softcapping !== null) return false;
   return attendsOnWebgpu(runtime, { heads, groups, size });
 }
 
-/** Small models, whose weights were read, have those of the same input joined. */
+/** Joins weights with the same input in small models, whose weights were read. */
 function joinedIfRead(
   config: ModelConfig,
   { folder, tensors, quantized }: WeightSources,

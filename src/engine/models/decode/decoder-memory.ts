@@ -4,20 +4,20 @@ import type { Target } from "../../onnx/target.ts";
 import { createWebgpuMemory } from "../../onnx/webgpu-memory.ts";
 import { cardMemory, type KeyValueMemory, processorMemory } from "./key-value-memory.ts";
 
-/** Where a decoder keeps keys and values of float32. */
+/** The memory of a decoder's float32 keys and values. */
 export interface DecoderMemory {
   readonly keyValues: KeyValueMemory;
-  /** Waits for copies that were asked for. */
+  /** Waits for pending copies. */
   readonly settle?: () => void;
   close(): void;
 }
 
-/** The processor's. */
+/** Main memory. */
 export function ofProcessor(): DecoderMemory {
   return { keyValues: processorMemory("float32"), close() {} };
 }
 
-/** That of the card that WebGPU works on. Throws DEVICE_UNAVAILABLE. */
+/** The memory of WebGPU's card. Throws DEVICE_UNAVAILABLE. */
 export function ofWebgpu(runtime: RuntimeFunctions): DecoderMemory {
   const card = createWebgpuMemory(runtime);
   const keyValues = cardMemory(card, "float32");
@@ -30,7 +30,7 @@ export function ofWebgpu(runtime: RuntimeFunctions): DecoderMemory {
   };
 }
 
-/** A device's. Throws DEVICE_UNAVAILABLE. */
+/** Returns a device's memory. Throws DEVICE_UNAVAILABLE. */
 export async function decoderMemory(
   device: Required<Target>["device"],
   runtime: RuntimeFunctions,

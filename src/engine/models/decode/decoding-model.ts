@@ -21,11 +21,11 @@ export interface AdapterShape {
   shapes: ReadonlyMap<string, readonly number[]>;
 }
 
-/** The weights that a decoding graph is made of. */
+/** The weights of a decoding graph. */
 export type DecodedWeights = Pick<WeightSources, "tensors" | "quantized"> &
   Pick<DecoderModel, "products" | "widened">;
 
-/** A model's weights to decode with, on the processor as rows are rounded or not. */
+/** Returns a model's weights for decoding. On the CPU they depend on whether rows are rounded. */
 export async function decodedWeights(
   { tensors, quantized }: WeightSources,
   activations: Activations = "float32",
@@ -38,7 +38,7 @@ export async function decodedWeights(
 
 const dataTypes = { F32: "float32", F16: "float16", BF16: "bfloat16" } as const;
 
-/** A model to decode with: its weights as constants, an adapter's matrices as inputs of their names. */
+/** Builds a decoding model with its weights as constants and an adapter's matrices as inputs of their names. */
 export function decodingModel(
   graph: Graph,
   config: ModelConfig,
@@ -63,8 +63,8 @@ export function decodingModel(
 }
 
 /**
- * Logits of the rows that `select` gives, from embeddings of all [rows, hidden]. Of the last layer's other rows only keys and values are made.
- * `attend` does the attention of a layer's normed rows.
+ * Returns the logits of the rows that `select` picks, from embeddings of all rows [rows, hidden]. For the last layer's
+ * other rows, computes only keys and values. `attend` computes the attention of a layer's normed rows.
  */
 export function decodedLogits(
   model: DecoderModel,

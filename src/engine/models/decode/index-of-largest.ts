@@ -1,6 +1,6 @@
 /**
- * Where the largest of `count` numbers from `start` on is, counted from there; the first of several. Eight are compared at a time with the largest
- * so far, which seldom is exceeded: a third of the time.
+ * Returns the index, relative to `start`, of the largest of `count` numbers; of equal ones the first. Compares eight at
+ * a time with the largest so far, which rarely changes. That takes a third of the time.
  */
 export function indexOfLargest(numbers: Float32Array, start = 0, count = numbers.length - start): number {
   const end = start + count;

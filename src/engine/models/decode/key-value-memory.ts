@@ -7,34 +7,37 @@ import { release } from "../../onnx/release.ts";
 import { runError } from "../../onnx/run-error.ts";
 import { type KeyValueArray, type KeyValueType, keyValueArray, type ProcessorArray } from "./key-values.ts";
 
-/** Pieces of an array, by its numbers: where the first begins, and how far each is from the one before. */
+/** Pieces of an array, in numbers: where the first begins, and the distance between them. */
 export interface Pieces {
   readonly array: KeyValueArray;
   readonly start: number;
   readonly stride: number;
 }
 
-/** What is copied, and where it goes. */
+/** The source and the destination of a copy. */
 export type CopiedPieces = readonly [from: Pieces, to: Pieces];
 
-/** Where keys and values of rows are kept. */
+/** The memory of rows' keys and values. */
 export interface KeyValueMemory {
-  /** What is kept. */
+  /** Their type. */
   readonly type: KeyValueType;
-  /** An array of zeros. */
+  /** Allocates an array of zeros. */
   allocate(length: number): KeyValueArray;
   /**
-   * Copies `count` pieces of so many numbers for each pair of arrays, in which they lie alike; either side may be of the processor's
+   * Copies `count` pieces of `length` numbers for each pair of arrays with equal layouts. Either side may be in main
    * memory.
    */
   copy(pairs: readonly CopiedPieces[], count: number, length: number): void;
-  /** Gives an array's memory back. */
+  /** Releases an array's memory. */
   release(array: KeyValueArray): void;
-  /** Gives back the memory of a part of an array, which takes memory again where it is written to; undefined where there is no way. */
+  /**
+   * Releases the memory of a part of an array, which occupies memory again after a write. Undefined if that is
+   * impossible.
+   */
   readonly forget?: (part: KeyValueArray) => void;
 }
 
-/** The processor's memory, of arrays that take it where they are written to if the system can be told. */
+/** Main memory. If the system supports the advice, arrays occupy memory only once they are written. */
 export function processorMemory(type: KeyValueType, advice?: MemoryAdvice): KeyValueMemory {
   return defined({
     type,
@@ -49,24 +52,24 @@ export function processorMemory(type: KeyValueType, advice?: MemoryAdvice): KeyV
   });
 }
 
-/** Memory of a card, which has to be given back. */
+/** Memory of a card, which must be released. */
 export interface CardKeyValues extends KeyValueMemory {
-  /** Gives back what was not released. */
+  /** Releases everything that was not released before. */
   close(): void;
 }
 
 /**
- * The memory of a card. What is released is kept for arrays of the same size, the first for the first: so that
- * they come to lie where they lay, and runs that were recorded there can be repeated.
+ * The memory of a card. Released arrays are kept for later ones of the same size, first in first out. So arrays get the
+ * same addresses again, and recorded passes can be replayed.
  */
 export function cardMemory(card: CardMemory, type: FloatDataType): CardKeyValues {
   const width = elementBytes[type];
   const held = new Set<CardBuffer>();
-  /** Released ones, in the order in which they were. */
+  /** Released arrays in the order of their release. */
   let kept: CardArray<FloatDataType>[] = [];
   let [heldBytes, mostHeld, keptBytes] = [0, 0, 0];
 
-  /** No more is kept than was in use at once. */
+  /** Frees kept arrays until no more is allocated than was in use at the same time. */
   const shrink = () => {
     while (keptBytes > mostHeld) {
       const [oldest] = kept.splice(0, 1);
@@ -129,13 +132,13 @@ function copyPieces(from: Pieces, to: Pieces, count: number, length: number): vo
   for (let piece = 0; piece < count; piece++) {
     const start = from.start + piece * from.stride;
     const end = to.start + piece * to.stride;
-    // Few numbers are copied faster one by one than through a view.
+    // Copying few numbers one by one is faster than through a view.
     if (length > 128) target.set(source.subarray(start, start + length), end);
     else for (let at = 0; at < length; at++) target[end + at] = source[start + at]!;
   }
 }
 
-/** An array of the processor's memory. Throws ONNX_RUN_FAILED for one of a card's. */
+/** Checks that an array is in main memory. Throws ONNX_RUN_FAILED for one on a card. */
 export function onProcessor(array: KeyValueArray): ProcessorArray {
   if ("type" in array) throw runError("keys and values are in a GPU's memory");
   return array;

@@ -3,7 +3,7 @@ import { contextLength, type ModelConfig } from "../config/model-config.ts";
 import { onProcessor } from "./key-value-memory.ts";
 import type { KeyValues } from "./key-values.ts";
 
-/** What each channel of rounded keys and values is multiplied with, one array a layer: [key-value heads, head size]. */
+/** The factor of each channel of rounded keys and values, one array per layer: [key-value heads, head size]. */
 export interface KeyValueScales {
   keys: Float32Array[];
   values: Float32Array[];
@@ -11,33 +11,38 @@ export interface KeyValueScales {
 
 /** The largest rounded number. */
 const largest = 127;
-/** How much larger numbers may become than any that was measured. More of it, and all are rounded more coarsely. */
+/**
+ * How much larger than any measured number later ones may be. A larger margin would round all numbers more coarsely.
+ */
 const margin = 1.6;
-/** Where scales begin: numbers up to 16. */
+/** The initial scale, for numbers up to 16. */
 const firstScale = 16 / largest;
 /** Scales of channels that are always 0. */
 const leastScale = 1e-9;
-/** Times that tokens are read, at most: a layer's numbers are right when those of the layers before it are about right. */
+/**
+ * The most times that tokens are read. A layer's numbers are accurate once those of the previous layers are nearly so.
+ */
 const mostRounds = 8;
-/** Tokens that are read, at most. */
+/** The most tokens to read. */
 const mostTokens = 512;
 
-/** Scales before anything is measured. */
+/** Returns the initial scales, before any measurement. */
 export function firstScales(config: ModelConfig): KeyValueScales {
   const { num_hidden_layers: layers, num_key_value_heads: heads, head_dim: size } = config;
   const scales = () => Array.from({ length: layers }, () => new Float32Array(heads * size).fill(firstScale));
   return { keys: scales(), values: scales() };
 }
 
-/** The first of some tokens, as many as scales are measured with. */
+/** Returns the first tokens, up to the most to measure with. */
 export function measuredTokens(config: ModelConfig, tokens: readonly number[]): readonly number[] {
   return tokens.slice(0, Math.min(mostTokens, contextLength(config)));
 }
 
 /**
- * Sets scales to what a model's numbers want, in place. `read` reads tokens with the scales as they are, and gives one row of
- * rounded keys and values, [heads, capacity, size] a layer, of which `count` positions are the tokens'. What is cut off
- * wants a larger scale, what is rounded coarsely a smaller one, until neither is found. Between two readings others have their turn.
+ * Adjusts scales in place to a model's numbers. `read` reads tokens with the current scales, and returns one row of
+ * rounded keys and values, [heads, capacity, size] per layer. Its first `count` positions belong to the tokens. Clipped
+ * channels need a larger scale, and coarsely rounded ones a smaller scale. Repeats until there are none of either.
+ * Other work gets turns between readings.
  */
 export async function measureScales(
   { head_dim: size }: ModelConfig,
@@ -57,7 +62,7 @@ export async function measureScales(
   }
 }
 
-/** Brings scales closer by the largest rounded number of each channel; whether all had been about right. */
+/** Adjusts scales by the largest rounded number of each channel. Returns whether all were nearly right already. */
 function refine(scales: Float32Array, most: Float32Array): boolean {
   let isPrecise = true;
   most.forEach((found, channel) => {
@@ -69,7 +74,9 @@ function refine(scales: Float32Array, most: Float32Array): boolean {
   return isPrecise;
 }
 
-/** The largest magnitude of each channel of the first `count` positions: `channels` in all, `size` of them a head. */
+/**
+ * Returns the largest magnitude of each channel over the first `count` positions: `channels` in total, `size` per head.
+ */
 function largestOf(numbers: ArrayLike<number>, channels: number, size: number, count: number): Float32Array {
   const capacity = numbers.length / channels;
   const most = new Float32Array(channels);

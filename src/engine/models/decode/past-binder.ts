@@ -5,7 +5,7 @@ import type { ModelConfig } from "../config/model-config.ts";
 import type { Past } from "./cached-decoder.ts";
 import type { KeyValueArray } from "./key-values.ts";
 
-/** The bound keys and values. They are not kept alive: their owner may give them up between runs. */
+/** The bound keys and values, not kept alive: their owner may release them between passes. */
 interface Remembered {
   rows: number;
   capacity: number;
@@ -13,8 +13,8 @@ interface Remembered {
 }
 
 /**
- * Binds keys and values of so many rows, as what is remembered and what is new, unless they are bound already. Returns
- * whether it did.
+ * Binds the keys and values of this many rows as past and present, unless they are bound already. Returns whether it
+ * did.
  */
 export function pastBinder(
   bindings: Pick<Bindings, "bindInput" | "bindOutput">,
@@ -38,7 +38,7 @@ export function pastBinder(
   };
 }
 
-/** Keys and values of half precision are bound where a card has them. */
+/** Half-precision keys and values are bound on the card. */
 function bindable(data: KeyValueArray): BoundTensor["data"] {
   if (data instanceof Uint16Array)
     throw runError("half-precision keys and values are outside the GPU's memory");
@@ -49,7 +49,7 @@ function weakly({ buffer, byteOffset }: KeyValueArray): Remembered["keys"][numbe
   return { buffer: new WeakRef(buffer), offset: byteOffset };
 }
 
-/** Values lie where they lay as long as keys do: both are made together. */
+/** Values stay where they are as long as keys do, because both are allocated together. */
 function isSamePast({ rows, capacity, keys }: Remembered, nextRows: number, past: Past): boolean {
   return (
     rows === nextRows &&

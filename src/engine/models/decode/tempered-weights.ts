@@ -5,17 +5,17 @@ import { modelBytes } from "../../onnx/model-bytes.ts";
 import { softmax } from "../../onnx/reductions.ts";
 import type { RuntimeFunctions } from "../../onnx/runtime-functions.ts";
 
-/** Makes probabilities at other temperatures than 1. */
+/** Computes probabilities at temperatures other than 1. */
 export interface TemperedWeights {
   /**
-   * Probabilities [rows, vocabulary] of logits [≥ rows, vocabulary] at the rows' temperatures, given as 1 / temperature.
-   * They are overwritten by the next call.
+   * Returns probabilities [rows, vocabulary] of logits [≥ rows, vocabulary] at the rows' temperatures, given as 1 /
+   * temperature. The next call overwrites them.
    */
   of(logits: Float32Array, inverseTemperatures: Float32Array): Float32Array;
   close(): void;
 }
 
-/** A model of its own beside a decoder's, as its operators are wanted in few runs and would cost time in all. */
+/** A separate model, because its operators are needed in few passes and would slow down all of them. */
 export function createTemperedWeights(
   runtime: RuntimeFunctions,
   vocabulary: number,

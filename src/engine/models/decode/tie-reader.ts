@@ -3,17 +3,17 @@ import type { ModelConfig } from "../config/model-config.ts";
 import { routedLayers, tiesName } from "../graph/expert-choice.ts";
 import type { DecoderRun } from "./cached-decoder.ts";
 
-/** Reads what the routers of a decoding graph chose narrowly (`choiceTold`). */
+/** Reads the routing ties of a decoding graph (`choiceTold`). */
 export interface TieReader {
-  /** Binds memory for runs of so many rows, each of so many tokens with what it is padded with. */
+  /** Binds memory for passes of this many rows, each with this many tokens including padding. */
   bind(rows: number, length: number): void;
-  /** The ties of the rows of the last run, by places among their tokens. */
+  /** Returns the ties of the rows of the last pass, by places among their tokens. */
   read(tokens: DecoderRun["tokens"]): number[][];
 }
 
-/** A reader with memory of its own, bound in `bindings`. */
+/** Creates a reader with its own memory, bound in `bindings`. */
 export function createTieReader(bindings: Pick<Bindings, "bindOutput">, config: ModelConfig): TieReader {
-  /** Of which a row's last token alone goes through the experts. */
+  /** In the last layer, only a row's last token passes through the experts. */
   const lastLayer = config.num_hidden_layers - 1;
   const experts = new Map(routedLayers(config).map((layer) => [layer, new BigInt64Array()]));
   let bound = 0;

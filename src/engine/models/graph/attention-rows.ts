@@ -9,7 +9,7 @@ import {
   queryKeyNorm,
 } from "./decoder-blocks.ts";
 
-/** Queries, keys and values [batch, length, …] of normed rows, not rotated yet; beside each other if they can be. */
+/** Returns queries, keys and values [batch, length, …] of normed rows before their rotation, joined if possible. */
 export function attentionRows(
   model: DecoderModel,
   layer: number,

@@ -19,19 +19,25 @@ import type { LayerRotations } from "./rotary-tables.ts";
 export interface DecoderModel {
   config: ModelConfig;
   weights: ReadonlyMap<string, FloatValue>;
-  /** Matrices that are frozen, in few bits or (not for inference) half precision; they are not among the weights. */
+  /** Frozen matrices, quantized or (not for inference) in half precision. They are not among the weights. */
   frozen?: ReadonlyMap<string, FrozenMatrix>;
-  /** How quantized matrices are multiplied in inference. Default "halves". */
+  /** How quantized matrices are multiplied in inference. Default: "halves". */
   products?: QuantizedProducts;
-  /** In inference, the quantized matrices that are widened while they are multiplied, which is fastest for many rows. Default: none. */
+  /**
+   * In inference, whether a quantized matrix is widened for its products, which is fastest for many rows. Default:
+   * none.
+   */
   widened?: (matrix: QuantizedMatrix) => boolean;
   tables: LayerRotations;
-  /** How a mixture's routers choose. Default: those that are likeliest. */
+  /** How the routers of a mixture choose experts. Default: the likeliest. */
   choose?: ChooseExperts;
   adapter?: DecoderAdapter;
-  /** For inference: the runtime's fused operators, which have no gradients. Default false. */
+  /** Uses the runtime's fused operators, which have no gradients. Default: false. */
   inference?: boolean;
-  /** Whether a training graph may use what the runtime does right, or at all, in float32 on the CPU alone; default false. */
+  /**
+   * Whether a training graph may use operators that the runtime supports correctly only in float32 on the CPU. Default:
+   * false.
+   */
   onProcessor?: boolean;
 }
 
@@ -44,7 +50,7 @@ export interface DecoderAdapter {
 }
 
 /**
- * What attention works on, rotated by position, token by token: queries [rows, heads · head size], keys and values
+ * Inputs of attention, rotated by position, one row per token: queries [rows, heads · head size], keys and values
  * [rows, kv heads · head size].
  */
 export interface AttentionInputs {
@@ -53,14 +59,14 @@ export interface AttentionInputs {
   values: FloatValue;
 }
 
-/** A weight by its whole name; throws ONNX_GRAPH_INVALID if there is none. */
+/** Returns a weight by its whole name. Throws ONNX_GRAPH_INVALID if it does not exist. */
 export function weightOf(model: DecoderModel, name: string): FloatValue {
   const weight = model.weights.get(name);
   if (!weight) throw graphError(`there is no weight ${name}`);
   return weight;
 }
 
-/** Embeddings [rows, hidden] of tokens [rows]. */
+/** Returns the embeddings [rows, hidden] of tokens [rows]. */
 export function embedTokens(model: DecoderModel, tokens: IntValue | Value<"int32">): FloatValue {
   const { model_type, hidden_size } = model.config;
   const name = "model.embed_tokens.weight";
@@ -69,7 +75,7 @@ export function embedTokens(model: DecoderModel, tokens: IntValue | Value<"int32
   return families[model_type].gemmaScaling ? mul(embedded, Math.sqrt(hidden_size)) : embedded;
 }
 
-/** What attention works on, from normed rows [rows, hidden] at positions [rows]. */
+/** Returns the inputs of attention from normed rows [rows, hidden] at positions [rows]. */
 export function attentionInputs(
   model: DecoderModel,
   layer: number,
@@ -83,15 +89,15 @@ export function attentionInputs(
   return { queries: rotated(q!, "q_norm"), keys: rotated(k!, "k_norm"), values: v! };
 }
 
-/** The linear maps that make queries, keys and values. */
+/** The linear maps for queries, keys and values. */
 export const attentionModules = ["q_proj", "k_proj", "v_proj"] as const;
 
-/** The name of linear maps of the same input whose weights (and biases) lie one below the other as one. */
+/** Returns the name of the joined weights (and biases) of linear maps with the same input. */
 export function joinedName(modules: readonly string[]): string {
   return modules.join("+");
 }
 
-/** Linear maps of the same rows, with one product where the model has their weights in one. */
+/** Applies linear maps to the same rows, in one product if the model has joined their weights. */
 export function projections(
   model: DecoderModel,
   x: FloatValue,
@@ -110,8 +116,8 @@ export function projections(
 }
 
 /**
- * The outputs of linear maps beside each other, where their weights are one: joined ones without what adapters add, those
- * that the family has as one with it. Undefined where they aren't.
+ * Returns the joined outputs of linear maps if their weights are joined: by `joinedName` without adapters, or by the
+ * family with one. Otherwise undefined.
  */
 export function joinedProjection(
   model: DecoderModel,
@@ -124,13 +130,13 @@ export function joinedProjection(
   return isThere ? projection(model, x, name) : undefined;
 }
 
-/** A linear map with its bias and its adapter, if it has them. */
+/** Applies a linear map with its bias and its adapter, if any. */
 export function projection(model: DecoderModel, x: FloatValue, module: string): FloatValue {
   const bias = model.weights.get(`${module}.bias`);
   return adapted(model, x, module, multiply(model, x, `${module}.weight`, bias));
 }
 
-/** The product of rows with a weight, by the way that its numbers are kept in. */
+/** Multiplies rows with a weight in the way that its format requires. */
 function multiply(model: DecoderModel, x: FloatValue, name: string, bias?: FloatValue): FloatValue {
   const frozen = model.frozen?.get(name);
   if (!frozen) return linear(x, weightOf(model, name), bias);
@@ -139,17 +145,17 @@ function multiply(model: DecoderModel, x: FloatValue, name: string, bias?: Float
   return quantizedLinear(x, frozen, model.products ?? "halves", bias);
 }
 
-/** The output of a linear map with what its adapter adds. */
+/** Adds an adapter's product to the output of a linear map. */
 function adapted(model: DecoderModel, x: FloatValue, module: string, output: FloatValue): FloatValue {
   const pair = model.adapter?.pairs.get(module);
   if (!model.adapter || !pair) return output;
-  // Factors other than 1: with 1, the runtime multiplies a single row by another kernel, with other last bits.
+  // Factors other than 1, because with 1 the runtime multiplies a single row by another kernel, with other last bits.
   const first = model.adapter.scale === 2 ? 4 : 2;
   const inner = gemm(x, pair.a, { transposeB: true, alpha: first });
   return gemm(inner, pair.b, { transposeB: true, alpha: model.adapter.scale / first, plus: output });
 }
 
-/** Each row is a sequence of its own to the runtime's operator, which wants sequences no longer than its tables. */
+/** Each row is a sequence for the runtime's operator, which requires sequences no longer than its tables. */
 function rotate(model: DecoderModel, layer: number, x: FloatValue, positions: IntValue): FloatValue {
   const tables = model.tables(layer);
   if (!tables) return x;
@@ -159,7 +165,10 @@ function rotate(model: DecoderModel, layer: number, x: FloatValue, positions: In
   return reshape(rotaryEmbedding(apart, places, tables, model.config.head_dim), x.shape);
 }
 
-/** The norm that a family has of queries or keys […, heads · head size] before their rotation: each head's by itself, all together, or none. */
+/**
+ * Applies a family's norm of queries or keys […, heads · head size] before their rotation: each head separately, all
+ * together, or none.
+ */
 export function queryKeyNorm(model: DecoderModel, x: FloatValue, module: string): FloatValue {
   const { model_type, head_dim: size } = model.config;
   const kind = families[model_type].queryKeyNorm;
@@ -169,7 +178,7 @@ export function queryKeyNorm(model: DecoderModel, x: FloatValue, module: string)
   return reshape(norm(model, reshape(x, [heads, size]), module), x.shape);
 }
 
-/** RMSNorm of the last axis by a module's weight. */
+/** Applies RMSNorm to the last axis with a module's weight. */
 export function norm(model: DecoderModel, x: FloatValue, module: string): FloatValue {
   const { model_type, rms_norm_eps } = model.config;
   const weight = weightOf(model, `${module}.weight`);
@@ -179,12 +188,12 @@ export function norm(model: DecoderModel, x: FloatValue, module: string): FloatV
     : rmsNorm(x, scale, rms_norm_eps, model.onProcessor);
 }
 
-/** The final norm of rows [rows, hidden]. */
+/** Applies the final norm to rows [rows, hidden]. */
 export function finalNorm(model: DecoderModel, hidden: FloatValue): FloatValue {
   return norm(model, hidden, "model.norm");
 }
 
-/** What makes logits of normed rows, [vocabulary, hidden]: a weight of its own, or that of the embeddings. */
+/** Returns the weight of logits, [vocabulary, hidden]: a separate one, or that of the embeddings. */
 export function headWeight(model: DecoderModel): FloatValue | FrozenMatrix {
   const name = headName(model.config);
   return model.frozen?.get(name) ?? weightOf(model, name);
@@ -194,7 +203,7 @@ function headName({ tie_word_embeddings: isTied }: ModelConfig): string {
   return isTied ? "model.embed_tokens.weight" : "lm_head.weight";
 }
 
-/** Logits [rows, vocabulary] of normed rows. */
+/** Returns logits [rows, vocabulary] of normed rows. */
 export function languageModelHead(model: DecoderModel, normed: FloatValue): FloatValue {
   const logits = multiply(model, normed, headName(model.config));
   const { final_logit_softcapping: cap } = model.config;

@@ -5,8 +5,8 @@ import type { DecoderInputs } from "./decoder.ts";
 import { routedLayers } from "./expert-choice.ts";
 
 /**
- * The inputs of a forward pass over whole sequences, padded to a length, under the names that a TokenBatch feeds; with `hasPrefix`, of one whose
- * sequences begin with the same tokens.
+ * Adds the inputs of a forward pass over whole sequences, padded to a length, under the names that a TokenBatch feeds.
+ * `hasPrefix`: the sequences begin with the same tokens.
  */
 export function decoderInputs(
   graph: Graph,

@@ -5,8 +5,8 @@ import { type DecoderModel, norm, projection } from "./decoder-blocks.ts";
 import { feedForward } from "./feed-forward.ts";
 
 /**
- * One decoder layer on rows [rows, hidden]. `attend` does the attention of normed rows, and returns rows
- * [rows, heads · head size]. With `select`, only the rows that it gives go on after that.
+ * Applies one decoder layer to rows [rows, hidden]. `attend` computes the attention of normed rows and returns rows
+ * [rows, heads · head size]. With `select`, only the rows that it picks continue after that.
  */
 export function decoderLayer(
   model: DecoderModel,

@@ -8,46 +8,55 @@ import { decoderLayer } from "./decoder-layer.ts";
 import { choiceAsTold } from "./expert-choice.ts";
 import { type PrefixRows, wholeAttention } from "./whole-attention.ts";
 
-/** What a forward pass reads: whole sequences, one after the other without padding. */
+/** The inputs of a forward pass: whole sequences, one after the other without padding. */
 export interface DecoderInputs {
   /** [rows]. */
   tokens: IntValue;
-  /** [rows]: where each token stands in its sequence. */
+  /** [rows]: each token's position in its sequence. */
   positions: IntValue;
-  /** Where the rows lie when sequences are padded to [batch, length], as attention wants them; those after the prefix, if there is one. */
+  /**
+   * The rows' places when sequences are padded to [batch, length] for attention. Only rows after the prefix, if there
+   * is one.
+   */
   layout: PaddedLayout;
-  /** The numbers of the rows that all sequences begin with, which come first, and those of the others. */
+  /** The numbers of the rows that all sequences begin with, which come first, and those of the other rows. */
   prefix?: PrefixRows | undefined;
-  /** The rows whose next token matters: only they go through the last feed-forward block and the heads. */
+  /** The rows whose next token matters. Only they pass through the last feed-forward block and the heads. */
   actions: IntValue;
-  /** Of each row and router of `routedLayers`, the expert of its tie as it was sampled; −1 where there is none. */
+  /** For each row and router of `routedLayers`, the expert of its tie during sampling; −1 without one. */
   ties?: IntValue | undefined;
 }
 
-/** How a forward pass is computed. */
+/** The options of a forward pass. */
 export interface DecoderOptions {
-  /** Layers, from the first, of which a backward pass keeps nothing but their inputs, and computes them again. Default 0. */
+  /**
+   * The number of layers, from the first, for which a backward pass keeps only the inputs and recomputes the layer.
+   * Default: 0.
+   */
   recomputed?: number;
   /** Default "kept". */
   attention?: AttentionForm;
 }
 
 /**
- * What a backward pass has of attention's weights: all of them, kept; none, as it makes those of a layer again, or those of a tile of
- * queries: sequences are then padded to whole tiles. `prefixed` and `prefixedAgain` are the first two where all sequences begin alike, and
- * what they begin with attends once.
+ * How a backward pass gets attention's weights.
+ * - `kept`: all weights are kept.
+ * - `again`: those of a layer are recomputed.
+ * - `tiled`: those of a tile of queries are recomputed. Sequences are padded to whole tiles.
+ * - `prefixed`, `prefixedAgain`: like the first two, for sequences with a common beginning, whose attention is computed
+ *   once.
  */
 export type AttentionForm = "kept" | "again" | "tiled" | "prefixed" | "prefixedAgain";
 
-/** Whether sequences are taken apart into what all begin with, and what is their own. */
+/** Whether the common beginning of sequences is separated from the rest. */
 export function hasPrefix(form: AttentionForm): boolean {
   return form === "prefixed" || form === "prefixedAgain";
 }
 
 /**
- * Final normed hidden states [actions, hidden] at the wanted rows alone. Of layers that are computed again, the first ones come
- * first: of the last ones a backward pass needs what they kept first, and then has it free. Where the layout's length is
- * `tiledLength`, attention goes tile by tile.
+ * Returns final normed hidden states [actions, hidden] only for the requested rows. The first layers are the recomputed
+ * ones, because a backward pass needs the last layers' kept values first and then releases them. If the layout's length
+ * is `tiledLength`, attention runs tile by tile.
  */
 export function decoderForward(
   decoder: DecoderModel,

@@ -4,13 +4,16 @@ import { largest, ranked } from "../../onnx/indexing.ts";
 import { columns } from "../../onnx/shaping.ts";
 import { expertsOf, type ModelConfig } from "../config/model-config.ts";
 
-/** An expert is chosen narrowly if it is likelier than the next one by less than this share. What rounding does is far less. */
+/**
+ * A choice is a near tie if the chosen expert is likelier than the next one by less than this share. Rounding makes a
+ * far smaller difference.
+ */
 const narrow = 1e-3;
 
-/** The experts of rows, by their probabilities [rows, experts]: [rows, count]. */
+/** Returns the experts of rows, from their probabilities [rows, experts]: [rows, count]. */
 export type ChooseExperts = (layer: number, probabilities: FloatValue, count: number) => IntValue;
 
-/** The layers whose routers may have ties, from the first: where all experts are chosen, there is nothing to choose. */
+/** Returns the layers, from the first, whose routers may have ties. If all experts are chosen, there are none. */
 export function routedLayers(config: ModelConfig): number[] {
   const all = Array.from({ length: config.num_hidden_layers }, (_, layer) => layer);
   return all.filter((layer) => {
@@ -19,12 +22,15 @@ export function routedLayers(config: ModelConfig): number[] {
   });
 }
 
-/** The output of a decoding graph that has a layer's ties. */
+/** Returns the name of a decoding graph's output with a layer's ties. */
 export function tiesName(layer: number): string {
   return `ties${layer}`;
 }
 
-/** Chooses the likeliest, and has the graph tell ties by `tiesName`: the expert of each row that has one, else −1, [rows, 1]. */
+/**
+ * Chooses the likeliest experts, and outputs ties under `tiesName`: the expert of each row with a tie, otherwise −1,
+ * [rows, 1].
+ */
 export function choiceTold(config: ModelConfig): ChooseExperts {
   const layers = routedLayers(config);
   return (layer, probabilities, count) => {
@@ -40,8 +46,8 @@ export function choiceTold(config: ModelConfig): ChooseExperts {
 }
 
 /**
- * Chooses the likeliest, and where it is close, as a sampler chose: `told` [rows, routed layers] has the experts of its
- * ties, else −1. `select` gives the rows that a layer works on.
+ * Chooses the likeliest experts, and in near ties those that the sampler chose. `told` [rows, routed layers] contains
+ * the experts of ties, otherwise −1. `select` picks the rows that a layer works on.
  */
 export function choiceAsTold(
   config: ModelConfig,

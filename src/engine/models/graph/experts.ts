@@ -9,9 +9,9 @@ import type { Experts } from "../config/model-config.ts";
 import { type DecoderModel, projection } from "./decoder-blocks.ts";
 
 /**
- * A mixture of experts (arXiv 1701.06538) on rows [rows, hidden]: each row goes through the experts that the router
- * finds likeliest, weighted by their probabilities. An expert computes the rows that chose it and no others; `block` is
- * its gated unit, under its module's name.
+ * Applies a mixture of experts (arXiv 1701.06538) to rows [rows, hidden]. Each row passes through the experts that the
+ * router considers likeliest, weighted by their probabilities. An expert computes only the rows that chose it. `block`
+ * applies its gated unit by its module's name.
  */
 export function mixtureOfExperts(
   model: DecoderModel,

@@ -8,7 +8,7 @@ import { mixtureOfExperts } from "./experts.ts";
 
 const gatedUnits = { silu: swiGlu, gelu: geGlu, gelu_pytorch_tanh: geGluTanh };
 
-/** The feed-forward block of a layer on normed rows [rows, hidden]. */
+/** Applies the feed-forward block of a layer to normed rows [rows, hidden]. */
 export function feedForward(model: DecoderModel, layer: number, normed: FloatValue): FloatValue {
   const experts = expertsOf(model.config, layer);
   if (!experts) return gatedBlock(model, `model.layers.${layer}.mlp`, normed);
@@ -17,7 +17,7 @@ export function feedForward(model: DecoderModel, layer: number, normed: FloatVal
   return reshape(mixtureOfExperts(model, layer, rows, experts, block), normed.shape);
 }
 
-/** A gated unit with its three linear maps, under a module's name (arXiv 2002.05202). */
+/** Applies a gated unit with its three linear maps under a module's name (arXiv 2002.05202). */
 function gatedBlock(model: DecoderModel, parent: string, x: FloatValue): FloatValue {
   const [gate, up] = projections(model, x, parent, ["gate_proj", "up_proj"]);
   const units = gatedUnits[model.config.hidden_act](gate!, up!);

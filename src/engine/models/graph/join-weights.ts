@@ -4,9 +4,9 @@ import type { Tensor } from "../weights/safetensors.ts";
 import { attentionModules, joinedName } from "./decoder-blocks.ts";
 
 /**
- * Weights with those of queries, keys and values one below the other, as `joinedName` names them: one product instead
- * of three is faster for small models. (One for both halves of a gated unit is not: they would have to be split.) A
- * bias that only some of them have is zero for the others.
+ * Joins the weights of queries, keys and values under `joinedName`. One product instead of three is faster for small
+ * models. (Joining both halves of a gated unit is not, because they would have to be split.) If only some of them have
+ * a bias, the others get zeros.
  */
 export function joinWeights(
   config: ModelConfig,
@@ -33,7 +33,7 @@ export function joinWeights(
   return joined;
 }
 
-/** Tensors one below the other. */
+/** Stacks tensors vertically. */
 function stacked(tensors: readonly Tensor[]): Tensor {
   const data = new Float32Array(tensors.reduce((total, tensor) => total + tensor.data.length, 0));
   let at = 0;

@@ -4,10 +4,10 @@ import { argMax, reduceMax, reduceSum, softmax } from "../../onnx/reductions.ts"
 import { reshape } from "../../onnx/shaping.ts";
 
 /**
- * What sampling asks of logits [batch, vocabulary], as outputs of the graph: `logits`; `likeliest` [batch], and its
- * probability in `certainties` [batch, 1]; and `weights` [batch, vocabulary], probabilities at the temperature T, for
- * the input `inverseTemperatures` [batch, 1] = 1 / T. Exponentials of a whole vocabulary cost less here than in
- * JavaScript. (A sum or a logarithm outside of a softmax would round differently for one row than for several.)
+ * Adds outputs for sampling from logits [batch, vocabulary]: `logits`; `likeliest` [batch] and its probability in
+ * `certainties` [batch, 1]; and `weights` [batch, vocabulary], probabilities at the temperature T, for the input
+ * `inverseTemperatures` [batch, 1] = 1 / T. Exponentials of a whole vocabulary cost less here than in JavaScript. A sum
+ * or a logarithm outside of a softmax would round differently for one row than for several.
  */
 export function nextTokenOutputs(logits: FloatValue): { weights: FloatValue } {
   const { graph } = logits;
@@ -20,7 +20,7 @@ export function nextTokenOutputs(logits: FloatValue): { weights: FloatValue } {
   return { weights };
 }
 
-/** Which of `nextTokenOutputs` have what is wanted of a row. */
+/** The outputs of `nextTokenOutputs` for each requested kind. */
 export const outputsFor = {
   choice: ["likeliest", "certainties"],
   logits: ["logits"],
@@ -28,15 +28,16 @@ export const outputsFor = {
   draw: ["weights"],
 } as const;
 
-/** Parts of a vocabulary of so many tokens, of equal length; the last may reach beyond it. */
+/** Splits a vocabulary into parts of equal length. The last may extend beyond it. */
 export function vocabularyParts(vocabulary: number): { count: number; length: number } {
   const length = 2 ** Math.ceil(Math.log2(Math.sqrt(vocabulary)));
   return { count: Math.ceil(vocabulary / length), length };
 }
 
 /**
- * The same for a card, from which a whole vocabulary takes long to fetch: with `peaks` [batch, 1], the largest weights, and
- * `sums` [batch, parts] of the weights in each of `vocabularyParts`. They tell in which part a draw falls.
+ * Adds such outputs for a card, from which fetching a whole vocabulary takes long. Also outputs `peaks` [batch, 1], the
+ * largest weights, and `sums` [batch, parts] of the weights in each of `vocabularyParts`. They determine the part that
+ * a draw falls into.
  */
 export function cardNextTokenOutputs(logits: FloatValue, vocabulary: number): void {
   const { graph } = logits;
@@ -50,8 +51,8 @@ export function cardNextTokenOutputs(logits: FloatValue, vocabulary: number): vo
 }
 
 /**
- * The same where outputs lie in memory of the caller's: `logits` and `probabilities` [batch, vocabulary]. Finding the
- * likeliest costs less in JavaScript; other temperatures than 1 are the business of `createTemperedWeights`.
+ * Adds such outputs for memory of the caller's: `logits` and `probabilities` [batch, vocabulary]. Finding the likeliest
+ * costs less in JavaScript. `createTemperedWeights` handles temperatures other than 1.
  */
 export function boundNextTokenOutputs(logits: FloatValue): void {
   const { graph } = logits;

@@ -19,7 +19,7 @@ export interface HeadInputs extends LayerKeyValues {
   queries: FloatValue;
 }
 
-/** What attention works on, head by head, from normed rows [batch · length, hidden] at positions [batch, length]. */
+/** Returns the inputs of attention by head, from normed rows [batch · length, hidden] at positions [batch, length]. */
 export function headInputs(
   model: DecoderModel,
   layer: number,
@@ -44,9 +44,10 @@ export function headInputs(
 }
 
 /**
- * Attention of new tokens to remembered positions and to each other: rows [batch · length, heads · head size], with keys and
- * values that have the new ones at their places [batch, kv heads, length, 3] (row, head, position). Where these two are bound to the memory of
- * the remembered ones, only the new ones are written. The mask [batch, 1, length, capacity] is added to the scores.
+ * Computes attention of new tokens to cached positions and to each other. Returns rows [batch · length, heads · head
+ * size], and keys and values with the new ones at their places [batch, kv heads, length, 3] (row, head, position). If
+ * these two are bound to the memory of the cached ones, only the new ones are written. The mask [batch, 1, length,
+ * capacity] is added to the scores.
  */
 export function rememberAndAttend(
   { queries, ...fresh }: HeadInputs,

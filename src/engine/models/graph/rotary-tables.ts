@@ -3,12 +3,12 @@ import type { RotaryTables } from "../../onnx/rotary-embedding.ts";
 import { contextLength, type ModelConfig, rotatedSize } from "../config/model-config.ts";
 import { type RotaryScaling, rotaryFrequencies } from "../config/rotary-scaling.ts";
 
-/** The rotations of a layer; undefined if it has none. */
+/** Returns the rotations of a layer; undefined if it has none. */
 export type LayerRotations = (layer: number) => RotaryTables | undefined;
 
 /**
- * Cosines and sines of all positions, in float32 at each step, as `transformers` computes them; times a factor. They
- * are made when a layer first asks for them.
+ * Returns cosines and sines of all positions, multiplied by a factor. Computed in float32 at each step like in
+ * `transformers`. The tables are created when a layer first needs them.
  */
 export function rotaryTables(graph: Graph, config: ModelConfig, factor = 1): LayerRotations {
   const made = new Map<boolean, RotaryTables>();

@@ -10,7 +10,7 @@ import { tiledAttention, tiledLength } from "../../onnx/tiled-attention.ts";
 import { type ModelConfig, scoreScale } from "../config/model-config.ts";
 import type { AttentionInputs } from "./decoder-blocks.ts";
 
-/** The numbers of the rows that all sequences begin with, which come first, and those of the others. */
+/** The numbers of the rows that all sequences begin with, which come first, and those of the other rows. */
 export interface PrefixRows {
   /** [prefix]. */
   rows: IntValue;
@@ -18,12 +18,13 @@ export interface PrefixRows {
   own: IntValue;
 }
 
-/** Attention of rows to rows of their sequences, by layers' windows. */
+/** Attention of rows to rows of their sequences, within a layer's window. */
 export type Attention = (inputs: AttentionInputs, window: number | undefined) => FloatValue;
 
 /**
- * Attention over whole sequences, of rows that lie one after the other. Where the layout's length is `tiledLength`, it goes tile by tile; after a
- * prefix, where there is one; `onProcessor` says whether it may use the runtime's own operator for the CPU.
+ * Returns attention over whole sequences, whose rows follow each other. If the layout's length is `tiledLength`, it
+ * runs tile by tile. If there is a prefix, it runs after that. `onProcessor`: it may use the runtime's own CPU
+ * operator.
  */
 export function wholeAttention(
   config: ModelConfig,
@@ -52,12 +53,18 @@ export function wholeAttention(
   );
 }
 
-/** Whether the runtime's own operator for the CPU takes a model's heads: scores without a cap, heads of a multiple of 8. */
+/**
+ * Whether the runtime's own CPU operator supports a model's heads: scores without a cap, and a head size that is a
+ * multiple of 8.
+ */
 export function suitsOperator({ attn_logit_softcapping: cap, head_dim: size }: ModelConfig): boolean {
   return cap === null && size % headSizeStep === 0;
 }
 
-/** Attention where all sequences begin with a prefix: it by itself, and what comes after it to both. For the CPU, and scores without a cap. */
+/**
+ * Returns attention for sequences with a common prefix. The prefix attends to itself, and the rest to both. For the
+ * CPU, and scores without a cap.
+ */
 function attentionAfter(config: ModelConfig, layout: PaddedLayout, { rows, own }: PrefixRows): Attention {
   const { num_attention_heads: heads, num_key_value_heads: groups, head_dim: size } = config;
   const { graph, shape } = layout.index;
@@ -88,7 +95,7 @@ function attentionAfter(config: ModelConfig, layout: PaddedLayout, { rows, own }
   };
 }
 
-/** What is made for each window, once. */
+/** Caches a value per window. */
 function remembered(make: (window: number | undefined) => FloatValue): typeof make {
   const made = new Map<number | undefined, FloatValue>();
   return (window) => {
@@ -98,7 +105,10 @@ function remembered(make: (window: number | undefined) => FloatValue): typeof ma
   };
 }
 
-/** Attention of queries [batch, kv heads, group · length, head size] to keys and values [batch, kv heads, length, head size], for rows. */
+/**
+ * Computes attention of queries [batch, kv heads, group · length, head size] to keys and values [batch, kv heads,
+ * length, head size]. Returns rows.
+ */
 function byHeads(
   config: ModelConfig,
   layout: PaddedLayout,

@@ -11,18 +11,18 @@ import { isAdapterFolder, openPolicyWeights } from "../weights/policy-weights.ts
 
 const dtypeNames: Readonly<Record<FloatType, string>> = { F32: "float32", F16: "float16", BF16: "bfloat16" };
 
-/** How a policy is exported. */
+/** The options of an export. */
 export interface ExportOptions {
   dtype: FloatType;
-  /** Of an adapter: write the base model with the adapter inside, rather than the adapter. */
+  /** For an adapter: writes the merged model instead of the adapter. */
   merge: boolean;
-  /** The folder of an adapter's base model; by default the one that its configuration names. */
+  /** The folder of an adapter's base model. Default: the one that its configuration names. */
   base?: string;
 }
 
 /**
- * Writes the policy in `folder` into a GGUF file (a target that ends in .gguf), or a folder of Hugging Face's files:
- * the model, or, of an adapter that is not merged, PEFT's files. Throws what the formats throw.
+ * Exports the policy in `folder` to a GGUF file (if the target ends in .gguf) or to a folder in Hugging Face's format.
+ * The folder contains the model, or PEFT's files for an adapter that is not merged. Throws the formats' errors.
  */
 export async function exportModel(folder: string, target: string, options: ExportOptions): Promise<void> {
   const asGguf = target.endsWith(".gguf");

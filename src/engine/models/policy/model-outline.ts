@@ -13,8 +13,8 @@ import { modelHere } from "./known-models.ts";
 const matrixTypes = { F32: "float32", F16: "float16", BF16: "bfloat16" } as const;
 
 /**
- * What `importModel` would write of `source`, as far as training's memory depends on it; reads no weights. Undefined for what would have to be downloaded, or isn't there.
- * Throws what the formats throw.
+ * Describes the model that `importModel` would write, as far as the memory of training depends on it. Does not read
+ * weights. Returns undefined if `source` must be downloaded first, or does not exist. Throws the formats' errors.
  */
 export async function modelOutline(
   source: string,

@@ -22,8 +22,8 @@ import { type ModelText, readModelText } from "./model-text.ts";
 import { stopTokenIds, writeStopTokens } from "./stop-tokens.ts";
 
 /**
- * What policies of a model in Hugging Face's formats share, whoever samples from it: its configuration (model, chatTemplate,
- * templateVariables, templateDate, stopTokens, tokenizer, architecture), version 0, and framing.
+ * The parts shared by policies of models in Hugging Face's format, regardless of the sampler: configuration (model,
+ * chatTemplate, templateVariables, templateDate, stopTokens, tokenizer, architecture), version 0, and framing.
  */
 export const modelPolicy = {
   async initialize(folder: string, config: JsonObject, seed: number): Promise<void> {
@@ -37,7 +37,7 @@ export const modelPolicy = {
     await writeStopTokens(folder, texts(stopTokens));
   },
 
-  /** What is wrong with how a configuration says which model it is. */
+  /** Returns the problems of the configuration's choice of a model. */
   check: modelProblems,
 
   traits: ({ model, quantization }: JsonObject): PolicyTraits => {
@@ -74,7 +74,7 @@ export const modelPolicy = {
   },
 };
 
-/** What is wrong with how a configuration says which model it is. */
+/** Returns the problems of the configuration's choice of a model. */
 function modelProblems(config: JsonObject): ConfigurationProblem[] {
   const { model, tokenizer, architecture } = config;
   const problem = quantizationProblem(config) ?? keyValuesProblem(config);
@@ -94,7 +94,7 @@ function modelProblems(config: JsonObject): ConfigurationProblem[] {
   return [{ key: "model", reason: `is ${model}, which is not the name of a known model`, help }];
 }
 
-/** What is wrong with keeping the model's matrices in few bits. */
+/** Returns the problem of quantizing the model's matrices, if any. */
 function quantizationProblem(config: JsonObject): ConfigurationProblem | undefined {
   const { quantization, activations, model } = config;
   if (quantization === undefined) {
@@ -114,12 +114,12 @@ function quantizationProblem(config: JsonObject): ConfigurationProblem | undefin
   return { key, reason: `is ${quantization}, which on the CPU is for float32`, help };
 }
 
-/** What is wrong with keeping keys and values in 8 bits. */
+/** Returns the problem of keeping keys and values in 8 bits, if any. */
 function keyValuesProblem(config: JsonObject): ConfigurationProblem | undefined {
   return config.keyValues === "int8" ? elsewhereProblem(config, "keyValues") : undefined;
 }
 
-/** What is wrong with a setting that is for float32 on the CPU. */
+/** Returns the problem of a setting that requires float32 on the CPU, if any. */
 function elsewhereProblem(config: JsonObject, key: string): ConfigurationProblem | undefined {
   const { device = "cpu", precision = "float32" } = config;
   if (device === "cpu" && precision === "float32") return undefined;
@@ -127,7 +127,7 @@ function elsewhereProblem(config: JsonObject, key: string): ConfigurationProblem
   return { key, reason: `is ${config[key]}, which is for float32 on the CPU`, help };
 }
 
-/** What is wrong with the shape of a model with random weights: heads that don't divide, say. */
+/** Returns the problems of the shape of a model with random weights, such as heads that don't divide. */
 function shapeProblems(architecture: JsonObject): ConfigurationProblem[] {
   try {
     parseModelConfig(JSON.stringify({ model_type: "llama", vocab_size: 1, ...architecture }), "architecture");
@@ -138,10 +138,10 @@ function shapeProblems(architecture: JsonObject): ConfigurationProblem[] {
   }
 }
 
-/** A list of texts in a configuration that its schema holds; none if it is absent. */
+/** Returns a list of texts in a validated configuration; none if it is absent. */
 const texts = (list: unknown) => Object.values(list ?? []).map(String);
 
-/** What a configuration says to the model's chat template beside messages and tools. */
+/** Returns a configuration's settings for the model's chat template. */
 export function templateSettings({ templateVariables, templateDate }: JsonObject): TemplateSettings {
   return defined({
     variables: isObject(templateVariables) ? templateVariables : undefined,
@@ -149,14 +149,14 @@ export function templateSettings({ templateVariables, templateDate }: JsonObject
   });
 }
 
-/** A version's chat template has its settings in it: all that render it say the same. */
+/** Writes the settings into a version's chat template, so that everyone renders the same text. */
 async function writeFixedTemplate(folder: string, settings: TemplateSettings): Promise<void> {
   if (Object.keys(settings).length === 0) return;
   const { chatTemplate } = await loadTokenizer(folder, undefined, settings);
   await persistently(() => writeFile(join(folder, "chat_template.jinja"), chatTemplate));
 }
 
-/** A version has its chat template beside its tokenizer. */
+/** Reads a model's text settings. A version has its chat template next to its tokenizer. */
 async function modelText(config: JsonObject, folder: string | undefined): Promise<ModelText | undefined> {
   const { model, tokenizer, chatTemplate, architecture } = config;
   const settings = templateSettings(config);
@@ -167,7 +167,7 @@ async function modelText(config: JsonObject, folder: string | undefined): Promis
   return { tokenizer: await loadTokenizer(String(tokenizer), template, settings), contextLength };
 }
 
-/** The config.json of a model with random weights. */
+/** Returns the config.json of a model with random weights. */
 function randomModelShape({ architecture }: JsonObject, vocabularySize: number): string {
   return JSON.stringify({ model_type: "llama", ...Object(architecture), vocab_size: vocabularySize });
 }

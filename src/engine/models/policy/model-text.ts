@@ -11,17 +11,17 @@ import { readGgufHeader } from "../weights/gguf/header.ts";
 import { writeTokenizerFiles } from "../weights/gguf/tokenizer-files.ts";
 import { modelHere } from "./known-models.ts";
 
-/** What of a model says how it reads text. */
+/** The parts of a model that define how it reads text. */
 export interface ModelText {
   tokenizer: Tokenizer;
-  /** Tokens that it can hold at once. */
+  /** Most tokens of its context. */
   contextLength: number;
 }
 
 /**
- * Reads a model's tokenizer and configuration, and none of its weights. `source` is what `importModel` takes;
- * `template`, a file, goes before the tokenizer's own chat template, which is told `settings`. Undefined for what would have to be downloaded, or
- * isn't there. Throws what the formats throw.
+ * Reads a model's tokenizer and configuration without its weights. `source` is the same as for `importModel`.
+ * `template`, a file, overrides the tokenizer's own chat template, and `settings` apply to it. Returns undefined if the
+ * model must be downloaded first, or does not exist. Throws the formats' errors.
  */
 export async function readModelText(
   source: string,

@@ -5,7 +5,7 @@ import { persistently } from "../../../base/files/persistently.ts";
 import { loadTokenizer, type Tokenizer } from "../../tokens/tokenizer.ts";
 import { oneOrList } from "../config/model-config-file.ts";
 
-/** The ids of tokens by their texts. Throws STOP_TOKEN_UNKNOWN for a text that is no token. */
+/** Returns the ids of tokens by their texts. Throws STOP_TOKEN_UNKNOWN for a text that is not a token. */
 export function stopTokenIds({ idOf }: Pick<Tokenizer, "idOf">, texts: readonly string[]): number[] {
   return texts.map((token) => {
     const id = idOf(token);
@@ -15,9 +15,9 @@ export function stopTokenIds({ idOf }: Pick<Tokenizer, "idOf">, texts: readonly 
 }
 
 /**
- * Writes all tokens that end an action of the policy in a folder into its generation_config.json, where transformers
- * looks for them: those that its files and its chat template name, and `added` ones, by their texts. Throws
- * STOP_TOKEN_UNKNOWN for a text that is no token, and what `loadTokenizer` throws.
+ * Writes all tokens that end an action of a policy into its generation_config.json, where transformers reads them:
+ * those of its files and its chat template, and `added` ones by their texts. Throws STOP_TOKEN_UNKNOWN for a text that
+ * is not a token, and the errors of `loadTokenizer`.
  */
 export async function writeStopTokens(folder: string, added: readonly string[]): Promise<void> {
   const tokenizer = await loadTokenizer(folder);

@@ -1,15 +1,15 @@
-/** What an adapter_config.json says of a LoRA adapter (arXiv 2106.09685). */
+/** The contents of a LoRA adapter's adapter_config.json (arXiv 2106.09685). */
 export interface AdapterConfig {
   rank: number;
   /** B A x is multiplied by alpha / rank. */
   alpha: number;
-  /** What the names of the adapted modules end with, such as q_proj. */
+  /** The ends of the adapted modules' names, such as q_proj. */
   targets: readonly string[];
-  /** Where the weights are that the adapter changes: a folder or a name, as PEFT keeps it. */
+  /** The folder or name of the base weights, as in PEFT. */
   base: string;
 }
 
-/** Keys that may hold anything: none changes what a trained adapter computes, or they are read. */
+/** Keys whose values are ignored. They are either read, or don't affect the computation of a trained adapter. */
 const free = new Set([
   "peft_type",
   "r",
@@ -30,8 +30,8 @@ const free = new Set([
 ]);
 
 /**
- * Values of `init_lora_weights` that leave the base as it is. PEFT's others (PiSSA, OLoRA, CorDA, LoftQ, LoRA-GA) subtract
- * the first B A from the base, so that their adapter changes another model than the one it names.
+ * Values of `init_lora_weights` that leave the base unchanged. PEFT's others (PiSSA, OLoRA, CorDA, LoftQ, LoRA-GA)
+ * subtract the initial B A from the base, so that their adapter belongs to another model than the one it names.
  */
 const additiveStarts: ReadonlySet<unknown> = new Set([
   undefined,
@@ -43,7 +43,9 @@ const additiveStarts: ReadonlySet<unknown> = new Set([
   "orthogonal",
 ]);
 
-/** Reads an adapter_config.json; gives a text, the reason, for what is refused. Targets are those it names. */
+/**
+ * Parses an adapter_config.json. Returns the reason as a text if it is not supported. Targets are those that it names.
+ */
 export function parseAdapterConfig(text: string): AdapterConfig | string {
   let json: unknown;
   try {
@@ -78,7 +80,7 @@ export function parseAdapterConfig(text: string): AdapterConfig | string {
   };
 }
 
-/** The adapter_config.json of a LoRA adapter for PEFT. */
+/** Returns the adapter_config.json of a LoRA adapter for PEFT. */
 export function adapterConfigJson({ rank, alpha, targets, base }: AdapterConfig): string {
   const json = {
     peft_type: "LORA",
@@ -99,7 +101,7 @@ export function adapterConfigJson({ rank, alpha, targets, base }: AdapterConfig)
   return `${JSON.stringify(json, null, 2)}\n`;
 }
 
-/** Whether a value leaves its feature off, also that of a key that a later PEFT adds. */
+/** Whether a value leaves its feature off, even for keys of later PEFT releases. */
 function isNeutral(value: unknown): boolean {
   if (typeof value === "object" && value !== null) return Object.keys(value).length === 0;
   return !value || value === "none";

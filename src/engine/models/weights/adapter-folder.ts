@@ -10,19 +10,21 @@ import { readSafetensors, type Tensor, writeSafetensors } from "./safetensors.ts
 export interface Adapter {
   config: AdapterConfig;
   /**
-   * A [rank, in] and B [out, rank] of each adapted module, named as PEFT does without its prefix:
+   * A [rank, in] and B [out, rank] of each adapted module, by PEFT's names without their prefix:
    * `model.layers.0.self_attn.q_proj.lora_A.weight`.
    */
   tensors: Map<string, Tensor>;
 }
 
-/** The files of an adapter, as PEFT names them. */
+/** The files of an adapter, by PEFT's names. */
 export const adapterConfigFile = "adapter_config.json";
 export const adapterWeightsFile = "adapter_model.safetensors";
 
 const prefix = "base_model.model.";
 
-/** Reads a LoRA adapter in PEFT's format. Throws ADAPTER_INVALID for other kinds, naming the key or the tensor. */
+/**
+ * Reads a LoRA adapter in PEFT's format. Throws ADAPTER_INVALID, which names the key or the tensor, for other kinds.
+ */
 export async function readAdapter(folder: string): Promise<Adapter> {
   const read = () => readFile(join(folder, adapterConfigFile), "utf8");
   const text = await persistently(read).catch((cause: unknown) => {
@@ -43,7 +45,7 @@ export async function readAdapter(folder: string): Promise<Adapter> {
   return { config: { ...settings, targets: targetsOf(tensors) }, tensors };
 }
 
-/** Writes a LoRA adapter as PEFT reads it; the matrices last: a folder that has them is whole. */
+/** Writes a LoRA adapter in PEFT's format. The matrices come last, so that a folder with them is complete. */
 export async function writeAdapter(
   folder: string,
   config: AdapterConfig,
@@ -58,7 +60,7 @@ export async function writeAdapter(
   await writeSafetensors(join(folder, adapterWeightsFile), named);
 }
 
-/** What the adapted modules' names end with. */
+/** Returns the ends of the adapted modules' names. */
 function targetsOf(tensors: ReadonlyMap<string, Tensor>): string[] {
   return [...new Set([...tensors.keys()].map((name) => name.split(".").at(-3)!))].sort();
 }

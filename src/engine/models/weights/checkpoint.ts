@@ -18,21 +18,21 @@ import { dequantizeMatrix, type HeldMatrix } from "./quantize.ts";
 import { isQuantizedPart, type MatrixParts, quantizedTensors, takeQuantized } from "./quantized-tensors.ts";
 import { type ByteTensor, isBytes, type LazyTensor, type Tensor, writeSafetensors } from "./safetensors.ts";
 
-/** The weights of a model's folder: floats, each read when its turn comes, and matrices that are quantized, by their names. */
+/** The weights of a model's folder by name: floats, which are loaded one by one, and quantized matrices. */
 export interface ModelWeights {
   tensors: Map<string, LazyTensor>;
   quantized: Map<string, HeldMatrix>;
 }
 
 /**
- * Reads the weights of a model's folder, widened to float32: model.safetensors, or the shards that
- * model.safetensors.index.json names. Throws CHECKPOINT_INVALID or SAFETENSORS_INVALID, which name file and tensor.
+ * Reads the weights of a model's folder, widened to float32, from model.safetensors or from the shards that
+ * model.safetensors.index.json lists. Throws CHECKPOINT_INVALID or SAFETENSORS_INVALID, which name file and tensor.
  */
 export async function readWeights(folder: string): Promise<Map<string, Tensor>> {
   return loadAll(await openWeights(folder));
 }
 
-/** The same, each read when its turn comes. */
+/** Opens the weights of a model's folder for loading one by one. */
 export async function openWeights(folder: string): Promise<Map<string, LazyTensor>> {
   const places = await locateTensors(folder);
   const matrices = takeQuantized(places);
@@ -44,7 +44,7 @@ export async function openWeights(folder: string): Promise<Map<string, LazyTenso
   return weights;
 }
 
-/** The same, with quantized matrices as they are, in memory. */
+/** Opens the weights of a model's folder. Reads quantized matrices unchanged into memory. */
 export async function openModelWeights(folder: string): Promise<ModelWeights> {
   const places = await locateTensors(folder);
   const quantized = new Map<string, HeldMatrix>();
@@ -53,7 +53,7 @@ export async function openModelWeights(folder: string): Promise<ModelWeights> {
   return { tensors: onlyFloats(folder, places), quantized };
 }
 
-/** Those that are not quantized, nor frozen elsewhere, alone. */
+/** Reads only the weights that are neither quantized nor frozen elsewhere. */
 export async function readPlainWeights(
   folder: string,
   isElsewhere: (name: string) => boolean,
@@ -92,8 +92,8 @@ async function readMatrix(
 type WrittenTensor = Tensor | ByteTensor | LazyTensor;
 
 /**
- * Writes weights into a folder: model.safetensors, or, above `shardBytes` (5 GB), shards of at most that size (a
- * larger tensor has one of its own) and their index. Equal weights give equal files.
+ * Writes weights into a folder: model.safetensors, or, above `shardBytes` (5 GB), shards of at most that size and their
+ * index. A larger tensor has its own shard. Equal weights give equal files.
  */
 export async function writeWeights(
   folder: string,
@@ -122,7 +122,7 @@ export async function writeWeights(
   await persistently(() => writeWhole(join(folder, indexFile), `${JSON.stringify(index, null, 2)}\n`));
 }
 
-/** Writes floats and quantized matrices into a folder, as `writeWeights` does; floats as `dtype`. */
+/** Writes floats (as `dtype`) and quantized matrices into a folder like `writeWeights`. */
 export async function writeModelWeights(
   folder: string,
   { tensors, quantized }: ModelWeights,
@@ -152,7 +152,7 @@ function splitIntoShards(
   return shards;
 }
 
-/** Bytes of a tensor in a file where a float has `width`. */
+/** Returns the bytes of a tensor in a file whose floats have `width` bytes. */
 function bytesOf(tensor: WrittenTensor, width: number): number {
   return elementCount(tensor.shape) * (isBytes(tensor) ? 1 : width);
 }

@@ -2,10 +2,10 @@ import { randomUUID } from "node:crypto";
 import { type FileHandle, open, rename, rm } from "node:fs/promises";
 import { persistently } from "../../../base/files/persistently.ts";
 
-/** Largest piece of one system call: a read or write of 2 GiB and more is refused. */
+/** Most bytes per system call. The system rejects reads and writes of 2 GiB and more. */
 const piece = 2 ** 26;
 
-/** Fills `bytes` with what stands at `position` of a file. Gives false if the file ends before. */
+/** Fills `bytes` from `position` of a file. Returns false if the file ends before. */
 export async function readFully(file: FileHandle, bytes: Uint8Array, position: number): Promise<boolean> {
   for (let done = 0; done < bytes.length; ) {
     const wanted = Math.min(piece, bytes.length - done);
@@ -16,7 +16,7 @@ export async function readFully(file: FileHandle, bytes: Uint8Array, position: n
   return true;
 }
 
-/** Writes all of `bytes` where the file's position is. */
+/** Writes all of `bytes` at the file's current position. */
 export async function writeFully(file: FileHandle, bytes: Uint8Array): Promise<void> {
   for (let done = 0; done < bytes.length; ) {
     const { bytesWritten } = await file.write(bytes, done, Math.min(piece, bytes.length - done));
@@ -25,8 +25,8 @@ export async function writeFully(file: FileHandle, bytes: Uint8Array): Promise<v
 }
 
 /**
- * Makes a file whole or not at all: `fill` writes into a temporary one, which is flushed and takes its name. Where the disk fails, `fill`
- * starts over with another one.
+ * Writes a file atomically. `fill` writes into a temporary file, which is flushed and renamed. After a disk error,
+ * `fill` starts over with another file.
  */
 export function writeWholeFile(path: string, fill: (file: FileHandle) => Promise<void>): Promise<void> {
   return persistently(() => writeNow(path, fill));
@@ -44,7 +44,7 @@ async function writeNow(path: string, fill: (file: FileHandle) => Promise<void>)
     }
     await rename(temporary, path);
   } catch (error) {
-    await persistently(() => rm(temporary, { force: true })).catch(() => {}); // the first error says more
+    await persistently(() => rm(temporary, { force: true })).catch(() => {}); // the first error is more informative
     throw error;
   }
 }

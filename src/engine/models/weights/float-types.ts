@@ -1,7 +1,7 @@
-/** The types that weights are stored as, by safetensors' names. */
+/** The stored types of weights, by safetensors' names. */
 export type FloatType = "F32" | "F16" | "BF16";
 
-/** Bytes of one number. */
+/** Bytes per number. */
 export const floatBytes: Readonly<Record<FloatType, number>> = { F32: 4, F16: 2, BF16: 2 };
 
 /** Whether a text names a float type. */
@@ -20,8 +20,8 @@ export const halfValues: Float32Array = Float32Array.from({ length: 2 ** 16 }, (
 });
 
 /**
- * Float32 numbers of which the bytes in `type` are at the end of `data`'s own memory (little-endian): widens them in
- * place, front to back, so that no second copy is needed.
+ * Widens numbers in place from front to back, so that no second copy is needed. `data`'s own memory ends with the
+ * numbers' bytes in `type` (little-endian).
  */
 export function widenInPlace(data: Float32Array, type: FloatType): void {
   if (type === "F32") return;
@@ -34,7 +34,7 @@ export function widenInPlace(data: Float32Array, type: FloatType): void {
   for (let i = 0; i < data.length; i++) bits[i] = narrow[i]! << 16;
 }
 
-/** The bytes of float32 numbers in `type`, little-endian, rounded to nearest even. Those of F32 are not copied. */
+/** Converts float32 numbers to bytes of `type`, little-endian, rounded to nearest even. F32 is not copied. */
 export function floatsToBytes(data: Float32Array, type: FloatType): Uint8Array {
   if (type === "F32") return new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
   const round = type === "F16" ? halfBits : brainBits;
@@ -45,7 +45,7 @@ export function floatsToBytes(data: Float32Array, type: FloatType): Uint8Array {
 }
 
 function brainBits(bits: number): number {
-  if ((bits & 0x7fffffff) > 0x7f800000) return (bits >>> 16) | 0x40; // a NaN stays one
+  if ((bits & 0x7fffffff) > 0x7f800000) return (bits >>> 16) | 0x40; // NaN stays NaN
   return (bits + 0x7fff + ((bits >>> 16) & 1)) >>> 16;
 }
 
@@ -55,6 +55,6 @@ function halfBits(bits: number, value: number): number {
   if (size > 0x7f800000) return sign | 0x7e00;
   if (size >= 0x47800000) return sign | 0x7c00;
   if (size >= 0x38800000) return sign | ((size - 0x38000000 + 0xfff + ((size >>> 13) & 1)) >>> 13);
-  // Below 2⁻¹⁴ float16 has steps of 2⁻²⁴; adding 2⁵² to their number rounds it, to even at a tie.
+  // Below 2⁻¹⁴ float16 has steps of 2⁻²⁴. Adding 2⁵² to the number of steps rounds it, ties to even.
   return sign | (Math.abs(value) * 2 ** 24 + 2 ** 52 - 2 ** 52);
 }

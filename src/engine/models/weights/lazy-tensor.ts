@@ -1,11 +1,11 @@
 import { type LazyTensor, loaded, type Tensor } from "./safetensors.ts";
 
-/** What a tensor becomes when it is loaded. */
+/** Applies a change to a tensor once it is loaded. */
 export function lazily(tensor: Tensor | LazyTensor, change: (tensor: Tensor) => Tensor): LazyTensor {
   return { shape: tensor.shape, load: async () => change(await loaded(tensor)) };
 }
 
-/** All of some tensors, in memory. */
+/** Loads tensors into memory. */
 export async function loadAll(
   tensors: ReadonlyMap<string, Tensor | LazyTensor>,
 ): Promise<Map<string, Tensor>> {

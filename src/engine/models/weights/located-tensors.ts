@@ -11,7 +11,7 @@ import { invalidSafetensors, readSafetensorsHeader, type StoredTensor } from "./
 export const wholeFile = "model.safetensors";
 export const indexFile = "model.safetensors.index.json";
 
-/** Whether a file of a model's folder holds weights, or says which files do. */
+/** Whether a file of a model's folder contains weights, or lists the files that do. */
 export function isWeightsFile(name: string): boolean {
   return /^model(-\d+-of-\d+)?\.safetensors$/.test(name) || name === indexFile;
 }
@@ -23,8 +23,8 @@ export interface PlacedTensor extends StoredTensor {
 }
 
 /**
- * Where the tensors of a model's folder are, in model.safetensors or the shards that its index names, but for those that are not
- * wanted. Throws CHECKPOINT_INVALID or SAFETENSORS_INVALID.
+ * Finds the requested tensors of a model's folder, in model.safetensors or in the shards that its index lists. Throws
+ * CHECKPOINT_INVALID or SAFETENSORS_INVALID.
  */
 export async function locateTensors(
   folder: string,
@@ -71,7 +71,7 @@ async function placesNow(
   }
 }
 
-/** Reads a tensor of floats, widened to float32. Throws SAFETENSORS_INVALID if its file has been cut or is gone. */
+/** Reads a tensor of floats, widened to float32. Throws SAFETENSORS_INVALID if its file is truncated or missing. */
 export async function readPlacedFloats({
   path,
   name,
@@ -80,7 +80,7 @@ export async function readPlacedFloats({
   return persistently(() => reading(path, name, (file) => readFloats(path, file, name, stored)));
 }
 
-/** Reads the bytes of a tensor. Throws SAFETENSORS_INVALID if its file has been cut or is gone. */
+/** Reads the bytes of a tensor. Throws SAFETENSORS_INVALID if its file is truncated or missing. */
 export async function readPlacedBytes({ path, name, ...stored }: PlacedTensor): Promise<ByteTensor> {
   return persistently(() => reading(path, name, (file) => readBytes(path, file, name, stored)));
 }
@@ -120,7 +120,7 @@ async function readIndex(folder: string): Promise<Map<string, string>> {
   );
 }
 
-/** The error CHECKPOINT_INVALID. */
+/** Returns the error CHECKPOINT_INVALID. */
 export function invalidCheckpoint(folder: string, reason: string, cause?: unknown): EverturnError {
   return new EverturnError("CHECKPOINT_INVALID", { folder, reason }, { cause });
 }

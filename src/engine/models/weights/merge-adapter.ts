@@ -4,8 +4,8 @@ import { lazily } from "./lazy-tensor.ts";
 import type { LazyTensor, Tensor } from "./safetensors.ts";
 
 /**
- * Weights with an adapter inside, as they are loaded: W + alpha / rank · B A for each adapted module. The others are
- * those of `weights`. Throws MODEL_WEIGHTS_MISMATCH if they lack an adapted one.
+ * Merges an adapter into weights as they are loaded: W + alpha / rank · B A for each adapted module. Other weights stay
+ * unchanged. Throws MODEL_WEIGHTS_MISMATCH if an adapted weight is missing.
  */
 export function mergeAdapter<Weight extends Tensor | LazyTensor>(
   weights: ReadonlyMap<string, Weight>,
@@ -32,7 +32,7 @@ export function mergeAdapter<Weight extends Tensor | LazyTensor>(
   return merged;
 }
 
-/** weight + scale · B A. */
+/** Returns weight + scale · B A. */
 function addProduct(weight: Tensor, b: Tensor, a: Tensor, scale: number): Tensor {
   const [rank, columns] = [a.shape[0]!, a.shape[1]!];
   const data = new Float32Array(weight.data.length);

@@ -4,7 +4,7 @@ import type { FloatValue, Graph } from "../../onnx/graph.ts";
 import { families } from "../config/families.ts";
 import { expertsOf, type ModelConfig } from "../config/model-config.ts";
 
-/** Shapes of all weights by Hugging Face's names; matrices are [out, in]. */
+/** Returns the shapes of all weights by Hugging Face's names. Matrices are [out, in]. */
 export function modelWeightShapes(config: ModelConfig): Map<string, number[]> {
   const { hidden_size: hidden, intermediate_size: inner, vocab_size: vocabulary, head_dim: size } = config;
   const { biases, queryKeyNorm, normsAfter, fused } = families[config.model_type];
@@ -58,27 +58,27 @@ export function modelWeightShapes(config: ModelConfig): Map<string, number[]> {
   return shapes;
 }
 
-/** Bytes of all weights as float32. */
+/** Returns the bytes of all weights as float32. */
 export function modelWeightBytes(config: ModelConfig): number {
   const counts = [...modelWeightShapes(config).values()].map(elementCount);
   return counts.reduce((total, count) => total + count, 0) * Float32Array.BYTES_PER_ELEMENT;
 }
 
-/** The module that a family has instead of several, by one of these; undefined where it has each. */
+/** Returns the module that a family has in place of several, by the name of one of them; undefined if it has each. */
 export function fusedModule({ model_type }: ModelConfig, module: string): string | undefined {
   if (!families[model_type].fused) return undefined;
   if (/^[qkv]_proj$/.test(module)) return "qkv_proj";
   return module === "gate_proj" || module === "up_proj" ? "gate_up_proj" : undefined;
 }
 
-/** How many numbers a projection into heads or gated units gives for a row. */
+/** Returns the numbers per row that a projection into heads or gated units outputs. */
 export function outputSize(config: ModelConfig, module: string): number {
   const { num_attention_heads: heads, num_key_value_heads: groups, head_dim: size } = config;
   if (module === "q_proj") return heads * size;
   return module === "k_proj" || module === "v_proj" ? groups * size : config.intermediate_size;
 }
 
-/** Throws MODEL_WEIGHTS_MISMATCH unless the weights, and those that are quantized, are what the configuration asks for. */
+/** Throws MODEL_WEIGHTS_MISMATCH unless the weights, including quantized ones, match the configuration. */
 export function checkModelWeights(
   config: ModelConfig,
   weights: ReadonlyMap<string, { readonly shape: readonly number[] }>,
@@ -92,7 +92,7 @@ export function checkModelWeights(
   }
 }
 
-/** Weights by name inside a graph, as inputs of the same names. */
+/** Adds weights as inputs of the same names to a graph. */
 export function weightInputs(
   graph: Graph,
   shapes: ReadonlyMap<string, readonly number[]>,

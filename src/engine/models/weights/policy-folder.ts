@@ -9,7 +9,7 @@ import { writeWeights } from "./checkpoint.ts";
 import { isWeightsFile } from "./located-tensors.ts";
 import type { LazyTensor, Tensor } from "./safetensors.ts";
 
-/** The files a tokenizer may have; only the first two are always there. */
+/** The files of a tokenizer. Only the first two always exist. */
 const tokenizerFiles = [
   "tokenizer.json",
   "tokenizer_config.json",
@@ -18,8 +18,8 @@ const tokenizerFiles = [
 ];
 
 /**
- * Writes a policy as `transformers` loads it: config.json, generation_config.json, weights, and the files of the
- * tokenizer in folder `tokenizer`. The weights come last: a folder that has them is whole.
+ * Writes a policy in transformers' format: config.json, generation_config.json, weights, and the tokenizer's files from
+ * folder `tokenizer`. The weights come last, so that a folder with them is complete.
  */
 export async function writePolicyFolder(
   folder: string,
@@ -48,8 +48,8 @@ export async function writeNextPolicyFolder(
 }
 
 /**
- * Writes a version of the policy in `previous` that is a LoRA adapter in PEFT's format: the same files, without
- * weights. `config.base` says where those are.
+ * Writes a version of the policy in `previous` as a LoRA adapter in PEFT's format: the same files without weights.
+ * `config.base` names their folder.
  */
 export async function writeAdapterPolicyFolder(
   folder: string,
@@ -62,7 +62,7 @@ export async function writeAdapterPolicyFolder(
   await writeAdapter(folder, config, tensors);
 }
 
-/** Writes config.json, and generation_config.json: samples at temperature 1. */
+/** Writes config.json and generation_config.json, which sets temperature 1. */
 export async function writeConfigFiles(
   folder: string,
   config: ModelConfig,

@@ -6,15 +6,15 @@ import { openWeights } from "./checkpoint.ts";
 import { mergeAdapter } from "./merge-adapter.ts";
 import type { LazyTensor } from "./safetensors.ts";
 
-/** Whether a policy's folder holds a LoRA adapter rather than weights of its own. */
+/** Whether a policy's folder contains a LoRA adapter instead of its own weights. */
 export function isAdapterFolder(folder: string): boolean {
   return isSurelyThere(join(folder, adapterConfigFile));
 }
 
 /**
- * The weights of the policy in a folder, each read when its turn comes; those of an adapter are its base's with the adapter inside. The base is
- * `base`, else the folder that the adapter names, relative to its own folder or, as PEFT means it, to the working
- * directory. Throws ADAPTER_INVALID if there is none, and what the formats throw.
+ * Opens the weights of the policy in a folder for loading one by one. Weights of an adapter are its base's with the
+ * adapter merged. The base is `base`, or else the folder that the adapter names, relative to its own folder or, as in
+ * PEFT, to the working directory. Throws ADAPTER_INVALID if the base does not exist, and the formats' errors.
  */
 export async function openPolicyWeights(folder: string, base?: string): Promise<Map<string, LazyTensor>> {
   if (!isAdapterFolder(folder)) return openWeights(folder);

@@ -2,10 +2,10 @@ import { setImmediate } from "node:timers/promises";
 import type { QuantizedMatrix } from "../../onnx/quantized-matrix.ts";
 import { type LazyTensor, loaded, type Tensor } from "./safetensors.ts";
 
-/** What frozen matrices are kept as. */
+/** The formats of quantized frozen matrices. */
 export type Quantization = "int8" | "int4";
 
-/** The one that a setting names. */
+/** Returns the quantization of a setting. */
 export function quantizationOf(setting: unknown): Quantization | undefined {
   return setting === "int8" || setting === "int4" ? setting : undefined;
 }
@@ -21,8 +21,8 @@ export interface HeldMatrix extends QuantizedMatrix {
 const blockSize = 32;
 
 /**
- * A matrix rounded to blocks of 32 as GGUF's Q8_0 and Q4_0 are, but that scales stay float32: the largest number of a block
- * becomes ±127, or −8 of 4 bits. Undefined for what isn't a matrix of whole blocks.
+ * Rounds a matrix to blocks of 32 like GGUF's Q8_0 and Q4_0, but with float32 scales. The largest number of a block
+ * becomes ±127, or −8 with 4 bits. Returns undefined for tensors that aren't matrices of whole blocks.
  */
 export function quantizeMatrix({ shape, data }: Tensor, bits: 4 | 8): HeldMatrix | undefined {
   const [out, input = 0] = shape;
@@ -44,7 +44,7 @@ export function quantizeMatrix({ shape, data }: Tensor, bits: 4 | 8): HeldMatrix
   return { shape, bits, block: blockSize, values, scales };
 }
 
-/** The numbers of a quantized matrix. */
+/** Returns the numbers of a quantized matrix. */
 export function dequantizeMatrix({ shape, bits, block, values, scales, minimums }: HeldMatrix): Tensor {
   const [out = 0, input = 0] = shape;
   const data = new Float32Array(out * input);
@@ -57,7 +57,7 @@ export function dequantizeMatrix({ shape, bits, block, values, scales, minimums 
   return { shape, data };
 }
 
-/** The number of a block that is farthest from zero. */
+/** Returns the number of a block with the largest magnitude. */
 function largestOf(data: Float32Array, from: number): number {
   let largest = 0;
   for (let at = from; at < from + blockSize; at++) {
@@ -66,12 +66,15 @@ function largestOf(data: Float32Array, from: number): number {
   return largest;
 }
 
-/** Bits of a matrix by its name: embeddings and heads keep 8. */
+/** Returns the bits of a matrix by its name. Embeddings and heads keep 8. */
 export function bitsOf(name: string, quantization: Quantization): 4 | 8 {
   return quantization === "int8" || /^(model\.embed_tokens|lm_head)\./.test(name) ? 8 : 4;
 }
 
-/** The blocks that a weight is rounded to, by its name; undefined for what stays as it is: norms, biases, routers of experts, and matrices that don't divide into blocks. */
+/**
+ * Returns the block format of a weight by its name; undefined for weights that stay unchanged: norms, biases, routers
+ * of experts, and matrices that don't divide into blocks.
+ */
 export function blockFormat(
   name: string,
   shape: readonly number[],
@@ -82,7 +85,7 @@ export function blockFormat(
   return { bits: bitsOf(name, quantization), block: blockSize };
 }
 
-/** Weights with their matrices quantized as `blockFormat` says, one after the other, so that others have their turn. */
+/** Quantizes the matrices among weights by `blockFormat`, one after the other, so that other work gets turns. */
 export async function quantizeWeights<Weight extends Tensor | LazyTensor>(
   weights: ReadonlyMap<string, Weight>,
   quantization: Quantization,

@@ -2,7 +2,7 @@ import { defined } from "../../../base/records/defined.ts";
 import type { HeldMatrix } from "./quantize.ts";
 import type { ByteTensor, Tensor } from "./safetensors.ts";
 
-/** What a file has of one quantized matrix. */
+/** The tensors of one quantized matrix in a file. */
 export interface MatrixParts<Found> {
   shape: number[];
   bits: 4 | 8;
@@ -13,8 +13,8 @@ export interface MatrixParts<Found> {
 }
 
 /**
- * The tensors that quantized matrices are kept as in files: `<name>.int8` [out, in] or `<name>.int4` [out, in / 2], of type U8,
- * `<name>.scales` and perhaps `<name>.minimums` [out, in / block].
+ * Returns the tensors of quantized matrices in files: `<name>.int8` [out, in] or `<name>.int4` [out, in / 2] of type
+ * U8, `<name>.scales`, and possibly `<name>.minimums` [out, in / block].
  */
 export function quantizedTensors(
   quantized: ReadonlyMap<string, HeldMatrix>,
@@ -35,7 +35,7 @@ export function isQuantizedPart(name: string): boolean {
   return /\.(int[48]|scales|minimums)$/.test(name);
 }
 
-/** Takes the tensors of quantized matrices out of a file's, put together by the matrices' names. */
+/** Removes the tensors of quantized matrices from a file's tensors, and returns the matrices by name. */
 export function takeQuantized<Found extends { readonly shape: readonly number[] }>(
   tensors: Map<string, Found>,
 ): Map<string, MatrixParts<Found>> {

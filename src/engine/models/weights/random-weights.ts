@@ -8,8 +8,8 @@ import { modelWeightShapes } from "./model-weights.ts";
 import type { LazyTensor, Tensor } from "./safetensors.ts";
 
 /**
- * Random weights: normal with the configuration's initializer_range (projections back into the residual stream
- * divided by √(2 · layers), as GPT-2 does), norms 1, biases 0. A weight depends on seed, name and position alone.
+ * Returns random weights: normal with the configuration's initializer_range (projections back into the residual stream
+ * divided by √(2 · layers), like in GPT-2), norms 1, biases 0. A weight depends only on seed, name and position.
  */
 export function randomModelWeights(config: ModelConfig, seed: number): Map<string, Tensor> {
   return new Map(
@@ -21,10 +21,13 @@ export function randomModelWeights(config: ModelConfig, seed: number): Map<strin
   );
 }
 
-/** Numbers made at once: a twelfth of a second. */
+/** Numbers generated at a time, which takes a twelfth of a second. */
 const chunk = 2 ** 20;
 
-/** The same weights, each made when its turn comes, a chunk at a time: others have their turns, for half a minute at half a billion. */
+/**
+ * Returns the same weights, each generated when it is needed, in chunks. Other work gets turns, because half a billion
+ * takes half a minute.
+ */
 export function lazyRandomWeights(config: ModelConfig, seed: number): Map<string, LazyTensor> {
   const made = async (name: string, shape: number[]): Promise<Tensor> => {
     const numbers = numbersOf(name, shape, config, seed);
@@ -40,7 +43,7 @@ export function lazyRandomWeights(config: ModelConfig, seed: number): Map<string
   );
 }
 
-/** Numbers that are all the same, or normal ones that depend on the keys and their position alone. */
+/** Equal numbers, or normal ones that depend only on the keys and their position. */
 type Numbers = number | { deviation: number; keys: readonly [number, number] };
 
 function numbersOf(name: string, shape: readonly number[], config: ModelConfig, seed: number): Numbers {
@@ -51,12 +54,12 @@ function numbersOf(name: string, shape: readonly number[], config: ModelConfig, 
   return { deviation, keys: [digest.readUInt32LE(0), digest.readUInt32LE(4)] };
 }
 
-/** What all numbers of random biases and norms are. */
+/** Returns the constant value of random biases and norms; undefined for other weights. */
 export function constantOf(name: string, config: ModelConfig): number {
   return name.endsWith(".bias") || families[config.model_type].gemmaScaling ? 0 : 1;
 }
 
-/** Writes what stands from an even position on; normal numbers by Box–Muller over Philox, two at a time. */
+/** Fills numbers from an even position on. Normal numbers come from Box–Muller over Philox, two at a time. */
 function fill(data: Float32Array, from: number, to: number, numbers: Numbers): void {
   if (typeof numbers === "number") {
     data.fill(numbers, from, to);

@@ -5,7 +5,7 @@ import { elementCount } from "../../onnx/element-count.ts";
 import { readFully } from "./file-bytes.ts";
 import { type FloatType, floatBytes, isFloatType } from "./float-types.ts";
 
-/** What a tensor of a file may be: floats, or the bytes of quantized matrices. */
+/** The types of tensors in a file: floats, or the bytes of quantized matrices. */
 export type StoredType = FloatType | "U8";
 
 const typeBytes: Readonly<Record<StoredType, number>> = { ...floatBytes, U8: 1 };
@@ -13,7 +13,7 @@ const typeBytes: Readonly<Record<StoredType, number>> = { ...floatBytes, U8: 1 }
 /** The most bytes of a header, as in the reference implementation (safetensors 0.6, MAX_HEADER_SIZE). */
 const longestHeader = 100_000_000n;
 
-/** A tensor in a safetensors file: `begin` and `end` count bytes of the whole file. */
+/** A tensor in a safetensors file. `begin` and `end` are byte offsets in the whole file. */
 export interface StoredTensor {
   dtype: StoredType;
   shape: number[];
@@ -22,8 +22,8 @@ export interface StoredTensor {
 }
 
 /**
- * Reads and checks the header of a safetensors file. Throws SAFETENSORS_INVALID if the file is not one, is cut
- * short, or holds another type than F32, F16, BF16 and U8, but for tensors that are not wanted.
+ * Reads and checks the header of a safetensors file. Throws SAFETENSORS_INVALID if the file is not one, is truncated,
+ * or contains a requested tensor of a type other than F32, F16, BF16 and U8.
  */
 export async function readSafetensorsHeader(
   path: string,
@@ -54,7 +54,7 @@ export async function readSafetensorsHeader(
   return tensors;
 }
 
-/** The bytes before the tensors' own: the header's length, and the header padded to a multiple of eight. */
+/** Returns the bytes before those of tensors: the header's length, and the header padded to a multiple of eight. */
 export function safetensorsHeader(
   tensors: readonly { name: string; shape: readonly number[]; dtype: StoredType }[],
   metadata: Readonly<Record<string, string>>,
@@ -73,7 +73,7 @@ export function safetensorsHeader(
   return padded;
 }
 
-/** The error SAFETENSORS_INVALID. */
+/** Returns the error SAFETENSORS_INVALID. */
 export function invalidSafetensors(path: string, reason: string): EverturnError {
   return new EverturnError("SAFETENSORS_INVALID", { path, reason });
 }
@@ -89,7 +89,7 @@ function parseObject(path: string, text: string): Record<string, unknown> {
   return header;
 }
 
-/** The tensors must fill the file without overlaps or gaps, as the format asks for. */
+/** Checks that the tensors fill the file without overlaps or gaps, as the format requires. */
 function checkLayout(path: string, entries: Readonly<Record<string, unknown>>, bytes: number): void {
   const places = Object.entries(entries).map(([name, value]) => {
     const offsets = isObject(value) ? value.data_offsets : undefined;

@@ -10,29 +10,32 @@ import {
   safetensorsHeader,
 } from "./safetensors-header.ts";
 
-/** A float32 tensor in memory: dimensions, and the values in row-major order. */
+/** A float32 tensor in memory: its dimensions, and its values in row-major order. */
 export type Tensor = { shape: number[]; data: Float32Array };
 
-/** The bytes of a quantized matrix, likewise. */
+/** The bytes of a quantized matrix, in the same form. */
 export type ByteTensor = { shape: number[]; data: Uint8Array };
 
-/** A float32 tensor that is read, or made, when its turn comes: a model's weights need not all be in memory at once. */
+/**
+ * A float32 tensor that is read or generated when it is needed, so that a model's weights need not all be in memory
+ * together.
+ */
 export interface LazyTensor {
   readonly shape: number[];
   load(): Promise<Tensor>;
 }
 
-/** A tensor's numbers, whether it is in memory or not. */
+/** Returns a tensor in memory. */
 export async function loaded(tensor: Tensor | LazyTensor): Promise<Tensor> {
   return "load" in tensor ? tensor.load() : tensor;
 }
 
-/** Values converted at once while a narrower type is written. */
+/** Values converted at a time when a narrower type is written. */
 const chunk = 2 ** 20;
 
 /**
- * Reads every tensor of a safetensors file, widened to float32 (F32, F16 and BF16 are understood), each straight
- * into its own memory, but for those that are not wanted. Throws SAFETENSORS_INVALID when the file is not one, is cut short, or holds another type.
+ * Reads the requested tensors of a safetensors file, widened to float32 (from F32, F16 or BF16), each directly into its
+ * own memory. Throws SAFETENSORS_INVALID if the file is not one, is truncated, or contains another type.
  */
 export async function readSafetensors(
   path: string,
@@ -48,7 +51,7 @@ export async function readSafetensors(
   return tensors;
 }
 
-/** The same of a file that may hold quantized matrices. */
+/** Reads tensors of a file that may contain quantized matrices. */
 export async function readTensors(
   path: string,
   isUnwanted: (name: string) => boolean = () => false,
@@ -70,7 +73,7 @@ export async function readTensors(
   }
 }
 
-/** Reads one tensor of floats of a file, widened to float32. Throws SAFETENSORS_INVALID if the file has been cut. */
+/** Reads one tensor of floats from a file, widened to float32. Throws SAFETENSORS_INVALID if the file is truncated. */
 export async function readFloats(
   path: string,
   file: FileHandle,
@@ -84,7 +87,7 @@ export async function readFloats(
   return { shape, data };
 }
 
-/** Reads one tensor of a file as the bytes that it has there. Throws SAFETENSORS_INVALID if the file has been cut. */
+/** Reads the unchanged bytes of one tensor from a file. Throws SAFETENSORS_INVALID if the file is truncated. */
 export async function readBytes(
   path: string,
   file: FileHandle,
@@ -108,8 +111,9 @@ async function fill(
 }
 
 /**
- * Writes tensors, one loaded after the other, sorted by name, so that equal tensors give equal bytes; floats as float32 unless `dtype` says otherwise, and
- * before bytes, so that they lie at even places. The file appears whole or not at all. The default metadata is what transformers asks for.
+ * Writes tensors atomically, loading one after the other. They are sorted by name, so that equal tensors give equal
+ * bytes. Floats are written as `dtype` (default float32) and before bytes, so that their offsets are even. The default
+ * metadata is the one that transformers requires.
  */
 export async function writeSafetensors(
   path: string,
@@ -153,7 +157,7 @@ function checkSize(
   throw invalidSafetensors(path, reason);
 }
 
-/** Whether a tensor holds bytes rather than floats. */
+/** Whether a tensor contains bytes instead of floats. */
 export function isBytes(tensor: Tensor | ByteTensor | LazyTensor): tensor is ByteTensor {
   return "data" in tensor && tensor.data instanceof Uint8Array;
 }

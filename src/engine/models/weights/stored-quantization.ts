@@ -6,8 +6,8 @@ import type { Quantization } from "./quantize.ts";
 import { isQuantizedPart } from "./quantized-tensors.ts";
 
 /**
- * What the matrices in a model's folder are kept as; undefined of floats, and of what can't be read as a model: whoever reads the
- * weights says what is wrong with it. Reads the names of tensors alone.
+ * Returns the quantization of the matrices in a model's folder. Undefined for floats, and for files that can't be read
+ * as a model, which reading the weights reports. Reads only the names of tensors.
  */
 export function storedQuantization(folder: string): Quantization | undefined {
   const names = tensorNames(folder).filter(isQuantizedPart);

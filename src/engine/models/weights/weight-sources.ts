@@ -8,7 +8,7 @@ import { isQuantizedPart, takeQuantized } from "./quantized-tensors.ts";
 import type { Tensor } from "./safetensors.ts";
 import type { StoredType } from "./safetensors-header.ts";
 
-/** A tensor that stays in a file of its folder; the offset counts bytes. */
+/** A tensor that stays in a file of its folder. The offset is in bytes. */
 export interface StoredTensor {
   readonly dtype: FloatType;
   readonly shape: readonly number[];
@@ -16,33 +16,35 @@ export interface StoredTensor {
   readonly offset: number;
 }
 
-/** Weights by name, in memory or in the files of a folder; matrices that are quantized apart from the others. */
+/** Weights by name, in memory or in the files of a folder, with quantized matrices separate. */
 export interface WeightSources {
   readonly folder?: string;
   readonly tensors: ReadonlyMap<string, Tensor | StoredTensor>;
   readonly quantized?: ReadonlyMap<string, QuantizedMatrix>;
 }
 
-/** Matrices of a model that are never trained, quantized or of half precision. */
+/** Frozen matrices of a model, quantized or in half precision. */
 export interface FrozenBase {
-  /** Where those lie that are not in memory. */
+  /** The folder of those that are not in memory. */
   readonly folder?: string;
   readonly frozen: ReadonlyMap<string, FrozenMatrix>;
 }
 
-/** What all tensors of a model's folder are stored as; F32 where they differ. Throws what `readWeights` throws. */
+/** Returns the type of all tensors in a model's folder; F32 if they differ. Throws the errors of `readWeights`. */
 export async function storedType(folder: string): Promise<FloatType> {
   const types = new Set((await storedTensors(folder)).map(([, { dtype }]) => dtype));
   const [only] = types;
   return types.size === 1 && only !== undefined && only !== "U8" ? only : "F32";
 }
 
-/** Models below this many bytes are read: so their weights can be joined, and the model is one piece. */
+/**
+ * Models below this many bytes are read into memory, so that their weights can be joined and the model is one piece.
+ */
 const smallModel = 64 * 2 ** 20;
 
 /**
- * The weights of a model's folder, to make a session of: those of a large or a quantized model stay in their files, where
- * ONNX Runtime maps them into memory. Throws what `readWeights` throws.
+ * Returns the weights of a model's folder for a session. Weights of large and quantized models stay in their files,
+ * which ONNX Runtime maps into memory. Throws the errors of `readWeights`.
  */
 export async function weightSources(folder: string): Promise<WeightSources> {
   const stored = new Map(await storedTensors(folder));
@@ -55,7 +57,7 @@ export async function weightSources(folder: string): Promise<WeightSources> {
   return bytes < smallModel ? { tensors: await readWeights(folder) } : { folder, tensors };
 }
 
-/** A tensor of a file, perhaps of a quantized matrix. */
+/** A tensor in a file, possibly part of a quantized matrix. */
 interface FileTensor extends Omit<StoredTensor, "dtype"> {
   readonly dtype: StoredType;
   readonly bytes: number;
@@ -72,18 +74,19 @@ function sizeOf(tensors: Iterable<FileTensor>): number {
   return Array.from(tensors, ({ bytes }) => bytes).reduce((total, bytes) => total + bytes, 0);
 }
 
-/** Bytes of the weights in a folder whose matrices are quantized; undefined for others. */
+/** Returns the bytes of the weights in a folder with quantized matrices; undefined for others. */
 export async function quantizedBytes(folder: string): Promise<number | undefined> {
   const stored = new Map(await storedTensors(folder));
   return [...stored.keys()].some(isQuantizedPart) ? sizeOf(stored.values()) : undefined;
 }
 
-/** A base of half precision below so many bytes is faster as float32, and small. */
+/** Below this many bytes, a half-precision base is small, and faster as float32. */
 export const smallBase = 512 * 2 ** 20;
 
 /**
- * The weights of a model's folder, for an adapter to be trained over: in memory, but for quantized matrices, which stay in
- * their files, and those of half precision, if they have `mappedFrom` bytes together. Throws what `readWeights` throws.
+ * Reads the weights of a model's folder for training an adapter over them. Quantized matrices stay in their files, and
+ * so do half-precision ones with at least `mappedFrom` bytes in total. All others are read into memory. Throws the
+ * errors of `readWeights`.
  */
 export async function readFrozenWeights(
   folder: string,

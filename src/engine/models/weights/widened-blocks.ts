@@ -5,8 +5,8 @@ import type { Quantization } from "./quantize.ts";
 import { storedQuantization } from "./stored-quantization.ts";
 
 /**
- * Whether whole blocks of prompts are read on the processor by matrices that are widened for it: those of 8 bits, where rows are as they are. Not of
- * a mixture, whose experts get few rows each.
+ * Whether whole blocks of prompts are read on the CPU with matrices that are widened for it: 8-bit ones, if rows are
+ * not rounded. Not in mixtures, whose experts get few rows each.
  */
 export function widensBlocks(
   config: ModelConfig,
@@ -16,7 +16,7 @@ export function widensBlocks(
   return quantization === "int8" && !config.experts && activations === "float32";
 }
 
-/** The same of a folder's matrices. */
+/** Whether the matrices in a folder are widened for whole blocks. */
 export function widensForBlocks(
   config: ModelConfig,
   folder: string | undefined,
@@ -25,12 +25,15 @@ export function widensForBlocks(
   return folder !== undefined && widensBlocks(config, storedQuantization(folder), activations);
 }
 
-/** Columns of a product that a thread makes, at least, for the runtime to add them in an order that doesn't depend on the rows: more than 64. */
+/**
+ * The least number of columns of a product per thread with which the runtime's order of additions doesn't depend on the
+ * rows: more than 64.
+ */
 const columnsOfThread = 128;
 
 /**
- * Whether a matrix is widened for whole blocks. Not narrow ones: of few columns the runtime adds longer parts of a sum at once, and how it deals columns to
- * threads depends on the rows.
+ * Whether a matrix is widened for whole blocks. Narrow ones are not. With few columns the runtime adds longer parts of
+ * a sum at a time, and how it assigns columns to threads depends on the rows.
  */
 export function isWidened({ shape: [out = 0] }: QuantizedMatrix, threads: number): boolean {
   return out >= columnsOfThread * threads;

@@ -13,11 +13,12 @@ import { type AdapterShape, type DecodedWeights, decodedLogits, decodingModel } 
 import type { KeyValueType } from "../key-values.ts";
 
 /**
- * The decoding graph for keys and values that stay in place. Inputs: tokens [batch, length]; last [batch, 1], the
- * number of its last one in each row; lastPositions [batch] and total [1] of `groupQueryAttention`; keys and values of
- * each layer [batch, kv heads, capacity, head size], of int8 with keyScales and valueScales [kv heads, head size]; an adapter's matrices by name. Outputs: newKeys and newValues of
- * each layer, to be bound to the memory of keys and values, those of `outputs`, default `boundNextTokenOutputs`, and routers' ties
- * [batch · length, 1], of the last layer [batch, 1].
+ * Builds the decoding graph for keys and values that stay in place.
+ * - Inputs: tokens [batch, length]; last [batch, 1], the index of each row's last token; lastPositions [batch] and
+ *   total [1] of `groupQueryAttention`; keys and values of each layer [batch, kv heads, capacity, head size], if int8
+ *   with keyScales and valueScales [kv heads, head size]; an adapter's matrices by name.
+ * - Outputs: newKeys and newValues of each layer, to be bound to the memory of keys and values; those of `outputs`, by
+ *   default `boundNextTokenOutputs`; routing ties [batch · length, 1], for the last layer [batch, 1].
  */
 export function inPlaceDecoderGraph(
   config: ModelConfig,
@@ -37,7 +38,7 @@ export function inPlaceDecoderGraph(
   const lastPositions = graph.input("lastPositions", "int32", ["batch"]);
   const total = graph.input("total", "int32", [1]);
   const rows = product(["batch", "length"]);
-  // Products of three axes save two reshapes a layer; those of an adapter are of two.
+  // Products with three axes save two reshapes per layer. Adapters' products have two.
   const embedded = embedTokens(model, adapter ? reshape(tokens, [rows]) : tokens);
   const attend = (layer: number, normed: FloatValue) => {
     const shape = ["batch", groups, "capacity", size];

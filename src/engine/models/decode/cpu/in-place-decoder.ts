@@ -22,12 +22,12 @@ import { readLimits } from "../read-length.ts";
 import { createTemperedWeights, type TemperedWeights } from "../tempered-weights.ts";
 import { inPlaceDecoderGraph } from "./in-place-decoder-graph.ts";
 
-/** Products that a score is a sum of, at most, for the runtime to add them in one order whatever the other sizes are. */
+/** The most products summed in a score for which the runtime adds them in one order regardless of other sizes. */
 const longestSum = 128;
 
 /**
- * A decoder for float32 on the CPU, whose attention writes keys and values into the memory that they are kept in:
- * nothing is copied, and a step costs little more than its arithmetic. With `roundedBy`, they are kept as int8.
+ * Creates a decoder for float32 on the CPU whose attention writes keys and values directly into their memory. Nothing
+ * is copied, and a step costs little more than its arithmetic. With `roundedBy`, they are kept as int8.
  */
 export async function createInPlaceDecoder(
   runtime: RuntimeFunctions,
@@ -69,7 +69,7 @@ export async function createInPlaceDecoder(
   const run = async (request: DecoderRun): Promise<NextTokens> => {
     const { tokens, past, inverseTemperatures } = request;
     const length = request.length ?? Math.max(...tokens.map((row) => row.length));
-    // The operator reads several new tokens of several rows only where nothing came before.
+    // The operator reads several new tokens of several rows only at the start of their sequences.
     const isRowByRow = length > 1 && past.lengths.some((seen) => seen > 0);
     const ofBlocks = request.isWhole ? readingBlocks : undefined;
     const runner = ofBlocks ?? (length === 1 ? decoding : reading);
@@ -88,7 +88,7 @@ export async function createInPlaceDecoder(
 
   return {
     config,
-    // Of rounded keys, 64 positions of small heads would be less than a page of memory.
+    // 64 positions of small rounded heads would take less than a page of memory.
     capacityStep: roundedBy ? 64 * Math.ceil(64 / config.head_dim) : 64,
     rowStep: 1,
     isSplitInvariant,
@@ -107,7 +107,7 @@ export async function createInPlaceDecoder(
   };
 }
 
-/** The decoding graph for whole blocks of prompts, of which keys and values alone are wanted. */
+/** Builds the decoding graph for whole blocks of prompts. It computes only keys and values. */
 function blocksGraph(
   config: ModelConfig,
   weights: DecodedWeights,
@@ -119,7 +119,7 @@ function blocksGraph(
   return inPlaceDecoderGraph(config, { ...weights, widened }, adapter, keyValues, () => {});
 }
 
-/** Binds scales, for all runs. */
+/** Binds scales for all passes. */
 function bindScales(bindings: Bindings, config: ModelConfig, { keys, values }: KeyValueScales): void {
   const shape = [config.num_key_value_heads, config.head_dim];
   keys.forEach((data, layer) => {
@@ -128,7 +128,7 @@ function bindScales(bindings: Bindings, config: ModelConfig, { keys, values }: K
   });
 }
 
-/** Measures the scales that a runner was bound to, by reading tokens with an adapter that changes nothing. */
+/** Measures the scales bound to a runner by reading tokens with an adapter that changes nothing. */
 async function measure(
   runner: BlockRunner,
   config: ModelConfig,

@@ -4,7 +4,7 @@ import type { ModelConfig } from "../../config/model-config.ts";
 import type { Block } from "../block-runner.ts";
 import type { Past } from "../cached-decoder.ts";
 
-/** What `plainDecoderGraph` reads of a block beside keys and values; `inputs` says which masks it has. */
+/** Returns the inputs of `plainDecoderGraph` for a block, except keys and values. `inputs` lists its masks. */
 export function plainDecoderFeeds(
   { num_key_value_heads: heads, sliding_window: window }: ModelConfig,
   { tokens, length, past }: Block,
@@ -18,7 +18,7 @@ export function plainDecoderFeeds(
   tokens.forEach((row, index) => {
     const seen = past.lengths[index]!;
     for (let at = 0; at < length; at++) {
-      // What a row is padded with is put behind it, and rotated as if it were first: the tables may end.
+      // Padding goes after the row's tokens with the rotation of position 0, because the tables may end.
       ids[index * length + at] = BigInt(row[at] ?? 0);
       positions[index * length + at] = at < row.length ? BigInt(seen + at) : 0n;
       for (let head = 0; head < heads; head++) {
@@ -42,8 +42,8 @@ export function plainDecoderFeeds(
 }
 
 /**
- * [rows, 1, length, capacity], to be added to scores: zero where a new token sees a position of its row, its own or one less than
- * `window` before it; −∞ elsewhere.
+ * Returns [rows, 1, length, capacity], to be added to scores: zero where a new token sees a position of its row (itself
+ * and the `window` − 1 positions before it), −∞ elsewhere.
  */
 function maskOf({ capacity, lengths }: Past, length: number, window: number): Tensor {
   const data = new Float32Array(lengths.length * length * capacity).fill(Number.NEGATIVE_INFINITY);

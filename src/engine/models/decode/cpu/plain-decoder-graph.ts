@@ -10,12 +10,14 @@ import { headInputs, rememberAndAttend } from "../../graph/plain-attention.ts";
 import { type AdapterShape, type DecodedWeights, decodedLogits, decodingModel } from "../decoding-model.ts";
 
 /**
- * The decoding graph with attention in plain operators, for what the runtime's operator doesn't take. Keys and values stay in
- * place as in `inPlaceDecoderGraph`, all of float32. Inputs: tokens and positions [batch, length]; last [batch], the number in
- * [batch · length] of each row's last token; places [batch, kv heads, length, 3], where new keys and values go; keys and values
- * of each layer [batch, kv heads, capacity, head size]; mask [batch, 1, length, capacity], to be added to the scores, for
- * layers with a sliding window windowMask; an adapter's matrices by name. Outputs: newKeys and newValues of each
- * layer, to be bound to the memory of keys and values, those of `nextTokenOutputs`, and routers' ties as there.
+ * Builds the decoding graph with attention in plain operators, for models that the runtime's operator doesn't support.
+ * Keys and values stay in place like in `inPlaceDecoderGraph`, all in float32.
+ * - Inputs: tokens and positions [batch, length]; last [batch], the index of each row's last token in [batch · length];
+ *   places [batch, kv heads, length, 3], the destinations of new keys and values; keys and values of each layer [batch,
+ *   kv heads, capacity, head size]; mask [batch, 1, length, capacity], to be added to the scores, and windowMask for
+ *   layers with a sliding window; an adapter's matrices by name.
+ * - Outputs: newKeys and newValues of each layer, to be bound to the memory of keys and values; those of
+ *   `nextTokenOutputs`; routing ties as in `inPlaceDecoderGraph`.
  */
 export function plainDecoderGraph(
   config: ModelConfig,
@@ -48,7 +50,7 @@ export function plainDecoderGraph(
   return graph;
 }
 
-/** The masks of layers without and with a sliding window, inputs made when a layer first asks for them. */
+/** The masks of layers without and with a sliding window. Each becomes an input when a layer first needs it. */
 function masks(graph: Graph): (windowed: boolean) => FloatValue {
   const made = new Map<boolean, FloatValue>();
   return (windowed) => {

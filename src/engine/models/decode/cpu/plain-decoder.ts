@@ -16,8 +16,9 @@ import { plainDecoderFeeds } from "./plain-decoder-feeds.ts";
 import { plainDecoderGraph } from "./plain-decoder-graph.ts";
 
 /**
- * A decoder for any model, device and precision, with attention in plain operators and keys and values of float32 that stay in the device's
- * memory. Where the runtime's C API can't be called, they are fed at each run. Throws DEVICE_UNAVAILABLE.
+ * Creates a decoder for any model, device and precision, with attention in plain operators and float32 keys and values
+ * that stay in the device's memory. If the runtime's C API can't be called, they are fed at each pass. Throws
+ * DEVICE_UNAVAILABLE.
  */
 export async function createPlainDecoder(
   config: ModelConfig,

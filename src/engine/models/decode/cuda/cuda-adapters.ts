@@ -6,22 +6,22 @@ import type { AdapterShape } from "../decoding-model.ts";
 
 /** An adapter's matrices on a card. */
 export interface CudaAdapter {
-  /** Of its place. */
+  /** The number of its place. */
   readonly number: number;
   readonly matrices: ReadonlyMap<string, { shape: readonly number[]; data: CardArray }>;
 }
 
-/** Adapters of one shape on a card, in a few places that stay where they are. */
+/** Adapters of one shape on a card, in a few fixed places. */
 export interface CudaAdapters {
-  /** The place of an adapter; another's, the least recently used, if it has none yet. */
+  /** Returns the place of an adapter. If it has none yet, it replaces the least recently used one. */
   get(adapter: ReadonlyMap<string, Tensor>): CudaAdapter;
   close(): void;
 }
 
-/** Versions that sample at once, mostly: the last ones. */
+/** The number of versions that usually sample at the same time: the last ones. */
 const places = 3;
 
-/** No adapter yet. */
+/** Creates the places, without adapters. */
 export function createCudaAdapters(card: CudaMemory, { shapes }: AdapterShape): CudaAdapters {
   /** By recency of use, the latest last. */
   let used: { adapter: ReadonlyMap<string, Tensor>; place: CudaAdapter }[] = [];

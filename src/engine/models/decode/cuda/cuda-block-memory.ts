@@ -4,7 +4,7 @@ import type { CudaMemory } from "../../../onnx/cuda-memory.ts";
 import { elementBytes } from "../../../onnx/element-bytes.ts";
 import { runError } from "../../../onnx/run-error.ts";
 
-/** What blocks are read from, in the processor's memory. */
+/** The inputs of blocks, in main memory. */
 export interface BlockNumbers {
   readonly positions: BigInt64Array;
   readonly last: BigInt64Array;
@@ -13,40 +13,40 @@ export interface BlockNumbers {
   readonly inverseTemperatures: Float32Array;
 }
 
-/** What runs of blocks read and give beside keys and values, on a card, with room for some rows and tokens. */
+/** The inputs and outputs of blocks' passes on a card, except keys and values, with room for some rows and tokens. */
 export interface CudaBlockMemory {
   readonly rows: number;
   readonly tokens: number;
-  /** To be written before a run. */
+  /** Write these before a pass. */
   readonly numbers: BlockNumbers;
-  /** The same on the card. */
+  /** The inputs on the card. */
   readonly inputs: Readonly<Record<keyof BlockNumbers, CardArray>>;
   readonly outputs: ReadonlyMap<string, CudaOutput>;
-  /** Copies what was written to the card. */
+  /** Copies the written inputs to the card. */
   send(): void;
-  /** Copies what the first rows were given from the card. */
+  /** Copies the outputs of the first rows from the card. */
   fetch(rows: number): void;
-  /** A copy of some numbers of an output of float32, from a place among all of its rows. */
+  /** Returns a copy of some numbers of a float32 output, from an offset over all of its rows. */
   part(name: string, start: number, count: number): Float32Array;
   close(): void;
 }
 
-/** An output: so many numbers a row, on the card and, unless it stays there, where they are copied to. */
+/** An output with this many numbers per row, on the card and, unless it stays there, its copy in main memory. */
 export interface CudaOutput {
   readonly width: number;
   readonly onCard: CardArray;
   readonly fetched?: Float32Array | BigInt64Array;
 }
 
-/** An output that is asked for. */
+/** A requested output. */
 export interface WantedOutput {
-  /** Numbers a row. */
+  /** Numbers per row. */
   readonly width: number;
-  /** Whether all of them come to the processor. */
+  /** Whether it is copied to main memory. */
   readonly isFetched: boolean;
 }
 
-/** Memory for runs that give some outputs. All inputs lie in one piece, as each copy takes time of its own. */
+/** Allocates memory for passes with these outputs. All inputs are in one piece, because each copy has a fixed cost. */
 export function createCudaBlockMemory(
   card: CudaMemory,
   [rows, tokens]: readonly [rows: number, tokens: number],

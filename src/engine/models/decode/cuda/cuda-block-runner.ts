@@ -10,7 +10,7 @@ import type { CudaAdapter } from "./cuda-adapters.ts";
 import { type CudaBlockMemory, createCudaBlockMemory, type WantedOutput } from "./cuda-block-memory.ts";
 import type { CudaRecordings } from "./cuda-recordings.ts";
 
-/** What the graph gives of each row, for what is wanted: how many numbers, and whether all are fetched. */
+/** Returns the graph's outputs for the requested ones: the numbers per row, and whether all are fetched. */
 function outputsFor(wanted: readonly NextTokenOutput[], vocabulary: number): Map<string, WantedOutput> {
   const outputs = new Map<string, WantedOutput>();
   const add = (name: string, width: number, isFetched = true) =>
@@ -29,27 +29,27 @@ function outputsFor(wanted: readonly NextTokenOutput[], vocabulary: number): Map
   return outputs;
 }
 
-/** A block with what it takes on a card. */
+/** A block with its inputs on a card. */
 export interface CudaBlock extends Omit<Block, "adapter"> {
   adapter?: CudaAdapter | undefined;
   inverseTemperatures?: DecoderRun["inverseTemperatures"];
 }
 
-/** Runs blocks of which the same is wanted, on an NVIDIA card. */
+/** Runs blocks with the same requested outputs on an NVIDIA card. */
 export interface CudaBlockRunner {
-  /** Runs a block, at once or a row at a time. What it gives is overwritten by the next. */
+  /** Runs a block, in one pass or row by row. The next block overwrites its outputs. */
   run(block: CudaBlock, isRowByRow: boolean): NextTokens;
   close(): void;
 }
 
-/** What runners of a decoder share. */
+/** The parts that a decoder's runners share. */
 export interface CudaRunnerOptions {
   card: CudaMemory;
   config: ModelConfig;
   recordings: CudaRecordings;
 }
 
-/** A runner with bindings of its own of a session of `cudaDecoderGraph`; `recordingName` is for its recordings. */
+/** Creates a runner with its own bindings of a session of `cudaDecoderGraph`. `recordingName` identifies its recordings. */
 export function createCudaBlockRunner(
   bindings: Bindings,
   { card, config, recordings }: CudaRunnerOptions,
@@ -62,11 +62,11 @@ export function createCudaBlockRunner(
   const total = new Int32Array(1);
   bindings.bindInput("total", { shape: [1], data: total });
   let memory: CudaBlockMemory | undefined;
-  /** How often memory was made. */
+  /** The number of times that memory was allocated. */
   let generation = 0;
   let place = "";
   let adapter: CudaAdapter | undefined;
-  /** What runs read and write, as long as nothing is bound anew. */
+  /** Describes the bound inputs and outputs of passes, until something is bound anew. */
   let bound = "";
 
   const roomFor = (rows: number, tokens: number): CudaBlockMemory => {
@@ -79,7 +79,7 @@ export function createCudaBlockRunner(
     return memory;
   };
 
-  /** Binds rows `from` and on of the outputs, unless they are bound already; whether it did. */
+  /** Binds the outputs' rows from `from` on, unless they are bound already. Returns whether it did. */
   const bindPlace = ({ inputs, outputs }: CudaBlockMemory, from: number, rows: number, length: number) => {
     const next = [generation, from, rows, length].join();
     if (next === place) return false;
@@ -105,7 +105,7 @@ export function createCudaBlockRunner(
     return true;
   };
 
-  /** Runs a block, whose rows give those `from` and on. */
+  /** Runs a block whose output rows begin at `from`. */
   const runPart = (from: number, block: CudaBlock, room: CudaBlockMemory) => {
     const { tokens, past, length, inverseTemperatures } = block;
     const rows = tokens.length;
@@ -127,7 +127,7 @@ export function createCudaBlockRunner(
       bound = [recordingName, place, adapter?.number, past.capacity, ...addresses].join();
     }
     const recording = length === 1 ? recordings.numberOf(bound) : undefined;
-    // A recording says once for all how many positions there may be; otherwise fewer cost less.
+    // A recording fixes the maximum number of positions. Without one, fewer positions cost less.
     const most = Math.min(past.capacity, contextLength(config));
     total[0] = recording === undefined ? Math.max(...past.lengths) + length : most;
     card.settle();
@@ -183,7 +183,10 @@ function nextTokens(room: CudaBlockMemory, vocabulary: number): NextTokens {
   });
 }
 
-/** Where the sum of numbers, added to what comes before them, goes beyond a target; the last that is not zero if it never does. */
+/**
+ * Returns the index at which the running sum, which begins at `before`, exceeds a target. If it never does, returns the
+ * last nonzero number.
+ */
 function reachedAt(numbers: Float32Array, before: number, target: number): { at: number; before: number } {
   let reached = before;
   let found = { at: 0, before };

@@ -15,10 +15,10 @@ import { cardNextTokenOutputs } from "../../graph/next-token.ts";
 import { type AdapterShape, type DecodedWeights, decodedLogits, decodingModel } from "../decoding-model.ts";
 
 /**
- * The decoding graph for an NVIDIA card, with keys and values of half precision that stay in its memory. Inputs are
- * those of `inPlaceDecoderGraph`, but for last, the number of each row's last token among all [batch]; for positions
- * [batch, length] of the new tokens, for heads of which a part is rotated; and for inverseTemperatures of
- * `cardNextTokenOutputs`, whose outputs it has beside newKeys and newValues of each layer.
+ * Builds the decoding graph for an NVIDIA card, with half-precision keys and values that stay in its memory. Inputs are
+ * those of `inPlaceDecoderGraph`, except: last [batch] is the index of each row's last token among all; positions
+ * [batch, length] of the new tokens, if only a part of each head is rotated; inverseTemperatures of
+ * `cardNextTokenOutputs`. Outputs: those of `cardNextTokenOutputs`, and newKeys and newValues of each layer.
  */
 export function cudaDecoderGraph(
   config: ModelConfig,
@@ -57,15 +57,16 @@ export function cudaDecoderGraph(
   return graph;
 }
 
-/** What attention works on, as the operator takes it: with the tables that it rotates queries and keys by, if it does. */
+/** The inputs of the attention operator, with the rotation tables if it rotates queries and keys. */
 interface HeadParts {
   readonly parts: readonly [Value<HalfType>, Value<HalfType>?, Value<HalfType>?];
   readonly tables?: Record<keyof RotaryTables, Value<HalfType>> | undefined;
 }
 
 /**
- * What attention works on, from normed rows, in half precision: queries, keys and values [batch, length, heads · head size], or all beside each other.
- * The operator rotates whole heads; where a part of each is rotated, that is done before, in float32.
+ * Returns attention's inputs for normed rows in half precision: queries, keys and values [batch, length, heads · head
+ * size], separate or joined. The operator rotates whole heads. If only a part of each head is rotated, that happens
+ * before, in float32.
  */
 function headPartsOf(model: DecoderModel, positions: IntValue, type: HalfType) {
   const { config } = model;
@@ -91,8 +92,8 @@ function headPartsOf(model: DecoderModel, positions: IntValue, type: HalfType) {
 }
 
 /**
- * A model with the weights of queries, keys and values one below the other, so that they are one product, and the operator takes
- * its result as it is. Not where heads are normed or partly rotated before, and not where an adapter adds to them.
+ * Returns a model with the weights of queries, keys and values joined, so that they need one product whose result the
+ * operator accepts directly. Not possible if heads are normed or partly rotated first, or if an adapter adds to them.
  */
 function withJoinedQueries(model: DecoderModel): DecoderModel {
   const { config, frozen, adapter } = model;
@@ -105,7 +106,7 @@ function withJoinedQueries(model: DecoderModel): DecoderModel {
     const all = (kind: string) =>
       attentionModules.flatMap((module) => weights.get(`${parent}.${module}.${kind}`) ?? []);
     const kinds = { weight: all("weight"), bias: all("bias") };
-    // Those that only some of the three have stay apart; none have their biases, or all.
+    // Layers in which only some of the three have biases stay separate.
     if (![0, attentionModules.length].includes(kinds.bias.length)) continue;
     for (const [kind, [first, ...others]] of Object.entries(kinds)) {
       if (first)

@@ -15,9 +15,9 @@ import { cudaDecoderGraph } from "./cuda-decoder-graph.ts";
 import { createCudaRecordings } from "./cuda-recordings.ts";
 
 /**
- * A decoder of half precision on an NVIDIA card, whose memory has the weights, and keys and values: the new ones are
- * written there by attention itself. A step fetches only what is wanted of its rows. Steps that are alike are recorded (a
- * CUDA graph), and asked for as a whole from then on.
+ * Creates a half-precision decoder on an NVIDIA card. Weights, keys and values are in its memory, and attention itself
+ * writes the new ones there. A step fetches only the requested outputs of its rows. Equal steps are recorded as a CUDA
+ * graph and then launched as a whole.
  */
 export async function createCudaDecoder(
   runtime: RuntimeFunctions,
@@ -58,7 +58,7 @@ export async function createCudaDecoder(
       const name = [length === 1 ? "step" : "read", ...wanted.toSorted()].join();
       const runner = runners.get(name) ?? createCudaBlockRunner(session.bindings(), shared, name, wanted);
       runners.set(name, runner);
-      // The operator reads several new tokens of several rows only where nothing came before.
+      // The operator reads several new tokens of several rows only at the start of their sequences.
       const isRowByRow = length > 1 && past.lengths.some((seen) => seen > 0);
       const placed = matrices && adapters?.get(matrices);
       return runner.run({ tokens, past, length, adapter: placed, inverseTemperatures }, isRowByRow);

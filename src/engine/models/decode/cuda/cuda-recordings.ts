@@ -1,16 +1,18 @@
-/** Which runs on a card are recorded, each under a number. */
+/** The recorded passes on a card, each with a number. */
 export interface CudaRecordings {
-  /** Counts a run, by all that it reads and writes; its number once it has come often enough. */
+  /**
+   * Counts a pass, identified by all of its inputs and outputs. Returns its number once it has occurred often enough.
+   */
   numberOf(run: string): number | undefined;
 }
 
-/** To record a run takes about as long as so many runs without. */
+/** Recording a pass takes about as long as this many passes without. */
 const runsBefore = 8;
 
-/** A recording stays as long as its session: more are not made. */
+/** The most recordings. Each exists as long as its session. */
 const mostRecordings = 64;
 
-/** Nothing recorded yet. */
+/** Creates recordings, initially none. */
 export function createCudaRecordings(): CudaRecordings {
   const numbers = new Map<string, number>();
   const counts = new Map<string, number>();

@@ -15,8 +15,8 @@ import { decodedWeights } from "../decoding-model.ts";
 import { cardReadLimits } from "../read-length.ts";
 
 /**
- * A decoder on the card that WebGPU works on, whose memory has the weights, and keys and values of float32: the runtime's operator
- * of attention writes the new ones there. A run sends a few numbers a row, and fetches what is wanted.
+ * Creates a decoder on WebGPU's card. Weights and float32 keys and values are in its memory, and the runtime's
+ * attention operator writes the new ones there. A pass sends a few numbers per row, and fetches the requested outputs.
  */
 export async function createWebgpuDecoder(
   runtime: RuntimeFunctions,

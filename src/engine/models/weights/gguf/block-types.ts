@@ -2,7 +2,7 @@ import { type FloatType, floatBytes, widenInPlace } from "../float-types.ts";
 import { dequantizeEights, dequantizeFives, dequantizeFours } from "./dequantize-32.ts";
 import { dequantizeQ2K, dequantizeQ3K, dequantizeQ4K, dequantizeQ5K, dequantizeQ6K } from "./dequantize-k.ts";
 
-/** How ggml stores numbers: in blocks of `values` numbers and `bytes` bytes. */
+/** A number format of ggml, in blocks of `values` numbers and `bytes` bytes. */
 export interface BlockType {
   name: string;
   values: number;
@@ -11,7 +11,7 @@ export interface BlockType {
   dequantize: (blocks: Uint8Array, floats: Float32Array) => void;
 }
 
-/** The types that can be read, by ggml's numbers (enum ggml_type in ggml.h). */
+/** The readable types, by ggml's numbers (enum ggml_type in ggml.h). */
 export const blockTypes: ReadonlyMap<number, BlockType> = new Map([
   [0, plain("F32")],
   [1, plain("F16")],
@@ -28,7 +28,7 @@ export const blockTypes: ReadonlyMap<number, BlockType> = new Map([
   [14, quantized("Q6_K", 256, 210, dequantizeQ6K)],
 ]);
 
-/** Names of the types that can be read. */
+/** The names of the readable types. */
 export const blockTypeNames = [...blockTypes.values()].map(({ name }) => name).join(", ");
 
 function quantized(

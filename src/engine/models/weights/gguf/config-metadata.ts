@@ -7,18 +7,18 @@ import type { RotaryScaling } from "../../config/rotary-scaling.ts";
 import { architectures, familyOf, queryScalar } from "./architectures.ts";
 import type { GgufValue } from "./value-types.ts";
 
-/** What of a GGUF file's header says how its model is built. */
+/** The parts of a GGUF file's header that define its model. */
 export interface ModelHeader {
   metadata: ReadonlyMap<string, GgufValue>;
   tensors: ReadonlyMap<string, { readonly shape: readonly number[] }>;
 }
 
-/** A number of the metadata, by its name after the architecture's. */
+/** Returns a number of the metadata, by its name after the architecture's. */
 type NumberAt = (name: string, fallback?: number) => number;
 
 /**
- * The configuration of the model in a GGUF file of this header, but for RoPE's factors, which are tensors. Throws
- * GGUF_UNSUPPORTED, naming the key.
+ * Returns the configuration of the model in a GGUF file with this header, without RoPE's factors, which are tensors.
+ * Throws GGUF_UNSUPPORTED, which names the key.
  */
 export function configFromMetadata(path: string, { metadata, tensors }: ModelHeader): ModelConfig {
   const architecture = metadata.get("general.architecture");
@@ -92,19 +92,22 @@ export function configFromMetadata(path: string, { metadata, tensors }: ModelHea
   });
 }
 
-/** The error GGUF_UNSUPPORTED. */
+/** Returns the error GGUF_UNSUPPORTED. */
 export function unsupportedGguf(path: string, reason: string): EverturnError {
   return new EverturnError("GGUF_UNSUPPORTED", { path, reason });
 }
 
-/** Llama's files may say a window, of all layers (Mistral); those of Phi and later Gemmas have theirs. */
+/** Llama's files may define a window for all layers (Mistral). Files of Phi and later Gemmas have their own. */
 function slidingWindow(family: Family, number: NumberAt): number | null {
   const { layers, onlyIfUsed, usual } = families[family].sliding;
   if (onlyIfUsed || (family !== "llama" && layers === "none")) return null;
   return number("attention.sliding_window", layers === "but-every" ? (usual ?? 0) : 0) || null;
 }
 
-/** Every layer has them, and probabilities of those chosen are divided by their sum or not, as llama.cpp knows the family. */
+/**
+ * Every layer has experts. llama.cpp determines by family whether the probabilities of the chosen ones are divided by
+ * their sum.
+ */
 function expertsOf({ sizeKey, normalizedByLlamaCpp }: ExpertTraits, number: NumberAt): Experts {
   return {
     num_experts: number("expert_count"),
@@ -131,7 +134,10 @@ function scalingOf(
   return parseRotaryScaling(json, { context: positions, size: 0, path });
 }
 
-/** The shortest decimal number with this value in float32, as a person wrote it: 1e-5, not 0.0000099999997. */
+/**
+ * Returns the shortest decimal number with this value in float32, as a person would write it: 1e-5, not
+ * 0.0000099999997.
+ */
 export function decimal(value: number): number {
   for (let digits = 1; digits < 9; digits++) {
     const short = Number(value.toPrecision(digits));

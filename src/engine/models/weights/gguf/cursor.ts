@@ -1,21 +1,21 @@
 import { readSync } from "node:fs";
 import { EverturnError } from "../../../../base/errors/everturn-error.ts";
 
-/** Bytes read from the file at once. */
+/** Bytes to read from the file at a time. */
 const windowBytes = 2 ** 20;
 
-/** Reads little-endian values of a file one after the other. */
+/** Reads consecutive little-endian values of a file. */
 export interface Cursor {
   readonly path: string;
   /** The file's size. */
   readonly size: number;
   /** Where the next value begins. */
   position(): number;
-  /** The next `length` bytes; `what` names them in errors. They are the caller's only until the next call. */
+  /** Returns the next `length` bytes, which are valid until the next call. `what` names them in errors. */
   take(length: number, what: string): Buffer;
 }
 
-/** A cursor at the beginning of an open file of `size` bytes. `take` throws GGUF_INVALID past the end. */
+/** Returns a cursor at the beginning of an open file of `size` bytes. `take` throws GGUF_INVALID past the end. */
 export function openCursor(path: string, descriptor: number, size: number): Cursor {
   let window = Buffer.alloc(0);
   let start = 0;
@@ -43,29 +43,29 @@ export function openCursor(path: string, descriptor: number, size: number): Curs
   };
 }
 
-/** A 32-bit unsigned number. */
+/** Reads a 32-bit unsigned number. */
 export function takeUint32(cursor: Cursor, what: string): number {
   return cursor.take(4, what).readUInt32LE();
 }
 
-/** A 64-bit unsigned number, refused where a double can't hold it. */
+/** Reads a 64-bit unsigned number. Throws GGUF_INVALID if a double can't hold it. */
 export function takeUint64(cursor: Cursor, what: string): number {
   return safeNumber(cursor, cursor.take(8, what).readBigUInt64LE(), what);
 }
 
-/** A text: its length in 64 bits, then UTF-8. */
+/** Reads a text: its length in 64 bits, then UTF-8. */
 export function takeString(cursor: Cursor, what: string): string {
   return cursor.take(takeUint64(cursor, what), what).toString("utf8");
 }
 
-/** `value` as a number. Throws GGUF_INVALID if that would change it. */
+/** Returns `value` as a number. Throws GGUF_INVALID if that would change it. */
 export function safeNumber(cursor: Cursor, value: bigint, what: string): number {
   const number = Number(value);
   if (!Number.isSafeInteger(number)) throw invalidGguf(cursor.path, `${what} is ${value}, which can't be`);
   return number;
 }
 
-/** The error GGUF_INVALID. */
+/** Returns the error GGUF_INVALID. */
 export function invalidGguf(path: string, reason: string): EverturnError {
   return new EverturnError("GGUF_INVALID", { path, reason });
 }

@@ -1,4 +1,4 @@
-/** Letters with a case, as of Unicode 11: first and last code points. */
+/** Cased letters of Unicode 11: first and last code points. */
 const letters =
   "41-5a 61-7a b5 c0-d6 d8-f6 f8-1ba 1bc-1bf 1c4-293 295-2af 370-373 376 377 37b-37d 37f 386 388-38a " +
   "38c 38e-3a1 3a3-3f5 3f7-481 48a-52f 531-556 10a0-10c5 13a0-13f5 13f8-13fd 1c90-1cba 1cbd-1cbf " +
@@ -17,7 +17,7 @@ const casedLetters = letters
 
 const ideographs = "[\u4e00-\u9fa5\u0800-\u4e00\uac00-\ud7ff]+";
 
-/** What the tokenizers of DeepSeek's first models split a text at, one expression after the other. */
+/** The consecutive splits of the tokenizers of DeepSeek's first models. */
 export const deepseekSplits = {
   llm: [
     "[\r\n]",

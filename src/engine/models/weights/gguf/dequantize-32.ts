@@ -1,13 +1,13 @@
 import { halfValues } from "../float-types.ts";
 
-// Blocks of 32 values: a scale in float16, perhaps a minimum in float16, and 4, 5 or 8 bits a value.
+// Blocks of 32 values: a scale in float16, possibly a minimum in float16, and 4, 5 or 8 bits per value.
 
 /** Q4_0 and, with a minimum, Q4_1. */
 export function dequantizeFours(blocks: Uint8Array, floats: Float32Array, minimum: boolean): void {
   const head = minimum ? 4 : 2;
   for (let at = 0, out = 0; out < floats.length; at += head + 16, out += 32) {
     const scale = halfAt(blocks, at);
-    // −0 added to a number changes nothing, the sign of −0 included
+    // adding −0 changes nothing, not even the sign of −0
     const least = minimum ? halfAt(blocks, at + 2) : -0;
     const zero = minimum ? 0 : 8;
     for (let i = 0; i < 16; i++) {
@@ -18,7 +18,7 @@ export function dequantizeFours(blocks: Uint8Array, floats: Float32Array, minimu
   }
 }
 
-/** Q5_0 and, with a minimum, Q5_1: the fifth bits stand together before the others. */
+/** Q5_0 and, with a minimum, Q5_1. The fifth bits come before the others. */
 export function dequantizeFives(blocks: Uint8Array, floats: Float32Array, minimum: boolean): void {
   const head = minimum ? 8 : 6;
   for (let at = 0, out = 0; out < floats.length; at += head + 16, out += 32) {
@@ -43,12 +43,12 @@ export function dequantizeEights(blocks: Uint8Array, floats: Float32Array): void
   }
 }
 
-/** The float16 at a place. */
+/** Returns the float16 at an offset. */
 export function halfAt(bytes: Uint8Array, at: number): number {
   return halfValues[bytes[at]! | (bytes[at + 1]! << 8)]!;
 }
 
-/** A byte read as an int8. */
+/** Returns a byte as an int8. */
 export function signedByte(byte: number): number {
   return (byte << 24) >> 24;
 }

@@ -1,9 +1,9 @@
 import { halfAt, signedByte } from "./dequantize-32.ts";
 
-// “K-quants”: super-blocks of 256 values in groups of 16 or 32, whose scales (and minima) are quantized themselves
+// “K-quants”: super-blocks of 256 values in groups of 16 or 32, whose scales (and minimums) are also quantized
 // (github.com/ggml-org/llama.cpp, pull request 1684; layouts in ggml-common.h).
 
-/** Q2_K: 16 groups; a byte of scale and minimum each; 2 bits a value. */
+/** Q2_K: 16 groups with a byte of scale and minimum each; 2 bits per value. */
 export function dequantizeQ2K(blocks: Uint8Array, floats: Float32Array): void {
   for (let at = 0, out = 0; out < floats.length; at += 84, out += 256) {
     const scale = halfAt(blocks, at + 80);
@@ -16,7 +16,7 @@ export function dequantizeQ2K(blocks: Uint8Array, floats: Float32Array): void {
   }
 }
 
-/** Q3_K: 16 groups; 6 bits of scale each; 2 bits a value, whose third bits stand together first. */
+/** Q3_K: 16 groups with 6 bits of scale each; 2 bits per value, and the third bits before them. */
 export function dequantizeQ3K(blocks: Uint8Array, floats: Float32Array): void {
   for (let at = 0, out = 0; out < floats.length; at += 110, out += 256) {
     const scale = halfAt(blocks, at + 108);
@@ -32,7 +32,7 @@ export function dequantizeQ3K(blocks: Uint8Array, floats: Float32Array): void {
   }
 }
 
-/** Q4_K: 8 groups; 6 bits of scale and of minimum each; 4 bits a value. */
+/** Q4_K: 8 groups with 6 bits of scale and 6 of minimum each; 4 bits per value. */
 export function dequantizeQ4K(blocks: Uint8Array, floats: Float32Array): void {
   for (let at = 0, out = 0; out < floats.length; at += 144, out += 256) {
     for (let group = 0; group < 8; group++) {
@@ -61,7 +61,7 @@ export function dequantizeQ5K(blocks: Uint8Array, floats: Float32Array): void {
   }
 }
 
-/** Q6_K: 16 groups; a signed byte of scale each; 4 bits a value, and 2 more in a place of their own. */
+/** Q6_K: 16 groups with a signed byte of scale each; 4 bits per value, and 2 more in a separate place. */
 export function dequantizeQ6K(blocks: Uint8Array, floats: Float32Array): void {
   for (let at = 0, out = 0; out < floats.length; at += 210, out += 256) {
     const scale = halfAt(blocks, at + 208);
@@ -74,7 +74,7 @@ export function dequantizeQ6K(blocks: Uint8Array, floats: Float32Array): void {
   }
 }
 
-/** Scale and minimum of a group of Q4_K and Q5_K. */
+/** Returns scale and minimum of a group of Q4_K and Q5_K. */
 export function groupOf(blocks: Uint8Array, at: number, group: number): { scale: number; least: number } {
   const packed = at + 4;
   const first = blocks[packed + group]!;

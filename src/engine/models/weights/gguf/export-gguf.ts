@@ -16,12 +16,12 @@ import { weightsByTensor } from "./tensor-names.ts";
 import { tokenizerMetadata } from "./tokenizer-metadata.ts";
 import { type PlannedTensor, type TypedValue, writeGguf } from "./writer.ts";
 
-/** llama.cpp's numbers for what most of a file's tensors are (general.file_type). */
+/** llama.cpp's numbers for the type of most tensors in a file (general.file_type). */
 const fileTypes: Readonly<Record<FloatType, number>> = { F32: 0, F16: 1, BF16: 32 };
 
 /**
- * Writes the model in `folder`, with `weights`, as a GGUF file whose matrices are of `dtype` (norms, biases and routers of
- * experts stay float32, as llama.cpp has them). Throws GGUF_EXPORT_FAILED for what GGUF can't say.
+ * Writes the model in `folder`, with `weights`, as a GGUF file with matrices of `dtype`. Norms, biases and routers of
+ * experts stay float32, like in llama.cpp. Throws GGUF_EXPORT_FAILED for properties that GGUF can't express.
  */
 export async function exportGguf(
   folder: string,
@@ -46,7 +46,7 @@ export async function exportGguf(
   await writeGguf(path, new Map([...model, ...general, ...tokenizer]), tensors);
 }
 
-/** Throws GGUF_EXPORT_FAILED unless the configuration can be read from the file's metadata and tensors again. */
+/** Throws GGUF_EXPORT_FAILED unless the configuration can be restored from the file's metadata and tensors. */
 function checkSaid(
   folder: string,
   config: ModelConfig,
@@ -64,7 +64,7 @@ function checkSaid(
   const { model_type: family } = config;
   const expected: ModelConfig = {
     ...config,
-    // a Mistral without a window calls itself a Llama; how random weights were drawn isn't kept
+    // a Mistral without a window becomes a Llama; how random weights were drawn isn't kept
     model_type: family === "mistral" && config.sliding_window === null ? "llama" : family,
     initializer_range: said.initializer_range,
   };
@@ -112,7 +112,7 @@ function planWeights(
   });
 }
 
-/** Matrices of experts one after the other. */
+/** Joins the matrices of experts. */
 function joined(parts: readonly Tensor[]): Tensor {
   const { shape, data: first } = parts[0]!;
   const data = new Float32Array(parts.length * first.length);

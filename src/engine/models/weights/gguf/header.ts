@@ -8,26 +8,26 @@ import type { GgufValue } from "./value-types.ts";
 /** A tensor in a GGUF file. */
 export interface GgufTensor {
   name: string;
-  /** Row-major, as Hugging Face has it; GGUF writes dimensions the other way round. */
+  /** Row-major, as in Hugging Face's files. GGUF writes dimensions in reverse. */
   shape: number[];
   type: BlockType;
-  /** Its place in bytes of the whole file. */
+  /** Its byte offset in the whole file. */
   begin: number;
   end: number;
 }
 
-/** What a GGUF file says about itself before its weights. */
+/** The header of a GGUF file. */
 export interface GgufHeader {
   metadata: Map<string, GgufValue>;
   tensors: Map<string, GgufTensor>;
 }
 
-/** What general.alignment is where it is not written. */
+/** The default of general.alignment. */
 export const defaultAlignment = 32;
 
 /**
  * Reads the header of a GGUF file of version 2 or 3 (github.com/ggml-org/ggml, docs/gguf.md), and checks that every
- * tensor lies inside the file. Throws GGUF_INVALID.
+ * tensor is inside the file. Throws GGUF_INVALID.
  */
 export function readGgufHeader(path: string): GgufHeader {
   const descriptor = openSync(path, "r");
@@ -68,7 +68,7 @@ function takeHeader(cursor: Cursor): GgufHeader {
   return { metadata, tensors };
 }
 
-/** Tensors may have gaps between them for alignment, but share no byte. */
+/** Throws GGUF_INVALID if tensors overlap. They may have gaps for alignment. */
 function checkApart(path: string, tensors: GgufTensor[]): void {
   let filled = 0;
   for (const { name, begin, end } of tensors.sort((a, b) => a.begin - b.begin || a.end - b.end)) {
@@ -77,7 +77,7 @@ function checkApart(path: string, tensors: GgufTensor[]): void {
   }
 }
 
-/** A tensor whose place counts from where the tensors' data begin, which is not known yet. */
+/** Reads a tensor whose offset is relative to the data section. That section's position is not known yet. */
 function takeTensor(cursor: Cursor, at: number, count: number): GgufTensor {
   const name = takeString(cursor, `the name of tensor ${at + 1} of ${count}`);
   const what = `the entry of tensor ${name}`;

@@ -14,10 +14,10 @@ import { numbersOf, readBlocks, readGgufTensors } from "./tensors.ts";
 import { writeTokenizerFiles } from "./tokenizer-files.ts";
 
 /**
- * Writes the model in a GGUF file into an empty folder as transformers loads it: config.json,
- * generation_config.json, the tokenizer's files, and the weights, last: as float32, or quantized, with the file's own blocks where
- * they are of so few bits. Throws GGUF_INVALID,
- * GGUF_UNSUPPORTED, MODEL_CONFIG_INVALID and MODEL_WEIGHTS_MISMATCH.
+ * Imports the model in a GGUF file into an empty folder in Hugging Face's format: config.json, generation_config.json,
+ * the tokenizer's files, and finally the weights. Weights become float32, or are quantized, with the file's own blocks
+ * if they already have few enough bits. Throws GGUF_INVALID, GGUF_UNSUPPORTED, MODEL_CONFIG_INVALID and
+ * MODEL_WEIGHTS_MISMATCH.
  */
 export async function importGguf(path: string, folder: string, quantization?: Quantization): Promise<void> {
   const header = readGgufHeader(path);
@@ -35,7 +35,7 @@ export async function importGguf(path: string, folder: string, quantization?: Qu
   await writeModelWeights(folder, weights);
 }
 
-/** The model's weights by Hugging Face's names. */
+/** Opens the model's weights by Hugging Face's names. */
 async function openModel(
   path: string,
   { tensors }: GgufHeader,
@@ -66,7 +66,7 @@ async function openModel(
   return weights;
 }
 
-/** One of the matrices that a tensor of experts joins; a tensor itself where it holds one weight. */
+/** Returns one of the matrices in a tensor of experts, or the tensor itself if it holds one weight. */
 function partOf(stored: GgufTensor, at: number, count: number): GgufTensor {
   const [joined, ...shape] = stored.shape;
   if (count === 1 || joined !== count) return stored;
@@ -75,7 +75,7 @@ function partOf(stored: GgufTensor, at: number, count: number): GgufTensor {
   return { ...stored, shape, begin, end: begin + size };
 }
 
-/** A matrix in as few bits as are wanted: the file's own, or rounded to them. */
+/** Quantizes a matrix: keeps the file's own blocks, or rounds it. */
 async function quantizedOf(
   path: string,
   config: ModelConfig,

@@ -3,12 +3,12 @@ import type { HeldMatrix } from "../quantize.ts";
 import type { BlockType } from "./block-types.ts";
 import { blockIntegers } from "./quantized-blocks.ts";
 
-/** Bits of a value as a block type is kept without widening; undefined for types that can't be. */
+/** Returns the bits per value of a block type that is kept without widening; undefined for types that can't be. */
 export function keptBits({ name }: BlockType): 4 | 8 | undefined {
   return blockIntegers[name]?.bits;
 }
 
-/** A matrix [out, in] from whole blocks of a type that can be kept, with the file's own integers and scales. */
+/** Returns a matrix [out, in] from whole blocks of such a type, with the file's own integers and scales. */
 export function keepBlocks(blocks: Uint8Array, type: BlockType, shape: number[]): HeldMatrix {
   const { bits, group, hasMinimums, read } = blockIntegers[type.name]!;
   const count = blocks.length / type.bytes;

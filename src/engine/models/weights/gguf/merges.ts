@@ -1,6 +1,6 @@
 /**
- * The merges of a SentencePiece vocabulary, which stores none: every pair of tokens that makes a token, by `rank` of
- * that token (the lowest merges first), then the longer left part first, as transformers' `generate_merges` has it.
+ * Derives the merges of a SentencePiece vocabulary, which stores none. They are all pairs of tokens that form a token,
+ * sorted by that token's `rank` (lowest first) and then by the longer left part, like transformers' `generate_merges`.
  */
 export function deriveMerges(tokens: readonly string[], rank: (token: number) => number): [string, string][] {
   const ids = new Map(tokens.map((token, id) => [token, id]));

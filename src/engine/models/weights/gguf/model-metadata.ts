@@ -2,7 +2,7 @@ import { type ModelConfig, rotatedSize } from "../../config/model-config.ts";
 import { architectureOf } from "./architectures.ts";
 import type { TypedValue } from "./writer.ts";
 
-/** What a GGUF file's metadata says of a model's configuration. */
+/** Returns the metadata of a GGUF file for a model's configuration. */
 export function modelMetadata(config: ModelConfig): Map<string, TypedValue> {
   const architecture = architectureOf(config.model_type);
   const count = (value: number): TypedValue => ({ type: "uint32", value });
@@ -40,7 +40,7 @@ export function modelMetadata(config: ModelConfig): Map<string, TypedValue> {
   ]);
 }
 
-/** Scalings by a factor; Llama 3's and LongRoPE's factors are tensors. */
+/** Returns scalings by a factor. The factors of Llama 3 and LongRoPE are tensors. */
 function scalingEntries({ rope_scaling: scaling }: ModelConfig): [string, TypedValue][] {
   const { rope_type: type } = scaling;
   if (type === "default" || type === "llama3") return [];

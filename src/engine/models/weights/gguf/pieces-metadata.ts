@@ -3,18 +3,19 @@ import { pieceMerges, pieceSteps, spelledPieces } from "./tokenizer-model.ts";
 import { tokenTypes, type Vocabulary } from "./vocabulary.ts";
 import type { TypedValue } from "./writer.ts";
 
-/** What tokenizer.json says of a BPE vocabulary of pieces. */
+/** A BPE vocabulary of pieces in tokenizer.json. */
 export interface PiecesSource {
   normalizer: unknown;
   preTokenizer: unknown;
   unknownToken: unknown;
-  /** Pairs, the first to be merged first. */
+  /** Pairs, in the order of merging. */
   merges: readonly (readonly string[])[];
 }
 
 /**
- * The metadata of a SentencePiece vocabulary. Its scores, which tokenizer.json doesn't have, are made from the order of
- * merges: the earlier a token is merged, the higher. Gives a text, the reason, where no scores say the same.
+ * Returns the metadata of a SentencePiece vocabulary. tokenizer.json does not contain its scores, so they are derived
+ * from the order of merges: the earlier a token is merged, the higher. Returns the reason as a text if no scores
+ * express the same order.
  */
 export function piecesMetadata(
   { normalizer, preTokenizer, unknownToken, merges }: PiecesSource,
@@ -38,7 +39,7 @@ export function piecesMetadata(
     ["tokenizer.ggml.add_space_prefix", { type: "bool", value: prefixed }],
   ]);
 
-  // llama.cpp finds Gemma's runs of spaces as they stand in a text
+  // llama.cpp matches Gemma's series of spaces literally
   function runSpelled(token: string, id: number): string {
     const isRun = types[id] === tokenTypes.userDefined && /^▁{2,}$/.test(token);
     return isRun ? " ".repeat(token.length) : token;
@@ -51,8 +52,8 @@ export function piecesMetadata(
 }
 
 /**
- * When each token is merged. Tokens whose merges stand between each other's have the same rank, as Llama 2's runs of
- * spaces have the same score.
+ * Returns each token's rank in the order of merging. Tokens with interleaved merges have the same rank, as Llama 2's
+ * series of spaces have the same score.
  */
 function mergeRanks(merges: PiecesSource["merges"]): ReadonlyMap<string, number> {
   const tokens = merges.map((pair) => pair.join(""));
@@ -68,7 +69,7 @@ function mergeRanks(merges: PiecesSource["merges"]): ReadonlyMap<string, number>
   return ranks;
 }
 
-/** Whether both merge the same pairs, into the same tokens one after the other. */
+/** Whether both merge the same pairs into the same tokens in order. */
 function sameMerges(some: readonly (readonly string[])[], others: readonly (readonly string[])[]): boolean {
   const known = new Set(some.map(([left = "", right = ""]) => `${left.length} ${left}${right}`));
   return (

@@ -1,13 +1,13 @@
 import type { JsonObject } from "../../../../contracts/json.ts";
 import { deepseekSplits } from "./deepseek-splits.ts";
 
-/** How a byte-level vocabulary splits a text before it merges bytes, as tokenizer.json has it. */
+/** How a byte-level vocabulary splits a text before it merges bytes, in the form of tokenizer.json. */
 export interface PreTokenizer {
   normalizer: JsonObject | null;
   preTokenizer: JsonObject;
-  /** Whether a piece that is a token is taken as it is. */
+  /** Whether a piece that is a token is taken whole. */
   ignoreMerges: boolean;
-  /** Whether a text begins with bos_token where the file doesn't say. */
+  /** Whether a text begins with bos_token by default. */
   begins: boolean;
 }
 
@@ -62,7 +62,7 @@ export const preTokenizers: ReadonlyMap<string, PreTokenizer> = new Map([
   ],
 ]);
 
-/** The name in GGUF of what a tokenizer.json says; undefined if it has none here. */
+/** Returns GGUF's name for the splits of a tokenizer.json; undefined if there is none. */
 export function preTokenizerName(normalizer: unknown, preTokenizer: unknown): string | undefined {
   const wanted = summary(normalizer, preTokenizer);
   const names = [...preTokenizers.keys()];
@@ -72,7 +72,7 @@ export function preTokenizerName(normalizer: unknown, preTokenizer: unknown): st
   });
 }
 
-/** What decides the split, without what only decides offsets. */
+/** Returns the parts that determine the split, without those that only affect offsets. */
 function summary(normalizer: unknown, preTokenizer: unknown): string {
   const { pretokenizers } = fields(preTokenizer);
   const steps: unknown[] = Array.isArray(pretokenizers) ? pretokenizers : [preTokenizer];
@@ -88,7 +88,7 @@ function fields(value: unknown): Record<string, unknown> {
   return typeof value === "object" && value !== null ? { ...value } : {};
 }
 
-/** One step, or several one after the other. */
+/** Returns a pre-tokenizer of one step or several. */
 function plain(...steps: JsonObject[]): PreTokenizer {
   const [first] = steps;
   const preTokenizer = first && steps.length === 1 ? first : { type: "Sequence", pretokenizers: steps };

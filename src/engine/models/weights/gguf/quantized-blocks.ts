@@ -1,7 +1,7 @@
 import { halfAt, signedByte } from "./dequantize-32.ts";
 import { groupOf } from "./dequantize-k.ts";
 
-/** What is read of one block: its values, and scale and minimum of each of its groups. */
+/** The contents of one block: its values, and the scale and minimum of each group. */
 interface Block {
   values: Uint8Array;
   scales: Float32Array;
@@ -11,14 +11,14 @@ interface Block {
 /** How a block type is kept without widening. */
 export interface BlockIntegers {
   bits: 4 | 8;
-  /** Values that share a scale. */
+  /** The number of values that share a scale. */
   group: number;
   hasMinimums: boolean;
-  /** Fills `block` from the bytes at a place: values as a QuantizedMatrix has them, one a byte. */
+  /** Fills `block` from the bytes at an offset, with one value per byte like in a QuantizedMatrix. */
   read: (bytes: Uint8Array, at: number, block: Block) => void;
 }
 
-/** The types whose blocks are those of quantized matrices: the numbers they stand for stay the same, bit by bit. */
+/** The types whose blocks can become those of quantized matrices. The represented numbers stay bit-identical. */
 export const blockIntegers: Readonly<Record<string, BlockIntegers>> = {
   Q4_0: {
     bits: 4,
@@ -89,7 +89,7 @@ export const blockIntegers: Readonly<Record<string, BlockIntegers>> = {
   },
 };
 
-/** Q4_0 and Q4_1: the lower halves of their bytes come first. */
+/** Reads Q4_0 and Q4_1, which store the lower halves of their bytes first. */
 function readFours(bytes: Uint8Array, at: number, head: number, { values, scales }: Block): void {
   scales[0] = halfAt(bytes, at);
   for (let i = 0; i < 16; i++) {

@@ -4,19 +4,19 @@ import { type RotaryScaling, rotaryFrequencies } from "../../config/rotary-scali
 import type { Tensor } from "../safetensors.ts";
 import { decimal, type ModelHeader, unsupportedGguf } from "./config-metadata.ts";
 
-/** The tensor that Llama 3.1 and later keep their scaling of rotary frequencies in. */
+/** The tensor with the scaling of rotary frequencies in Llama 3.1 and later. */
 const llama3Name = "rope_freqs.weight";
-/** Those of LongRoPE. */
+/** The tensors of LongRoPE. */
 const shortName = "rope_factors_short.weight";
 const longName = "rope_factors_long.weight";
 
-/** Tensors that are no weights. */
+/** Tensors that are not weights. */
 export const factorNames: readonly string[] = [llama3Name, shortName, longName];
 
-/** The parameters that every Llama 3.1, 3.2 and 3.3 has; only the factor differs. */
+/** The parameters of every Llama 3.1, 3.2 and 3.3. Only the factor differs. */
 const llama3 = { low_freq_factor: 1, high_freq_factor: 4, original_max_position_embeddings: 8192 };
 
-/** What llama.cpp divides each frequency by for a scaling of Llama 3: the tensor rope_freqs.weight. */
+/** Returns llama.cpp's divisors of the frequencies for a Llama 3 scaling: the tensor rope_freqs.weight. */
 function llama3Factors(
   headSize: number,
   theta: number,
@@ -27,7 +27,7 @@ function llama3Factors(
   return plain.map((frequency, at) => frequency / scaled[at]!);
 }
 
-/** The factors that GGUF keeps of a model's scaling as tensors, by their names. */
+/** Returns the factors of a model's scaling that GGUF stores as tensors, by name. */
 export function factorsOf(config: ModelConfig): Map<string, Tensor> {
   const { head_dim, rope_theta, rope_scaling: scaling } = config;
   const tensor = (data: Float32Array): Tensor => ({ shape: [data.length], data });
@@ -42,8 +42,8 @@ export function factorsOf(config: ModelConfig): Map<string, Tensor> {
 }
 
 /**
- * A configuration with the scaling behind the factors in its file, if there are any. Throws GGUF_UNSUPPORTED for others than
- * those of a Llama 3 or of LongRoPE, and where those of LongRoPE are missing.
+ * Adds the scaling that corresponds to the factors in a file to a configuration. Throws GGUF_UNSUPPORTED for factors
+ * other than those of Llama 3 or LongRoPE, and if those of LongRoPE are missing.
  */
 export function withFactors(
   path: string,

@@ -3,7 +3,7 @@ import { unsupportedGguf } from "./config-metadata.ts";
 import type { GgufHeader } from "./header.ts";
 import { readVocabulary, tokenTypes } from "./vocabulary.ts";
 
-/** Control tokens that end what a model says, by their texts: a file names three at most, and llama.cpp knows these. */
+/** Control tokens that end a model's turn, by text. A file names at most three, and llama.cpp knows these. */
 const ends: ReadonlySet<string> = new Set([
   "<|eot_id|>",
   "<|eom_id|>",
@@ -17,7 +17,7 @@ const ends: ReadonlySet<string> = new Set([
   "<｜end▁of▁sentence｜>", // Llama 2 and Mistral, Phi-3, DeepSeek
 ]);
 
-/** The ids of a file's special tokens, for config.json. Throws GGUF_UNSUPPORTED if none ends a text. */
+/** Returns the ids of a file's special tokens for config.json. Throws GGUF_UNSUPPORTED if none ends a text. */
 export function specialIds(path: string, { metadata }: GgufHeader): SpecialTokenIds {
   const id = (name: string) => {
     const value = metadata.get(`tokenizer.ggml.${name}_token_id`);

@@ -5,13 +5,13 @@ import type { HeldMatrix } from "../quantize.ts";
 import type { Tensor } from "../safetensors.ts";
 import { permutesHeads } from "./architectures.ts";
 
-/** Where a weight's values go on the way between GGUF and Hugging Face. */
+/** The direction of a conversion between GGUF and Hugging Face. */
 export type Direction = "from-gguf" | "to-gguf";
 
 /**
- * A weight with Hugging Face's name, laid out for the other side. llama.cpp's converter changes two things: the rows
- * of queries and keys of Llama and SmolLM3, whose rotated pairs stand side by side in GGUF and half a head apart in Hugging
- * Face's files; and Gemma's norms, which hold 1 + weight.
+ * Converts the layout of a weight with Hugging Face's name. llama.cpp's converter changes two things. The rows of
+ * queries and keys of Llama and SmolLM3 have their rotated pairs adjacent in GGUF and half a head apart in Hugging
+ * Face's files. And Gemma's norms contain 1 + weight.
  */
 export function relayout(config: ModelConfig, name: string, tensor: Tensor, direction: Direction): Tensor {
   if (families[config.model_type].gemmaScaling && name.endsWith("norm.weight")) {
@@ -23,7 +23,7 @@ export function relayout(config: ModelConfig, name: string, tensor: Tensor, dire
   return data ? { ...tensor, data } : tensor;
 }
 
-/** A quantized matrix of a GGUF file, laid out for Hugging Face's side. */
+/** Converts the layout of a GGUF file's quantized matrix to Hugging Face's. */
 export function relayoutQuantized(config: ModelConfig, name: string, matrix: HeldMatrix): HeldMatrix {
   const heads = permutedHeads(config, name);
   if (heads === undefined) return matrix;
@@ -38,7 +38,7 @@ export function relayoutQuantized(config: ModelConfig, name: string, matrix: Hel
   });
 }
 
-/** The heads of a weight whose rows lie in another order on the other side. */
+/** Returns the heads of a weight whose rows have another order on the other side. */
 function permutedHeads(
   { model_type: family, num_attention_heads: heads, num_key_value_heads: groups }: ModelConfig,
   name: string,

@@ -1,14 +1,14 @@
 import { families } from "../../config/families.ts";
 import type { ModelConfig } from "../../config/model-config.ts";
 
-/** GGUF's name of each module, by Hugging Face's. */
+/** GGUF's names of modules, by Hugging Face's. */
 const modules: ReadonlyMap<string, string> = new Map([
   ["model.embed_tokens", "token_embd"],
   ["model.norm", "output_norm"],
   ["lm_head", "output"],
 ]);
 
-/** The same inside a layer. */
+/** GGUF's names of modules inside a layer. */
 const layerModules: ReadonlyMap<string, string> = new Map([
   ["input_layernorm", "attn_norm"],
   ["self_attn.q_proj", "attn_q"],
@@ -29,14 +29,14 @@ const layerModules: ReadonlyMap<string, string> = new Map([
   ["mlp.experts.down_proj", "ffn_down_exps"],
 ]);
 
-/** What differs where attention and feed-forward block have a norm after them. */
+/** The differences for families with a norm after attention and feed-forward block. */
 const normsAfter: ReadonlyMap<string, string> = new Map([
   ["post_attention_layernorm", "post_attention_norm"],
   ["pre_feedforward_layernorm", "ffn_norm"],
   ["post_feedforward_layernorm", "post_ffw_norm"],
 ]);
 
-/** The tensor of a GGUF file that holds a weight with Hugging Face's name; experts share theirs, one after the other. */
+/** Returns GGUF's tensor name for a weight with Hugging Face's name. Experts share a tensor. */
 export function ggufName({ model_type }: ModelConfig, name: string): string {
   const [, layer, module = "", kind = ""] =
     /^(?:model\.layers\.(\d+)\.)?(.+)\.(weight|bias)$/.exec(name) ?? [];
@@ -47,7 +47,10 @@ export function ggufName({ model_type }: ModelConfig, name: string): string {
   return `${layer === undefined ? "" : `blk.${layer}.`}${found}.${kind}`;
 }
 
-/** The weights of each of a GGUF file's tensors, by names of Hugging Face: one, or its experts' in their order. */
+/**
+ * Returns the weights in each of a GGUF file's tensors by Hugging Face's names: one weight, or those of its experts in
+ * order.
+ */
 export function weightsByTensor(config: ModelConfig, names: Iterable<string>): Map<string, string[]> {
   const tensors = new Map<string, string[]>();
   for (const name of names) {

@@ -4,7 +4,7 @@ import type { Tensor } from "../safetensors.ts";
 import { invalidGguf } from "./cursor.ts";
 import type { GgufTensor } from "./header.ts";
 
-/** Reads the blocks of a tensor as they are. Throws GGUF_INVALID if the file has been cut. */
+/** Reads the unchanged blocks of a tensor. Throws GGUF_INVALID if the file is truncated. */
 export async function readBlocks(path: string, { name, begin, end }: GgufTensor): Promise<Uint8Array> {
   const file = await open(path);
   try {
@@ -16,7 +16,7 @@ export async function readBlocks(path: string, { name, begin, end }: GgufTensor)
   }
 }
 
-/** The numbers of a tensor, from its blocks. */
+/** Returns the numbers of a tensor from its blocks. */
 export function numbersOf(blocks: Uint8Array, { shape, type }: GgufTensor): Tensor {
   const data = new Float32Array((blocks.length / type.bytes) * type.values);
   type.dequantize(blocks, data);

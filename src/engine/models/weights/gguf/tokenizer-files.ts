@@ -9,8 +9,8 @@ import { readVocabulary, tokenTypes, type Vocabulary } from "./vocabulary.ts";
 const specialTokens = { bos_token: "bos", eos_token: "eos", unk_token: "unknown", pad_token: "padding" };
 
 /**
- * Writes tokenizer.json and tokenizer_config.json (chat template included) from a GGUF file's metadata, as
- * transformers reads them. Throws GGUF_UNSUPPORTED.
+ * Writes tokenizer.json and tokenizer_config.json (including the chat template) in transformers' format from a GGUF
+ * file's metadata. Throws GGUF_UNSUPPORTED.
  */
 export async function writeTokenizerFiles(
   folder: string,
@@ -47,13 +47,13 @@ export async function writeTokenizerFiles(
   });
 }
 
-/** Whether llama.cpp begins a text with bos where the file doesn't say. */
+/** Whether llama.cpp begins a text with bos by default. */
 function beginsByDefault(metadata: GgufHeader["metadata"]): boolean {
   if (metadata.get("tokenizer.ggml.model") === "llama") return true;
   return preTokenizers.get(String(metadata.get("tokenizer.ggml.pre")))?.begins === true;
 }
 
-/** The tokens that are taken whole wherever they stand in a text. */
+/** Returns the tokens that are recognized as a whole anywhere in a text. */
 function addedTokens({ tokens, types }: Vocabulary): JsonObject[] {
   return tokens.flatMap((content, id) => {
     const type = types[id];

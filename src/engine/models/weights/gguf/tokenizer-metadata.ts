@@ -4,11 +4,11 @@ import { preTokenizerName } from "./pre-tokenizers.ts";
 import { tokenTypes, type Vocabulary } from "./vocabulary.ts";
 import type { TypedValue } from "./writer.ts";
 
-/** A tokenizer as its files have it. */
+/** The contents of a tokenizer's files. */
 export interface TokenizerSource {
   /** tokenizer.json. */
   json: Readonly<Record<string, unknown>>;
-  /** Texts of bos_token, eos_token, unk_token and pad_token, as far as they are named. */
+  /** Texts of bos_token, eos_token, unk_token and pad_token, if defined. */
   specialTokens: Readonly<Record<string, string>>;
   /** Ids of the tokens that end an action. */
   stopTokens: readonly number[];
@@ -18,8 +18,9 @@ export interface TokenizerSource {
 const specialKeys = { bos_token: "bos", eos_token: "eos", unk_token: "unknown", pad_token: "padding" };
 
 /**
- * The metadata of a BPE tokenizer, of bytes or SentencePiece's, for a model with `vocab_size` tokens: those that
- * tokenizer.json lacks are unused ones. Gives a text, the reason, for a tokenizer that GGUF has no words for.
+ * Returns the metadata of a BPE tokenizer, either of bytes or of SentencePiece's pieces, for a model with `vocab_size`
+ * tokens. Tokens missing from tokenizer.json become unused ones. Returns the reason as a text for a tokenizer that GGUF
+ * can't express.
  */
 export function tokenizerMetadata(
   { json, specialTokens, stopTokens, chatTemplate }: TokenizerSource,
@@ -45,7 +46,7 @@ export function tokenizerMetadata(
     const id = tokens.indexOf(specialTokens[name] ?? "");
     return id < 0 ? [] : [[`tokenizer.ggml.${key}_token_id`, { type: "uint32", value: id }]];
   });
-  // GGUF has room for two ends beside eos_token: of a turn, and of a message
+  // GGUF has room for two ends in addition to eos_token: of a turn, and of a message
   const others = stopTokens.filter((id) => tokens[id] !== specialTokens.eos_token);
   const message = others.find((id) => tokens[id] === "<|eom_id|>") ?? others[1];
   const turn = others.find((id) => id !== message);
@@ -60,7 +61,7 @@ export function tokenizerMetadata(
   ]);
 }
 
-/** The tokens by their ids; those that tokenizer.json lacks are unused ones. */
+/** Returns the tokens by id. Those missing from tokenizer.json become unused ones. */
 function vocabularyOf(json: TokenizerSource["json"], size: number): Vocabulary {
   const tokens = Array.from({ length: size }, (_, id) => `[PAD${id}]`);
   const types = tokens.map((): number => tokenTypes.unused);
@@ -81,7 +82,7 @@ function vocabularyOf(json: TokenizerSource["json"], size: number): Vocabulary {
   return { tokens, types };
 }
 
-/** Of a byte-level vocabulary that is split as `pre` says. */
+/** Returns the metadata of a byte-level vocabulary with the splits of `pre`. */
 function bytesMetadata(
   pre: string | undefined,
   merges: readonly (readonly string[])[],
@@ -97,7 +98,7 @@ function bytesMetadata(
   ]);
 }
 
-/** Newer files write a merge as a pair, older ones as a text. */
+/** Newer files write a merge as a pair, and older ones as text. */
 function mergePair(merge: unknown): string[] {
   return Array.isArray(merge) ? merge.map(String) : String(merge).split(" ");
 }

@@ -5,7 +5,7 @@ import { deriveMerges } from "./merges.ts";
 import { preTokenizers } from "./pre-tokenizers.ts";
 import { numbersAt, stringsAt, tokenTypes, type Vocabulary } from "./vocabulary.ts";
 
-/** The parts of tokenizer.json that say how a text becomes tokens. */
+/** The parts of tokenizer.json that define how a text becomes tokens. */
 export interface TokenizerModel {
   normalizer: JsonObject | null;
   pre_tokenizer: JsonObject | null;
@@ -15,7 +15,7 @@ export interface TokenizerModel {
 
 const space = "▁";
 
-/** The model behind tokenizer.ggml.model: “gpt2” or “llama”. Throws GGUF_UNSUPPORTED for others. */
+/** Returns the model for tokenizer.ggml.model: “gpt2” or “llama”. Throws GGUF_UNSUPPORTED for others. */
 export function tokenizerModel(
   path: string,
   metadata: GgufHeader["metadata"],
@@ -46,7 +46,7 @@ function byteLevel(path: string, metadata: GgufHeader["metadata"], { tokens }: V
   };
 }
 
-/** SentencePiece's BPE (Llama 2, Mistral, Gemma), with bytes for what no token spells. */
+/** SentencePiece's BPE (Llama 2, Mistral, Gemma), with bytes for text that no token covers. */
 function sentencePiece(
   path: string,
   metadata: GgufHeader["metadata"],
@@ -72,14 +72,14 @@ function sentencePiece(
   };
 }
 
-/** Pieces as tokenizer.json has them: Gemma's files spell runs of spaces with spaces. */
+/** Returns the pieces in tokenizer.json's form. Gemma's files write series of spaces as spaces. */
 export function spelledPieces(tokens: readonly string[], isGemma: boolean): readonly string[] {
   return isGemma
     ? tokens.map((token) => (/^ {2,}$/.test(token) ? space.repeat(token.length) : token))
     : tokens;
 }
 
-/** The merges of pieces by their scores, the highest first; Gemma's follow its order instead. */
+/** Returns the merges of pieces by their scores, highest first. Gemma's follow its order instead. */
 export function pieceMerges(
   spelled: readonly string[],
   scores: readonly number[],
@@ -88,12 +88,15 @@ export function pieceMerges(
   return deriveMerges(spelled, (token) => (isGemma ? token : -scores[token]!));
 }
 
-/** What a SentencePiece vocabulary does to a text before it merges pieces; `prefixed`: with a space before every text. */
+/**
+ * Returns the steps that a SentencePiece vocabulary applies to a text before it merges pieces. `prefixed`: adds a space
+ * before every text.
+ */
 export function pieceSteps(
   isGemma: boolean,
   prefixed: boolean,
 ): Pick<TokenizerModel, "normalizer" | "pre_tokenizer"> {
-  // SentencePiece's dummy prefix: one more space, also before a text that begins with one
+  // SentencePiece's dummy prefix: one more space, even before a text that begins with one
   const prefix = { type: "Prepend", prepend: space };
   return {
     normalizer: prefixed

@@ -1,4 +1,4 @@
-/** A value of GGUF metadata; 64-bit integers are numbers here. */
+/** A value of GGUF metadata. 64-bit integers are numbers here. */
 export type GgufValue = number | boolean | string | GgufValue[];
 
 /** GGUF's numbers for the types of metadata values. */

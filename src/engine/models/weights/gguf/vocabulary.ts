@@ -2,10 +2,10 @@ import { unsupportedGguf } from "./config-metadata.ts";
 import type { GgufHeader } from "./header.ts";
 import type { GgufValue } from "./value-types.ts";
 
-/** llama.cpp's numbers for what a token is. */
+/** llama.cpp's numbers for the types of tokens. */
 export const tokenTypes = { normal: 1, unknown: 2, control: 3, userDefined: 4, unused: 5, byte: 6 } as const;
 
-/** The tokens of a GGUF file by their ids, and what each is. */
+/** The tokens of a GGUF file and their types, by id. */
 export interface Vocabulary {
   tokens: string[];
   types: number[];
@@ -19,12 +19,12 @@ export function readVocabulary(path: string, metadata: GgufHeader["metadata"]): 
   return { tokens, types: numbersAt(path, metadata, "tokenizer.ggml.token_type", tokens.length) };
 }
 
-/** The list of texts under a key. Throws GGUF_UNSUPPORTED if there is none. */
+/** Returns the list of texts under a key. Throws GGUF_UNSUPPORTED if it is missing. */
 export function stringsAt(path: string, metadata: GgufHeader["metadata"], key: string): string[] {
   return listAt(path, metadata, key, (value) => typeof value === "string");
 }
 
-/** The list of `length` numbers under a key. Throws GGUF_UNSUPPORTED if there is none. */
+/** Returns the list of `length` numbers under a key. Throws GGUF_UNSUPPORTED if it is missing. */
 export function numbersAt(
   path: string,
   metadata: GgufHeader["metadata"],

@@ -14,7 +14,7 @@ export type TypedValue =
   | { type: "int32s"; value: readonly number[] }
   | { type: "float32s"; value: readonly number[] };
 
-/** A tensor to be written. `load` makes its values when their turn comes. */
+/** A tensor to write. `load` returns its values when they are needed. */
 export interface PlannedTensor {
   name: string;
   shape: readonly number[];
@@ -24,7 +24,7 @@ export interface PlannedTensor {
 
 const typeNumbers: Readonly<Record<FloatType, number>> = { F32: 0, F16: 1, BF16: 30 };
 
-/** Writes a GGUF file of version 3; it appears whole or not at all. */
+/** Writes a GGUF file of version 3 atomically. */
 export async function writeGguf(
   path: string,
   metadata: ReadonlyMap<string, TypedValue>,
