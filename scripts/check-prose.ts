@@ -6,7 +6,7 @@ import { join } from "node:path";
 const root = join(import.meta.dirname, "..");
 
 /** Folders whose comments still have to be rewritten. */
-const foldersToRewrite = ["plugins", "src/engine"];
+const foldersToRewrite = ["plugins"];
 
 /** What not to write, and what to write instead. */
 const banned: [RegExp, string][] = [

@@ -35,7 +35,7 @@ export interface EngineWeights {
   gradientRooms(): Promise<GradientRooms>;
   /** Whether the gradients have rooms. Making them takes memory. */
   hasRooms(): boolean;
-  /** Copies the parameters on a card to the state. */
+  /** Copies the parameters and moments on a card to the state. */
   read(): Promise<void>;
   close(): Promise<void>;
 }

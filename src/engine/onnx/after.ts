@@ -1,10 +1,10 @@
 import { type DataType, type FloatValue, graphError, type IntValue, type Value } from "./graph.ts";
 
 /**
- * `x`, once the others are there: so that parts of a graph that don't depend on each other are not all begun before one
- * has ended, which would hold what all of them make. Costs nothing: x under a shape of zeros, which stand for its own
- * sizes, made from sizes of the others that are known only when the graph runs (the runtime folds constants). No
- * gradient rule.
+ * Returns `x`, available only after the others. Without this, independent parts of a graph would all begin early and
+ * hold their results in memory together. Costs nothing: x gets a shape of zeros, which mean its own sizes. The shape is
+ * computed from sizes of the others that are known only at run time, because the runtime folds constants. No gradient
+ * rule.
  */
 export function after<Type extends DataType>(x: Value<Type>, ...others: FloatValue[]): Value<Type> {
   const { graph } = x;

@@ -2,8 +2,9 @@ import type { ForeignFunctions } from "./foreign-calls.ts";
 
 const hugePages = "glibc.malloc.hugetlb=1";
 /**
- * Bytes from which blocks have memory of their own. They are given back as soon as they are free, not kept in a heap full of holes, and new ones
- * are zeros that take no time. Left alone, glibc lets this rise to the size of each block that is given back, up to 32 MiB.
+ * Bytes from which blocks have their own memory. Such blocks are released when they are freed, instead of staying in a
+ * fragmented heap, and new ones are zeros without cost. By default, glibc raises this limit to the size of each freed
+ * block, up to 32 MiB.
  */
 const largeBlock = 600_000;
 const mmapThreshold = "glibc.malloc.mmap_threshold";
@@ -12,32 +13,38 @@ const largeBlocks = `${mmapThreshold}=${largeBlock}`;
 const thresholdParameter = -3;
 
 /**
- * The environment of a process that trains: asks glibc for huge pages, which halve the time in which gradients are
- * fetched, and not to keep large blocks. Other systems ignore it.
+ * Returns the environment of a process that trains. It asks glibc for huge pages, which halve the time to fetch
+ * gradients, and not to keep large blocks. Other systems ignore it.
  */
 export function trainingEnvironment(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return withTunables(environment, [hugePages, largeBlocks]);
 }
 
 /**
- * The environment of a process that samples: asks glibc not to keep large blocks, since room for keys and values is taken far beyond
- * what is used of it, and would be filled with zeros. Other systems ignore it.
+ * Returns the environment of a process that samples. It asks glibc not to keep large blocks, because the room for keys
+ * and values far exceeds the used part, and would be filled with zeros. Other systems ignore it.
  */
 export function samplingEnvironment(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return withTunables(environment, [largeBlocks]);
 }
 
-/** The same of this process's large blocks, for whoever has not begun as a worker: unless its environment says otherwise. Other C libraries have no such setting. */
+/**
+ * Applies the same setting to this process, if it did not start as a worker and its environment does not override it.
+ * Other C libraries have no such setting.
+ */
 export function keepLargeBlocksApart(koffi: ForeignFunctions["koffi"]): void {
   if (process.platform !== "linux" || process.env.GLIBC_TUNABLES?.includes(mmapThreshold)) return;
   try {
     koffi.load(null).func("int mallopt(int, int)")(thresholdParameter, largeBlock);
   } catch {
-    // musl has no mallopt, and gives large blocks memory of their own anyhow.
+    // musl has no mallopt, and gives large blocks their own memory anyway.
   }
 }
 
-/** Takes what this module has asked for out of a process's own environment, which what it starts would inherit: glibc has read it. */
+/**
+ * Removes this module's settings from a process's own environment, so that its children don't inherit them. glibc has
+ * already read them.
+ */
 export function forgetTunables(environment: NodeJS.ProcessEnv): void {
   const given = environment.GLIBC_TUNABLES?.split(":") ?? [];
   const others = given.filter((one) => one !== hugePages && one !== largeBlocks);

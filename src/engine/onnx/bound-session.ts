@@ -10,39 +10,42 @@ import {
 } from "./runtime-session.ts";
 
 /**
- * A model whose inputs and outputs lie in memory of the caller's, bound once for many runs: nothing is
- * copied, and a run costs a call. onnxruntime-node can't do this, so the runtime's C API is called beside it.
- * On a card, inputs that lie in the processor's memory are copied there as they are bound, outputs by each run.
+ * A model with inputs and outputs in the caller's memory, bound once for many passes. Nothing is copied, and a pass
+ * costs one call. onnxruntime-node can't do this, so the runtime's C API is called directly. On a card, inputs in main
+ * memory are copied when they are bound, and outputs after each pass.
  */
 export interface BoundSession {
-  /** Bindings of their own: what is bound in some doesn't undo what is bound in others. */
+  /** Creates bindings, which are independent of others. */
   bindings(): Bindings;
-  /** The runtime's allocator of a card's memory, to be released before the session is closed. */
+  /** Returns the runtime's allocator of a card's memory. Release it before the session is closed. */
   allocator(card: Card): Pointer;
-  /** Frees the model; what is asked of it or its bindings afterwards throws ONNX_RUN_FAILED. */
+  /** Frees the model. Later calls of it or its bindings throw ONNX_RUN_FAILED. */
   close(): void;
 }
 
-/** Where inputs and outputs of runs lie. */
+/** Where inputs and outputs of passes are. */
 export interface Bindings {
   /**
-   * Binds an input from the next run on. The memory must live as long as runs read it; it is not kept alive here.
+   * Binds an input from the next pass on. The memory must live as long as passes read it. It is not kept alive here.
    */
   bindInput(name: string, tensor: BoundTensor): void;
-  /** The same for memory that nobody else may hold: it is kept alive until another is bound in its place. */
+  /** Binds an input and keeps its memory alive until another one replaces it. */
   keepInput(name: string, tensor: BoundTensor): void;
-  /** Binds an output likewise. An input and an output may be the same memory, where the operator allows it. */
+  /** Binds an output likewise. An input and an output may share memory if the operator allows it. */
   bindOutput(name: string, tensor: BoundTensor): void;
   /**
-   * Runs the model, blocking this thread. In a session that records, a run with a number is recorded the first time, and
-   * repeated as a whole with that number from then on: with the same shapes and places in memory. Throws ONNX_RUN_FAILED.
+   * Runs the model and blocks this thread. In a session that records, the first pass with a number is recorded, and
+   * later ones with that number replay it as a whole, with the same shapes and addresses. Throws ONNX_RUN_FAILED.
    */
   run(recording?: number): void;
-  /** Runs the model in another thread, while this one goes on; until it ends, nothing may be bound, and the session not be closed. */
+  /**
+   * Runs the model in another thread, without blocking this one. Until it ends, don't bind anything or close the
+   * session.
+   */
   runAside(): Promise<void>;
 }
 
-/** Makes a session of a model's bytes. Throws ONNX_SESSION_FAILED if the runtime refuses the model. */
+/** Creates a session from a model's bytes. Throws ONNX_SESSION_FAILED if the runtime rejects the model. */
 export function createBoundSession(
   runtime: RuntimeFunctions,
   model: Uint8Array,
@@ -51,7 +54,7 @@ export function createBoundSession(
   return boundTo(runtime, runtimeSession(runtime, model, options), options);
 }
 
-/** The same, made in another thread while this one goes on. */
+/** Creates a session in another thread, without blocking this one. */
 export async function createBoundSessionAside(
   runtime: RuntimeFunctions,
   model: Uint8Array,
@@ -66,7 +69,7 @@ function boundTo(
   { records = false }: RuntimeSessionOptions,
 ): BoundSession {
   const all: Pointer[] = [];
-  /** What runs of a recording are asked for with, by its number; −1: none. */
+  /** Run options of a recording, by its number; −1: none. */
   const runOptions = new Map<number, Pointer>();
   const optionsOf = (recording: number) => {
     const known = runOptions.get(recording);
@@ -86,7 +89,7 @@ function boundTo(
       const binding = made(runtime.CreateIoBinding, session);
       all.push(binding);
       const kept = new Map<string, BoundTensor>();
-      /** The binding holds the tensor from then on, though not the memory. */
+      /** The binding then holds the tensor, but not its memory. */
       const bind = (to: RuntimeFunction, name: string, tensor: BoundTensor) => {
         checkOpen();
         const value = valueOver(runtime, name, tensor);

@@ -1,16 +1,16 @@
 import type { Card } from "../devices/device.ts";
 import { elementBytes } from "./element-bytes.ts";
 
-/** Element types that a processor has no arrays of. */
+/** Element types without a typed array. */
 export type HalfType = "float16" | "bfloat16";
 
 /** Element types of arrays on a card. */
 export type CardType = HalfType | "float32" | "int32" | "int64";
 
-/** Numbers in the memory of a card, seen as typed arrays see the processor's. */
+/** Numbers in the memory of a card, viewed like typed arrays. */
 export interface CardArray<Type extends CardType = CardType> {
   readonly type: Type;
-  /** The memory that it is a part of. */
+  /** The memory that it belongs to. */
   readonly buffer: CardBuffer;
   readonly byteOffset: number;
   readonly byteLength: number;
@@ -18,13 +18,15 @@ export interface CardArray<Type extends CardType = CardType> {
   subarray(start: number, end: number): CardArray<Type>;
 }
 
-/** Memory of a card: of CUDA's by its address, of WebGPU's by the buffer's own, which says nothing of parts of it. */
+/**
+ * Memory of a card. For CUDA by its address. For WebGPU by the buffer's address, which does not identify parts of it.
+ */
 export interface CardBuffer {
   readonly card: Card;
   readonly address: bigint;
 }
 
-/** Where bytes are copied from or to: typed arrays lie in the processor's memory. */
+/** The source or destination of a copy. Typed arrays are in main memory. */
 export interface CopiedBytes {
   readonly array: CardArray | NodeJS.TypedArray;
   /** Bytes from the array's beginning to the first piece. */
@@ -33,22 +35,22 @@ export interface CopiedBytes {
   readonly stride: number;
 }
 
-/** Memory of a card. What fails throws ONNX_RUN_FAILED or ONNX_OUT_OF_MEMORY. */
+/** Memory of a card. Failures throw ONNX_RUN_FAILED or ONNX_OUT_OF_MEMORY. */
 export interface CardMemory {
-  /** An array of zeros, to be freed. */
+  /** Allocates an array of zeros. Free it after use. */
   allocate<Type extends CardType>(type: Type, length: number): CardArray<Type>;
-  /** Makes an array zeros. */
+  /** Fills an array with zeros. */
   clear(array: CardArray): void;
-  /** Frees the memory of an array, with all parts of it. */
+  /** Frees the memory of an array, including all parts of it. */
   free(array: Pick<CardArray, "buffer">): void;
   /**
-   * Copies `count` pieces of so many bytes for each pair, within the card's memory or between it and the processor's. Places are
-   * the same in all pairs; only arrays differ.
+   * Copies `count` pieces of `bytes` bytes for each pair, within the card's memory or between it and main memory.
+   * Offsets are the same in all pairs, and only arrays differ.
    */
   copyAll(pairs: readonly CopiedPair[], count: number, bytes: number): void;
 }
 
-/** What is copied, and where it goes. */
+/** The source and the destination of a copy. */
 export type CopiedPair = readonly [from: CopiedBytes, to: CopiedBytes];
 
 /** Numbers in memory of a card. */

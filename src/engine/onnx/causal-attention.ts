@@ -7,8 +7,8 @@ import { reduceSum, softmax } from "./reductions.ts";
 import { expand, lowerTriangle, reshape, upperTriangle } from "./shaping.ts";
 
 /**
- * What keeps a token from seeing later ones, and those `window` or more before it: [length, length], zero where it
- * may look, −1e9 elsewhere. With padding on the right no other mask is needed.
+ * Returns the mask that hides later tokens, and those `window` or more before a token: [length, length], zero for
+ * visible tokens, −1e9 elsewhere. With padding on the right no other mask is needed.
  */
 export function causalBias(graph: Graph, length: Dimension, window?: number): FloatValue {
   const blocked = expand(graph.floats([-1e9], [1, 1]), [length, length]);
@@ -18,16 +18,15 @@ export function causalBias(graph: Graph, length: Dimension, window?: number): Fl
 
 /** How products of queries and keys become scores. */
 export interface ScoreOptions {
-  /** Default 1 / √(head size). */
+  /** Default: 1 / √(head size). */
   scale?: number;
-  /** Scores s become cap · tanh(s / cap). Default: they stay. */
+  /** Scores s become cap · tanh(s / cap). Default: no cap. */
   cap?: number | null;
 }
 
 /**
- * Attention of queries [batch, kv heads, group · length, head size] to keys and values
- * [batch, kv heads, length, head size]: the query heads of a group lie one after the other, so keys and values
- * are never repeated.
+ * Computes attention of queries [batch, kv heads, group · length, head size] to keys and values [batch, kv heads,
+ * length, head size]. The query heads of a group follow each other, so keys and values are never repeated.
  */
 export function causalAttention(
   queries: FloatValue,
@@ -52,8 +51,8 @@ export function causalAttention(
 }
 
 /**
- * dS = P ∘ (dP − rowsum(dO ∘ O)), under a cap times 1 − tanh²; the gradients of keys and values sum over their group
- * by themselves.
+ * dS = P ∘ (dP − rowsum(dO ∘ O)), with a cap times 1 − tanh². The gradients of keys and values sum over their group
+ * automatically.
  */
 export const causalAttentionRule: GradientRule = (dOutput, step) => {
   const {
@@ -72,7 +71,7 @@ export const causalAttentionRule: GradientRule = (dOutput, step) => {
   ];
 };
 
-/** How many heads of queries share a head of keys, where rows of queries are theirs one after the other, of so many tokens each. */
+/** Returns how many query heads share a key head, if their rows follow each other with `length` tokens each. */
 export function groupOf(rows: Dimension, length: Dimension): number {
   const group = factorsOf([rows]).coefficient / factorsOf([length]).coefficient;
   if (Number.isInteger(group) && product([group, length]) === rows) return group;

@@ -1,6 +1,6 @@
 import { runError } from "./run-error.ts";
 
-/** Throws ONNX_RUN_FAILED if an input was not fed, or something that is none. */
+/** Throws ONNX_RUN_FAILED if an input was not fed, or if a fed name is not an input. */
 export function checkFeeds(feeds: Readonly<Record<string, unknown>>, inputNames: readonly string[]): void {
   const missing = inputNames.filter((name) => feeds[name] === undefined);
   if (missing.length > 0) throw runError(`the input ${missing.join(", ")} was not fed`);

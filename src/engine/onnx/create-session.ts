@@ -7,8 +7,8 @@ import { runtimeFunctions } from "./runtime-functions.ts";
 import type { Session, SessionOptions } from "./session.ts";
 
 /**
- * Makes an ONNX Runtime session of a model's bytes. Throws DEVICE_UNAVAILABLE if the device can't be used here,
- * with what is missing, and ONNX_SESSION_FAILED if the runtime refuses the model.
+ * Creates an ONNX Runtime session from a model's bytes. Throws DEVICE_UNAVAILABLE, with the obstacle, if the device
+ * can't be used here, and ONNX_SESSION_FAILED if the runtime rejects the model.
  */
 export async function createSession(model: Uint8Array, options: SessionOptions = {}): Promise<Session> {
   const device = options.device ?? "cpu";
@@ -20,7 +20,7 @@ export async function createSession(model: Uint8Array, options: SessionOptions =
   }
 }
 
-/** onnxruntime-node can't leave outputs on an NVIDIA card; the runtime's C API can. */
+/** Uses the runtime's C API, because onnxruntime-node can't leave outputs on an NVIDIA card. */
 async function openCuda(model: Uint8Array, options: SessionOptions): Promise<Session> {
   const runtime = await runtimeFunctions();
   if (runtime) return createCudaSession(runtime, model, options);

@@ -5,22 +5,22 @@ import { foreignCalls } from "./foreign-calls.ts";
 import { requireDevice } from "./require-device.ts";
 import { runError } from "./run-error.ts";
 
-/** Memory of the first NVIDIA card, by CUDA's own library. */
+/** Memory of the first NVIDIA card, through CUDA's own library. */
 export interface CudaMemory extends CardMemory {
-  /** `copyAll` of one pair. */
+  /** Copies one pair like `copyAll`. */
   copy(from: CopiedBytes, to: CopiedBytes, count: number, bytes: number): void;
-  /** Waits for what was asked for: the runtime does not. */
+  /** Waits for pending copies. The runtime does not. */
   settle(): void;
-  /** Bytes that nobody has taken. */
+  /** Returns the free bytes. */
   available(): number;
 }
 
-/** cudaMemcpyDefault: addresses say which memory they are of. */
+/** cudaMemcpyDefault: addresses identify their memory. */
 const eitherWay = 4;
 
 let opened: Promise<CudaMemory> | undefined;
 
-/** The card's memory. Throws DEVICE_UNAVAILABLE if a library of CUDA's is missing. */
+/** Opens the card's memory. Throws DEVICE_UNAVAILABLE if a library of CUDA's is missing. */
 export async function cudaMemory(): Promise<CudaMemory> {
   requireDevice("cuda");
   opened ??= open();
@@ -46,7 +46,7 @@ async function open(): Promise<CudaMemory> {
   const ask = call("int cudaMemGetInfo(_Out_ size_t *, _Out_ size_t *)");
   const wait = call("int cudaStreamSynchronize(void *)");
 
-  /** What CUDA takes for a place in either memory. */
+  /** Returns CUDA's address of a place in either memory. */
   const placeOf = ({ array, start }: CopiedBytes) =>
     "type" in array
       ? array.buffer.address + BigInt(array.byteOffset + start)

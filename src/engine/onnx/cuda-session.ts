@@ -10,7 +10,7 @@ import { runtimeSession, valueOver } from "./runtime-session.ts";
 import type { DeviceTensor, Outputs, Session, SessionOptions, Tensor } from "./session.ts";
 import { createUsage } from "./usage.ts";
 
-/** A session on an NVIDIA card, by the runtime's C API. Throws ONNX_SESSION_FAILED. */
+/** Creates a session on an NVIDIA card through the runtime's C API. Throws ONNX_SESSION_FAILED. */
 export function createCudaSession(
   runtime: RuntimeFunctions,
   model: Uint8Array,
@@ -54,7 +54,7 @@ export function createCudaSession(
   };
 }
 
-/** Binds an input; what lies in the processor's memory is copied to the card. */
+/** Binds an input. Copies those in main memory to the card. */
 function bindInput(
   runtime: RuntimeFunctions,
   binding: Pointer,
@@ -72,7 +72,7 @@ function bindInput(
   runtime.ReleaseValue(value);
 }
 
-/** The values of a run's outputs, in the order in which they were bound; each to be released. */
+/** Returns the values of a pass's outputs in the order of binding. Release each of them. */
 function boundOutputs(runtime: RuntimeFunctions, binding: Pointer): Pointer[] {
   const allocator = made(runtime.GetAllocatorWithDefaultOptions);
   const [list, count]: [Pointer[], [number | bigint]] = [[null], [0]];
@@ -139,7 +139,7 @@ function kindOf(runtime: RuntimeFunctions, value: Pointer): Kind {
   return { shape: Array.from(sizes, Number), type };
 }
 
-/** The numbers of a value in the processor's memory. */
+/** Copies a value's numbers to main memory. */
 function copyOf(runtime: RuntimeFunctions, name: string, value: Pointer, { shape, type }: Kind): Tensor {
   const bytes = (size: number) =>
     runtime.view(made(runtime.GetTensorMutableData, value), size * elementCount(shape)).slice(0);
@@ -149,12 +149,12 @@ function copyOf(runtime: RuntimeFunctions, name: string, value: Pointer, { shape
   throw runError(`the output ${name} is of the element type ${type}`);
 }
 
-/** The names of a model's inputs, in its order. */
+/** Returns the names of a model's inputs in order. */
 function inputNames(runtime: RuntimeFunctions, session: Pointer): string[] {
   return namesBy(runtime, session, runtime.SessionGetInputCount, runtime.SessionGetInputName);
 }
 
-/** The names of a model's outputs, in its order. */
+/** Returns the names of a model's outputs in order. */
 function outputNames(runtime: RuntimeFunctions, session: Pointer): string[] {
   return namesBy(runtime, session, runtime.SessionGetOutputCount, runtime.SessionGetOutputName);
 }

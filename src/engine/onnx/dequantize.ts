@@ -8,8 +8,8 @@ import { type Part, type QuantizedMatrix, zeroPoint } from "./quantized-matrix.t
 import { reshape } from "./shaping.ts";
 
 /**
- * A quantized matrix as floats [out, in], made once the others are there: else the runtime would begin with all matrices of a
- * model. No gradient rule.
+ * Returns a quantized matrix as floats [out, in], computed after the others. Otherwise the runtime would begin with all
+ * matrices of a model. No gradient rule.
  */
 export function dequantize(graph: Graph, matrix: QuantizedMatrix, ...others: FloatValue[]): FloatValue {
   const { shape, bits, block, minimums } = matrix;
@@ -24,7 +24,7 @@ export function dequantize(graph: Graph, matrix: QuantizedMatrix, ...others: Flo
   return reshape(minimums ? add(blocks, floatConstant(graph, minimums, [count, 1])) : blocks, shape);
 }
 
-/** Rows of a quantized table by their number, as floats [rows, in]. No gradient rule. */
+/** Returns rows of a quantized table by their number, as floats [rows, in]. No gradient rule. */
 export function gatherQuantized(matrix: QuantizedMatrix, rows: IntValue | Value<"int32">): FloatValue {
   const { graph } = rows;
   const { shape, bits, block, minimums } = matrix;
@@ -38,7 +38,7 @@ export function gatherQuantized(matrix: QuantizedMatrix, rows: IntValue | Value<
   return reshape(minimums ? add(scaled, ofBlocks(minimums)) : scaled, [...rows.shape, input]);
 }
 
-/** The values of a quantized matrix as a constant. */
+/** Adds the values of a quantized matrix as a constant. */
 export function valueConstant<Type extends "uint8" | "uint4">(
   graph: Graph,
   { values }: QuantizedMatrix,
@@ -49,16 +49,18 @@ export function valueConstant<Type extends "uint8" | "uint4">(
   return graph.bytes(type, values, shape);
 }
 
-/** The scales or minimums of a quantized matrix as a constant. */
+/** Adds the scales or minimums of a quantized matrix as a constant. */
 export function floatConstant(graph: Graph, part: Part<Float32Array>, shape: readonly number[]): FloatValue {
   if ("file" in part) return graph.stored(part.file, part.offset, shape);
   return graph.floats(part, shape);
 }
 
-/** By graph, the zero points that it has: for each matrix its own would be tens of megabytes of a large model. */
+/**
+ * The zero points by graph, shared because separate ones for each matrix of a large model would take tens of megabytes.
+ */
 const zeroPointsOf = new WeakMap<Graph, Map<string, Value<"uint8" | "uint4">>>();
 
-/** The zero points of `count` blocks. */
+/** Returns the zero points of `count` blocks. */
 function zeroPoints(graph: Graph, matrix: QuantizedMatrix, count: number): Value<"uint8" | "uint4"> {
   const type = matrix.bits === 4 ? "uint4" : "uint8";
   const point = zeroPoint(matrix);
@@ -72,7 +74,7 @@ function zeroPoints(graph: Graph, matrix: QuantizedMatrix, count: number): Value
   return zeros;
 }
 
-/** Both numbers of each byte, looked up. */
+/** Looks up both numbers of each byte. */
 function halves(bytes: Value<"uint8">): FloatValue {
   const { graph, shape } = bytes;
   const table = Float32Array.from({ length: 512 }, (_, at) => ((at >> 1) >> (4 * (at & 1))) & 15);

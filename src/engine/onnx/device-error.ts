@@ -4,7 +4,10 @@ import type { Device } from "../devices/device.ts";
 import { probeDevice } from "./probe-device.ts";
 import { sessionError } from "./run-error.ts";
 
-/** What a model could not be made ready for: DEVICE_UNAVAILABLE if the device can do no sum either, else what was thrown. */
+/**
+ * Returns the error for a model that could not be prepared: DEVICE_UNAVAILABLE if the device can't even add, otherwise
+ * the original error.
+ */
 export async function deviceError(device: Device, cause: unknown): Promise<EverturnError> {
   const obstacle = device === "cpu" ? undefined : await probeDevice(device);
   if (obstacle) return new EverturnError("DEVICE_UNAVAILABLE", { device, ...obstacle }, { cause });

@@ -4,7 +4,7 @@ import { createGraph } from "./graph.ts";
 import { modelBytes } from "./model-bytes.ts";
 import type { DeviceTensor, Outputs, Session, Tensor } from "./session.ts";
 
-/** Tensors in a card's memory, and the session whose memory it is: close it when all of them are disposed of. */
+/** Tensors in a card's memory, and the session that owns it. Close it after all of them are disposed of. */
 export interface Upload {
   readonly tensors: Map<string, DeviceTensor>;
   readonly session: Session;
@@ -19,7 +19,7 @@ export async function toDevice(tensors: ReadonlyMap<string, Tensor>, card: Card)
   };
 }
 
-/** Copies of float32 tensors that lie in a card's memory. */
+/** Copies float32 tensors from a card's memory. */
 export async function fromDevice(
   tensors: ReadonlyMap<string, DeviceTensor>,
   card: Card,
@@ -31,7 +31,7 @@ export async function fromDevice(
 
 const passed = (name: string) => `${name}/passed`;
 
-/** Passes tensors through a model that gives its inputs back. */
+/** Passes tensors through a model that returns its inputs. */
 async function pass(
   tensors: ReadonlyMap<string, Tensor | DeviceTensor>,
   device: Card,

@@ -1,21 +1,21 @@
 import { EverturnError } from "../../base/errors/everturn-error.ts";
 
 /**
- * One dimension of a shape: a number, or the name of a size known only when the graph runs. A product is
- * written with stars, coefficient first, names sorted: "4*batch*length".
+ * One dimension of a shape: a number, or the name of a size known only when the graph runs. A product is written with
+ * stars, coefficient first, names sorted: "4*batch*length".
  */
 export type Dimension = number | string;
 
 /** The dimensions of a tensor, outermost first. */
 export type Shape = readonly Dimension[];
 
-/** A product taken apart: `coefficient` × all `names`. */
+/** The factors of a product: `coefficient` × all `names`. */
 export interface Factors {
   coefficient: number;
   names: string[];
 }
 
-/** Takes a product of dimensions apart. An empty shape is 1. */
+/** Splits a product of dimensions into its factors. An empty shape is 1. */
 export function factorsOf(shape: Shape): Factors {
   let coefficient = 1;
   const names: string[] = [];
@@ -28,14 +28,17 @@ export function factorsOf(shape: Shape): Factors {
   return { coefficient, names: names.sort() };
 }
 
-/** The product of dimensions as one dimension: `product(["batch", "length", 2])` is "2*batch*length". */
+/** Returns the product of dimensions as one dimension: `product(["batch", "length", 2])` is "2*batch*length". */
 export function product(shape: Shape): Dimension {
   const { coefficient, names } = factorsOf(shape);
   if (names.length === 0) return coefficient;
   return coefficient === 1 ? names.join("*") : [coefficient, ...names].join("*");
 }
 
-/** The shape in numbers, for sizes of its named dimensions; throws ONNX_GRAPH_INVALID for one without. */
+/**
+ * Returns the shape in numbers, given sizes for its named dimensions. Throws ONNX_GRAPH_INVALID for a name without a
+ * size.
+ */
 export function sizedShape(shape: Shape, sizes: Readonly<Record<string, number>>): number[] {
   return shape.map((dimension) => {
     const { coefficient, names } = factorsOf([dimension]);
@@ -48,7 +51,7 @@ export function sizedShape(shape: Shape, sizes: Readonly<Record<string, number>>
   });
 }
 
-/** Whether two shapes hold dimension by dimension the same. */
+/** Whether two shapes are equal dimension by dimension. */
 export function sameShape(a: Shape, b: Shape): boolean {
   return a.length === b.length && a.every((dimension, index) => dimension === b[index]);
 }

@@ -1,5 +1,6 @@
 /**
- * Those of the runtime's optimizers that would keep from the forward pass what a gradient rule computes again, and that would read
- * transposed what is copied to be read as it is (`for-cpu.ts`).
+ * The runtime's optimizers to turn off. The first would keep results of the forward pass that a gradient rule
+ * recomputes. The second would read transposed inputs instead of the copies made for faster reading (`forCpu` in
+ * model-bytes.ts).
  */
 export const disabledOptimizers = "CommonSubexpressionElimination;GemmTransposeFusion";

@@ -1,4 +1,4 @@
-/** Bytes of one number of each element type. */
+/** Bytes per number of each element type. */
 export const elementBytes = {
   float32: 4,
   float16: 2,

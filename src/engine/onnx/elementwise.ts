@@ -9,7 +9,7 @@ import {
   type Value,
 } from "./graph.ts";
 
-/** A float tensor, or a number that stands for a scalar. */
+/** A float tensor, or a number used as a scalar. */
 export type Operand = FloatValue | number;
 
 function binary(op: string, a: Operand, b: Operand): FloatValue {
@@ -32,16 +32,16 @@ export const sub = (a: Operand, b: Operand): FloatValue => binary("Sub", a, b);
 export const mul = (a: Operand, b: Operand): FloatValue => binary("Mul", a, b);
 /** a / b, broadcasting. */
 export const div = (a: Operand, b: Operand): FloatValue => binary("Div", a, b);
-/** The smaller of a and b, broadcasting; where equal, the gradient is a's. */
+/** The smaller of a and b, broadcasting. If they are equal, the gradient goes to a. */
 export const minimum = (a: Operand, b: Operand): FloatValue => binary("Min", a, b);
-/** The larger of a and b, broadcasting; where equal, the gradient is a's. */
+/** The larger of a and b, broadcasting. If they are equal, the gradient goes to a. */
 export const maximum = (a: Operand, b: Operand): FloatValue => binary("Max", a, b);
 
 /** −a. */
 export const negate = (a: FloatValue): FloatValue => unary("Neg", a);
 /** |a|. No gradient rule. */
 export const absolute = (a: FloatValue): FloatValue => unary("Abs", a);
-/** The nearest whole number, of two the even one. No gradient rule. */
+/** Rounds to the nearest integer, ties to even. No gradient rule. */
 export const nearestWhole = (a: FloatValue): FloatValue => unary("Round", a);
 /** e to the a. */
 export const exp = (a: FloatValue): FloatValue => unary("Exp", a);
@@ -58,13 +58,13 @@ export const erf = (a: FloatValue): FloatValue => unary("Erf", a);
 /** 1 / (1 + e^−a). */
 export const sigmoid = (a: FloatValue): FloatValue => unary("Sigmoid", a);
 
-/** a held between two numbers; the gradient is zero outside. */
+/** Clamps a between two numbers. The gradient is zero outside. */
 export function clip(a: FloatValue, low: number, high: number): FloatValue {
   const bounds = [a.graph.floats([low]), a.graph.floats([high])];
   return a.graph.emit("Clip", [a, ...bounds], { dtype: "float32", shape: a.shape });
 }
 
-/** cap · tanh(a / cap): about a where it is small, never beyond ±cap. */
+/** Returns cap · tanh(a / cap): close to a if a is small, never beyond ±cap. */
 export function softCap(a: FloatValue, cap: number): FloatValue {
   return mul(tanh(mul(a, 1 / cap)), cap);
 }
@@ -88,7 +88,7 @@ export function equal(a: IntValue, b: IntValue): BoolValue {
   return compare("Equal", a, b);
 }
 
-/** How many times a number goes into each of a, which aren't negative. */
+/** Divides nonnegative integers by a number and rounds down. */
 export function wholeQuotient(a: IntValue, divisor: number): IntValue {
   return a.graph.emit("Div", [a, a.graph.ints([divisor], [])], { dtype: "int64", shape: a.shape });
 }
@@ -98,7 +98,7 @@ export function positive(a: FloatValue): BoolValue {
   return less(a.graph.floats([0]), a);
 }
 
-/** a where the condition holds, else b, broadcasting. */
+/** Returns a where the condition holds, else b, broadcasting. */
 export function where(condition: BoolValue, a: Operand, b: Operand): FloatValue {
   const { graph } = condition;
   const left = typeof a === "number" ? graph.floats([a]) : a;
@@ -107,18 +107,18 @@ export function where(condition: BoolValue, a: Operand, b: Operand): FloatValue 
   return graph.emit("Where", [condition, left, right], { dtype: "float32", shape });
 }
 
-/** The same of integers. */
+/** Like `where`, for integers. */
 export function intsWhere(condition: BoolValue, a: IntValue, b: IntValue): IntValue {
   const shape = broadcastShapes(condition.shape, broadcastShapes(a.shape, b.shape));
   return condition.graph.emit("Where", [condition, a, b], { dtype: "int64", shape });
 }
 
-/** Integers, booleans or half floats as floats. */
+/** Converts integers, booleans or half floats to floats. */
 export function toFloat(a: Value): FloatValue {
   return a.graph.emit("Cast", [a], { dtype: "float32", shape: a.shape }, { to: elementTypes.float32 });
 }
 
-/** a, as a number that no gradient goes through. */
+/** Returns a as a constant for differentiation. */
 export function detached(a: FloatValue): FloatValue {
   const { graph, shape } = a;
   const build = () => ({

@@ -10,8 +10,8 @@ export interface FedBindings extends Omit<Bindings, "run" | "runAside"> {
 }
 
 /**
- * Bindings for a session of onnxruntime-node's, where the C API can't be called: what is bound is fed at each run, and what comes out
- * is copied to where it was bound.
+ * Returns bindings for a session of onnxruntime-node, for systems on which the C API can't be called. Each pass feeds
+ * the bound inputs and copies outputs to their bound memory.
  */
 export function fedBindings(session: Session): FedBindings {
   const inputs = new Map<string, Tensor>();

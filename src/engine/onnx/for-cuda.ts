@@ -3,15 +3,15 @@ import type { GraphNode, Value } from "./graph.ts";
 import { type Append, type Lowering, lowered } from "./lowering.ts";
 
 /**
- * Nodes with the largest number of long rows found in two steps: CUDA's library has few threads for a row, and the largest of
- * 49,152 numbers took it about 1.8 ms, however few rows there were. And with blocks of 4 bits as columns of several scales: of
- * those whose rows have a scale each the runtime has none there.
+ * Rewrites nodes for CUDA. The largest number of a long row is found in two steps, because CUDA's library uses few
+ * threads per row: 49,152 numbers took about 1.8 ms regardless of the number of rows. And 4-bit numbers with one scale
+ * per row are dequantized by block with a column of scales, because the runtime does not support the former on CUDA.
  */
 export function forCuda(nodes: readonly GraphNode[]): GraphNode[] {
   return lowered(nodes, lowerings);
 }
 
-/** Rows that are shorter are left as they are. */
+/** Shorter rows stay unchanged. */
 const longRow = 1024;
 
 const lowerings: Readonly<Record<string, Lowering>> = {
@@ -39,25 +39,28 @@ const lowerings: Readonly<Record<string, Lowering>> = {
     const whole = inParts(x, parts, append);
     const part = append("ArgMax", [largestOf(whole, append)], { axis: 1, keepdims: 1 });
     const places = append("ArgMax", [whole], { axis: 2, keepdims: 0 });
-    // Not GatherND, which reads its numbers from memory of the processor's that a recorded run no longer has.
+    // GatherND would read its numbers from main memory, which a replayed recording can't access.
     const within = append("GatherElements", [places, part], { axis: 1 });
     const before = append("Mul", [part, integers([parts[1]], append)]);
     append("Reshape", [append("Add", [before, within]), integers([-1], append)], {}, output);
   },
 };
 
-/** A column of what zero is among 4 bits, made by the processor as the session is: what would give it another shape has no such numbers. */
+/**
+ * Returns a column of the 4-bit zero point, computed on the CPU when the session is created. The operators that could
+ * reshape it do not support 4-bit numbers.
+ */
 function middles(rows: number, append: Append): Value {
   const each = append("Expand", [integers([8], append), integers([rows, 1], append)]);
   return append("Cast", [each], { to: elementTypes.uint4 });
 }
 
-/** Rows in parts [rows, parts, numbers]. */
+/** Splits rows into parts [rows, parts, numbers]. */
 function inParts(x: Value, parts: Parts, append: Append): Value {
   return append("Reshape", [x, integers([-1, ...parts], append)]);
 }
 
-/** The largest of each part [rows, parts]. */
+/** Returns the largest number of each part [rows, parts]. */
 function largestOf(whole: Value, append: Append): Value {
   return append("ReduceMax", [whole, axes(2, append)], { keepdims: 0 });
 }
@@ -68,10 +71,10 @@ function integers(values: readonly number[], append: Append): Value {
 
 const axes = (axis: number, append: Append) => integers([axis], append);
 
-/** How many parts a row has, and how long they are. */
+/** The number of parts per row, and their length. */
 type Parts = readonly [count: number, length: number];
 
-/** The parts of long rows [rows, numbers], about as many as they are long; undefined of others. */
+/** Returns the parts of long rows [rows, numbers], about as many as each has numbers; undefined for other rows. */
 function partsOf({ shape }: Value): Parts | undefined {
   const numbers = shape[1];
   if (shape.length !== 2 || typeof numbers !== "number" || numbers < longRow) return undefined;

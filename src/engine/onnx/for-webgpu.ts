@@ -3,7 +3,7 @@ import { elementTypes } from "./element-types.ts";
 import type { GraphNode } from "./graph.ts";
 import { type Lowering, lowered } from "./lowering.ts";
 
-/** Nodes with the operators that WebGPU lacks written in terms of others, so that none runs on the CPU. */
+/** Rewrites operators that WebGPU lacks in terms of others, so that none runs on the CPU. */
 export function forWebgpu(nodes: readonly GraphNode[]): GraphNode[] {
   return lowered(nodes, lowerings);
 }
@@ -26,7 +26,7 @@ const lowerings: Readonly<Record<string, Lowering>> = {
       output.dtype === "float32" ? scale : append("Cast", [scale], { to: elementTypes[output.dtype] });
     append("Mul", [append("MatMul", [a, b]), factors], {}, output);
   },
-  // Indices of a scatter, as large as what is scattered, and only int32 can be expanded on the card.
+  // The indices of a scatter are as large as its data, and the card can only expand int32.
   Expand({ inputs: [values, shape] }, output, append) {
     if (values === undefined || shape === undefined) return;
     const small = values.dtype === "int64" ? append("Cast", [values], { to: elementTypes.int32 }) : values;

@@ -1,21 +1,21 @@
 type Koffi = typeof import("koffi").default;
 
-/** The foreign-function interface, for functions that want a stack like ONNX Runtime's. */
+/** The foreign-function interface, with a stack large enough for ONNX Runtime. */
 export interface ForeignFunctions {
   readonly koffi: Koffi;
-  /** Whether other threads may make calls too: their stacks are large enough. */
+  /** Whether other threads may also make calls, because their stacks are large enough. */
   readonly hasThreads: boolean;
 }
 
-/** Bytes of stack for a call, as main threads have them: koffi gives calls stacks of its own. */
+/** Bytes of a call's stack, as in main threads. koffi gives calls their own stacks. */
 const wantedStack = 8 * 2 ** 20;
 
-/** Bytes that do: what threads of Windows have, where ONNX Runtime runs too. */
+/** Sufficient bytes: the size in threads on Windows, where ONNX Runtime works too. */
 const sufficientStack = 2 ** 20;
 
 /**
- * The interface with stacks that are large enough. It has one configuration a process, which stands as soon as somebody
- * has loaded a library: another's is taken where it does. Throws if it is not there, or its stacks are too small.
+ * Opens the interface with sufficient stacks. Each process has one configuration, fixed by the first loaded library. An
+ * existing one is used if it suffices. Throws if the interface is not installed, or its stacks are too small.
  */
 export async function foreignCalls(): Promise<ForeignFunctions> {
   const { default: koffi } = await import("koffi");
@@ -25,7 +25,7 @@ export async function foreignCalls(): Promise<ForeignFunctions> {
     const { sync_stack_size: own, async_stack_size: others } = given;
     koffi.config({ sync_stack_size: large(own), async_stack_size: large(others) });
   } catch {
-    // Somebody has loaded a library before: what counts is what there is now.
+    // Another module has already loaded a library, so its configuration decides.
   }
   const {
     sync_stack_size: own = 0,

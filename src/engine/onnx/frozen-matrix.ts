@@ -8,17 +8,17 @@ import { gather } from "./indexing.ts";
 import { gemm, linear } from "./linear-algebra.ts";
 import { matrixRows, type QuantizedMatrix, type StoredPart } from "./quantized-matrix.ts";
 
-/** A frozen matrix [out, in] of half precision that stays in its file, as it is. */
+/** A frozen half-precision matrix [out, in] that stays unchanged in its file. */
 export interface HalfMatrix {
   readonly shape: readonly number[];
   readonly type: "float16" | "bfloat16";
   readonly values: StoredPart;
 }
 
-/** A matrix that is never trained, kept in less than float32. */
+/** A matrix that is never trained, stored in less than float32. */
 export type FrozenMatrix = QuantizedMatrix | HalfMatrix;
 
-/** What a matrix takes of memory, bytes, wherever its numbers are. */
+/** Returns the bytes of a matrix, wherever its numbers are. */
 export function frozenBytes(
   matrix: Pick<HalfMatrix, "shape" | "type"> | Pick<QuantizedMatrix, "shape" | "bits" | "block" | "minimums">,
 ): number {
@@ -28,18 +28,18 @@ export function frozenBytes(
   return out * input * (bits / 8 + (minimums ? 8 : 4) / block);
 }
 
-/** A matrix as floats [out, in], made once the others are there, as `dequantize` does. No gradient rule. */
+/** Returns a matrix as floats [out, in], computed after the others like in `dequantize`. No gradient rule. */
 export function frozenFloats(graph: Graph, matrix: FrozenMatrix, ...others: FloatValue[]): FloatValue {
   if (!isHalf(matrix)) return dequantize(graph, matrix, ...others);
   return toFloat(after(stored(graph, matrix), ...others));
 }
 
-/** Rows of a table by their number, as floats [rows, in]. No gradient rule. */
+/** Returns rows of a table by their number, as floats [rows, in]. No gradient rule. */
 export function gatherFrozen(matrix: FrozenMatrix, rows: IntValue | Value<"int32">): FloatValue {
   return isHalf(matrix) ? toFloat(gather(stored(rows.graph, matrix), rows)) : gatherQuantized(matrix, rows);
 }
 
-/** Rows `from` to `to` (excluded), in the same file or memory. */
+/** Returns the rows `from` up to but not including `to`, in the same file or memory. */
 export function frozenRows(matrix: FrozenMatrix, from: number, to: number): FrozenMatrix {
   if (!isHalf(matrix)) return matrixRows(matrix, from, to);
   const { shape, type, values } = matrix;
@@ -49,8 +49,8 @@ export function frozenRows(matrix: FrozenMatrix, from: number, to: number): Froz
 }
 
 /**
- * x · weightᵀ (+ bias) for a frozen weight and rows x [rows, in]: the weight is floats while it is multiplied, forward and
- * again backward, and nothing of it is kept in between. Fastest for many rows.
+ * Computes x · weightᵀ (+ bias) for a frozen weight and rows x [rows, in]. The weight is converted to floats for each
+ * product, forward and backward, and not kept in between. Fastest for many rows.
  */
 export function frozenLinear(x: FloatValue, weight: FrozenMatrix, bias?: FloatValue): FloatValue {
   const rule: GradientRule = (dy) => [gemm(dy, frozenFloats(dy.graph, weight, dy))];

@@ -5,7 +5,7 @@ import type { FloatValue } from "./graph.ts";
 /** A gated unit, gate · openness(gate) · up. */
 interface Unit {
   openness: (gate: FloatValue) => FloatValue;
-  /** The derivative of gate · openness(gate), of gate, openness and their product. */
+  /** The derivative of gate · openness(gate), from gate, openness and their product. */
   slope: (gate: FloatValue, openness: FloatValue, activated: FloatValue) => FloatValue;
 }
 
@@ -15,7 +15,7 @@ const silu: Unit = {
   slope: (_, openness, activated) => add(openness, mul(activated, sub(1, openness))),
 };
 
-/** Φ(g), the normal distribution's share below g; that of g · Φ(g) is Φ(g) + g · φ(g). */
+/** Φ(g), the normal distribution function. The derivative of g · Φ(g) is Φ(g) + g · φ(g). */
 const gelu: Unit = {
   openness: (gate) => mul(add(erf(mul(gate, Math.SQRT1_2)), 1), 0.5),
   slope: (gate, openness) => {
@@ -27,7 +27,7 @@ const gelu: Unit = {
 const steepness = 2 * Math.sqrt(2 / Math.PI);
 const cubic = 0.044715;
 
-/** Of GELU's approximation, g · σ(u(g)) with u = 2 √(2 / π) (g + c g³): ½ (1 + tanh(u / 2)) is σ(u). */
+/** GELU's approximation g · σ(u(g)) with u = 2 √(2 / π) (g + c g³), because ½ (1 + tanh(u / 2)) is σ(u). */
 const geluTanh: Unit = {
   openness: (gate) => sigmoid(mul(gate, add(mul(mul(gate, gate), steepness * cubic), steepness))),
   slope: (gate, openness, activated) => {
@@ -38,19 +38,19 @@ const geluTanh: Unit = {
 
 /** gate · sigmoid(gate) · up, the activation of Llama's feed-forward block (arXiv 2002.05202). */
 export const swiGlu = gatedUnit("SwiGlu", silu);
-/** gelu(gate) · up with GELU itself (arXiv 1606.08415): gate times the normal distribution's share below it. */
+/** gelu(gate) · up with exact GELU (arXiv 1606.08415): gate times the normal distribution function of gate. */
 export const geGlu = gatedUnit("GeGlu", gelu);
 /** gelu(gate) · up with the tanh approximation of GELU, the activation of Gemma. */
 export const geGluTanh = gatedUnit("GeGluTanh", geluTanh);
 
-/** By the names of the composites. */
+/** The rules by the names of the composites. */
 export const gatedUnitRules = {
   SwiGlu: gatedUnitRule(silu),
   GeGlu: gatedUnitRule(gelu),
   GeGluTanh: gatedUnitRule(geluTanh),
 };
 
-/** Gate and up are the largest tensors of a layer, and all that a backward pass keeps of them. */
+/** A backward pass keeps only gate and up, which are the largest tensors of a layer. */
 function gatedUnit(name: keyof typeof gatedUnitRules, unit: Unit) {
   return (gate: FloatValue, up: FloatValue): FloatValue =>
     gate.graph.composite(name, [gate, up], () => {

@@ -15,14 +15,14 @@ export function unbroadcast(gradient: FloatValue, shape: Shape): FloatValue {
   return reshape(reduceSum(gradient, axes, true), shape);
 }
 
-/** An integer attribute of a step. */
+/** Returns an integer attribute of a step. */
 export function integerAttribute({ op, attributes }: TapeEntry, name: string): number {
   const value = attributes[name];
   if (typeof value !== "number") throw graphError(`${op} has no integer attribute ${name}`);
   return value;
 }
 
-/** An attribute of a step that lists integers. */
+/** Returns an attribute of a step that is a list of integers. */
 export function integersAttribute({ op, attributes }: TapeEntry, name: string): readonly number[] {
   const value = attributes[name];
   if (typeof value !== "object" || "float" in value || "body" in value)
@@ -30,7 +30,7 @@ export function integersAttribute({ op, attributes }: TapeEntry, name: string): 
   return value;
 }
 
-/** A float attribute of a step. */
+/** Returns a float attribute of a step. */
 export function floatAttribute({ op, attributes }: TapeEntry, name: string): number {
   const value = attributes[name];
   if (typeof value !== "object" || !("float" in value))

@@ -104,12 +104,12 @@ export const gradientRules: Readonly<Record<string, GradientRule>> = {
   VocabularyEntropy: vocabularyEntropyRule,
 };
 
-/** The gradients of an operator that takes from `a` where the condition holds, else from `b`. */
+/** Returns the gradients of an operator that takes `a` where the condition holds, else `b`. */
 function chosen(dy: FloatValue, a: FloatValue, b: FloatValue, condition: BoolValue): FloatValue[] {
   return [unbroadcast(where(condition, dy, 0), a.shape), unbroadcast(where(condition, 0, dy), b.shape)];
 }
 
-/** What a step was told by constants, such as the axes it reduces. */
+/** Returns the constants given to a step, such as the axes that it reduces. */
 function constantInts({ op }: TapeEntry, ints: IntValue): number[] {
   const constant = ints.graph.initializers.find(({ value }) => value === ints);
   if (!constant || "file" in constant.data) throw graphError(`${ints.name} of ${op} is not constant`);
@@ -120,7 +120,7 @@ function reducedAxes(step: TapeEntry): number[] {
   return constantInts(step, step.ints[0]);
 }
 
-/** The gradient of a slice along one axis, with zeros where it was cut. */
+/** Returns the gradient of a slice along one axis, with zeros outside of the slice. */
 function slicePadded(dy: FloatValue, step: TapeEntry): FloatValue {
   const [{ shape }] = step.floats;
   const [from, to, cut] = step.ints.map((ints) => constantInts(step, ints)[0]!);
@@ -129,7 +129,7 @@ function slicePadded(dy: FloatValue, step: TapeEntry): FloatValue {
   return dy.graph.emit("Pad", [dy, dy.graph.ints([...before, ...after])], { dtype: "float32", shape });
 }
 
-/** The gradient of a reduction, repeated along the axes that were reduced. */
+/** Returns the gradient of a reduction, repeated along the reduced axes. */
 function spread(dy: FloatValue, step: TapeEntry): FloatValue {
   const [{ shape }] = step.floats;
   const axes = reducedAxes(step);

@@ -3,20 +3,20 @@ import type { Cotangent, FloatValue, GradientRows } from "./graph.ts";
 import { scatterAddRows } from "./indexing.ts";
 import { zerosLike } from "./shaping.ts";
 
-/** Gradients by what they are of, as the steps behind it add to them. */
+/** The summed gradients of values, to which the steps on the way back add. */
 export interface GradientSums {
   add(value: FloatValue, cotangent: NonNullable<Cotangent>): void;
   has(value: FloatValue): boolean;
-  /** The sum so far, rows added; undefined where there is none. */
+  /** Returns the sum so far, including rows; undefined without a gradient. */
   whole(value: FloatValue): FloatValue | undefined;
-  /** The sum so far but for its rows. */
+  /** Returns the sum so far without its rows. */
   dense(value: FloatValue): FloatValue | undefined;
   rows(value: FloatValue): readonly GradientRows[];
-  /** The sum so far but for its rows, if it has no parts that are made when they are wanted. */
+  /** Returns the sum so far without its rows, unless it has parts that are computed on demand. */
   complete(value: FloatValue): FloatValue | undefined;
 }
 
-/** No gradients as yet. */
+/** Creates empty sums. */
 export function createGradientSums(): GradientSums {
   const sums = new Map<FloatValue, FloatValue>();
   const later = new Map<FloatValue, (() => FloatValue)[]>();

@@ -4,25 +4,25 @@ import { createGradientSums, type GradientSums } from "./gradient-sums.ts";
 import { type FloatValue, type GradientRows, graphError, type TapeEntry } from "./graph.ts";
 
 /**
- * The gradients of a scalar with respect to `parameters`, in their order, written into the same graph
- * (reverse-mode differentiation). Throws ONNX_GRAPH_INVALID if the loss doesn't depend on a parameter or an
- * operator on the way has no rule.
+ * Adds the gradients of a scalar with respect to `parameters` to the same graph (reverse-mode differentiation). Returns
+ * them in order. Throws ONNX_GRAPH_INVALID if the loss doesn't depend on a parameter, or if an operator on the way has
+ * no rule.
  */
 export function gradients(loss: FloatValue, parameters: readonly FloatValue[]): FloatValue[] {
   const sums = sumsOf(loss, parameters);
   return parameters.map((parameter) => sums.whole(parameter)!);
 }
 
-/** A gradient, and rows that are to be added to it. */
+/** A gradient, and rows to add to it. */
 export interface GradientWithRows {
   gradient: FloatValue;
   rows: readonly GradientRows[];
 }
 
 /**
- * The same, without what is to be added to single rows of tables that have a gradient beside, such as embeddings tied to the
- * head: as one output, the runtime would copy the whole table before it adds some rows. `finish` makes of a gradient what is given instead:
- * where it is complete, so that the gradient itself need not be kept to the end.
+ * Like `gradients`, but keeps rows of tables separate if the table also has a dense gradient, like embeddings tied to
+ * the head. In one output, the runtime would copy the whole table before it adds some rows. `finish` converts a
+ * gradient as soon as it is complete, so that the gradient itself need not be kept to the end.
  */
 export function gradientsWithRows(
   loss: FloatValue,
@@ -44,7 +44,9 @@ export function gradientsWithRows(
   });
 }
 
-/** Is told a parameter's gradient as soon as no step will add to it, unless it has parts that are made at the end. */
+/**
+ * Receives a parameter's gradient as soon as no step will add to it, unless it has parts that are computed at the end.
+ */
 type OnComplete = (parameter: FloatValue, gradient: FloatValue) => void;
 
 function sumsOf(loss: FloatValue, parameters: readonly FloatValue[], onComplete?: OnComplete): GradientSums {
@@ -57,7 +59,9 @@ function sumsOf(loss: FloatValue, parameters: readonly FloatValue[], onComplete?
   return sums;
 }
 
-/** Takes the gradient of the last output of a tape back to `parameters`, by steps as their rules are to see them. */
+/**
+ * Propagates the gradient of a tape's last output back to `parameters`. `steps` returns steps as their rules see them.
+ */
 function backpropagate(
   tape: readonly TapeEntry[],
   last: FloatValue,
@@ -69,7 +73,7 @@ function backpropagate(
   const sums = createGradientSums();
   sums.add(last, gradient);
   const steps = dependentSteps(tape, parameters);
-  /** Of a parameter, the last on the way back to add to its gradient; rows of a table are given apart. */
+  /** By parameter, the last step on the way back that adds to its gradient. Rows of a table are returned separately. */
   const firstSteps = new Map(
     steps.toReversed().flatMap(({ step }) => {
       return step.op === "Gather" ? [] : step.floats.map((input) => [input, step] as const);
@@ -100,7 +104,7 @@ function ruleOf({ op, rule = gradientRules[op] }: TapeEntry): GradientRule {
   return rule;
 }
 
-/** Computes a checkpointed step once more, and goes back through that. */
+/** Recomputes a checkpointed step, and propagates back through that. */
 function rebuiltCotangents(dy: FloatValue, step: TapeEntry, rebuild: () => FloatValue): Cotangent[] {
   const { tape } = dy.graph;
   const start = tape.length;
@@ -109,7 +113,7 @@ function rebuiltCotangents(dy: FloatValue, step: TapeEntry, rebuild: () => Float
   return step.floats.map((input) => sums.whole(input));
 }
 
-/** The steps that depend on a parameter, and which of their inputs do. */
+/** Returns the steps that depend on a parameter, and which of their inputs do. */
 function dependentSteps(tape: readonly TapeEntry[], parameters: readonly FloatValue[]) {
   const dependent = new Set<FloatValue>(parameters);
   return tape.flatMap((step) => {
@@ -121,8 +125,9 @@ function dependentSteps(tape: readonly TapeEntry[], parameters: readonly FloatVa
 }
 
 /**
- * The steps of a tape as its backward pass sees them: outputs that are cheap to make (`remake`) are made again where a rule first wants them,
- * and are the same for all that want them (rematerialization; arXiv 2205.05198 calls it selective recomputation).
+ * Returns a function that prepares a tape's steps for the backward pass. Outputs that are cheap to compute (`remake`)
+ * are recomputed when a rule first needs them, and shared by all rules (rematerialization; arXiv 2205.05198 calls it
+ * selective recomputation).
  */
 function remadeSteps(tape: readonly TapeEntry[]): (step: TapeEntry) => TapeEntry {
   const cheap = new Map(tape.flatMap((step) => (step.remake ? [[step.output, step]] : [])));

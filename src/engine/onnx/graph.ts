@@ -3,7 +3,7 @@ import { type Dimension, factorsOf, type Shape } from "./dimensions.ts";
 import { elementBytes } from "./element-bytes.ts";
 import { elementCount } from "./element-count.ts";
 
-/** The element types in use; the half ones only between nodes, written by inHalfPrecision. */
+/** The element types in use. Half types occur only between nodes, added by inHalfPrecision. */
 export type DataType =
   | "float32"
   | "float16"
@@ -15,10 +15,10 @@ export type DataType =
   | "uint8"
   | "uint4";
 
-/** Those of them that are numbers with a fraction. */
+/** The floating-point types. */
 export type FloatDataType = Extract<DataType, "float32" | "float16" | "bfloat16">;
 
-/** A tensor inside a graph. `graph` is the graph that made it; operators find it there. */
+/** A tensor inside a graph. `graph` is the graph that created it, where operators find it. */
 export interface Value<Type extends DataType = DataType> {
   readonly name: string;
   readonly dtype: Type;
@@ -26,12 +26,12 @@ export interface Value<Type extends DataType = DataType> {
   readonly graph: Graph;
 }
 
-/** A value of a graph that is numbers. */
+/** A float32 value of a graph. */
 export type FloatValue = Value<"float32">;
 export type IntValue = Value<"int64">;
 export type BoolValue = Value<"bool">;
 
-/** What an ONNX attribute may hold here; numbers become INT, `{ float }` FLOAT, `{ body }` GRAPH. */
+/** The supported ONNX attributes. Numbers become INT, `{ float }` FLOAT, and `{ body }` GRAPH. */
 export type Attribute =
   | number
   | string
@@ -40,7 +40,7 @@ export type Attribute =
   | { readonly body: GraphBody };
 export type Attributes = Readonly<Record<string, Attribute>>;
 
-/** A node as ONNX has it. */
+/** An ONNX node. */
 export interface GraphNode {
   readonly op: string;
   readonly domain: string;
@@ -49,14 +49,14 @@ export interface GraphNode {
   readonly attributes: Attributes;
 }
 
-/** What a node reads: its inputs, and what its body takes from around it. */
+/** Returns the values that a node reads: its inputs, and those that its body captures. */
 export function readsOf({ inputs, attributes: { body } }: GraphNode): readonly Value[] {
   return typeof body === "object" && "body" in body ? [...inputs, ...body.body.captured] : inputs;
 }
 
 /**
- * A step as differentiation sees it: a node with a float output, or a composite of several nodes under a name
- * of its own. Inputs come sorted by their element type; `saved` holds what a composite's rule wants again.
+ * A step for differentiation: a node with a float output, or a composite of several nodes under its own name. Inputs
+ * are sorted by element type. `saved` contains the values that a composite's rule needs.
  */
 export interface TapeEntry {
   readonly op: string;
@@ -68,20 +68,20 @@ export interface TapeEntry {
   readonly saved: readonly FloatValue[];
   readonly rebuild?: (() => FloatValue) | undefined;
   readonly remake?: Remake | undefined;
-  /** A rule of its own, in place of that of `op`. */
+  /** A rule that replaces the one of `op`. */
   readonly rule?: GradientRule | undefined;
 }
 
-/** Computes a composite once more, from inputs as the backward pass has them. */
+/** Recomputes a composite from its inputs in the backward pass. */
 export type Remake = (floats: readonly FloatValue[]) => Pick<CompositeResult, "output" | "saved">;
 
-/** Constant data: inside the model, or in a file beside it. */
+/** Constant data inside the model or in a separate file. */
 export interface Initializer {
   readonly value: Value;
   readonly data: Float32Array | BigInt64Array | Uint8Array | StoredData;
 }
 
-/** Numbers in a file of the folder that the session reads weights from; the offset counts bytes. */
+/** Numbers in a file of the folder that the session reads weights from. The offset is in bytes. */
 export interface StoredData {
   readonly file: string;
   readonly offset: number;
@@ -96,50 +96,50 @@ interface OutputOf<Type extends DataType> {
   readonly shape: Shape;
 }
 
-/** What is written of a graph; that of a node too, as its body. */
+/** The contents of a graph, or of a node's body. */
 export interface GraphBody {
   readonly nodes: readonly GraphNode[];
   readonly initializers: readonly Initializer[];
   readonly inputs: readonly Value[];
   readonly outputs: ReadonlyMap<string, Value>;
-  /** In the body of a node: values of the graph around it that the body reads. */
+  /** In the body of a node: values of the surrounding graph that the body reads. */
   readonly captured: readonly Value[];
-  /** Sizes that are parts of others. */
+  /** Sizes that are fractions of others. */
   readonly shares: ReadonlyMap<string, Share>;
 }
 
-/** An ONNX graph being written. Make one with `createGraph`. */
+/** An ONNX graph under construction. Create it with `createGraph`. */
 export interface Graph extends GraphBody {
   readonly tape: readonly TapeEntry[];
-  /** In the body of a node: a value of the graph around it, to be used inside. */
+  /** In the body of a node: returns a value of the surrounding graph for use inside. */
   capture<Type extends DataType>(value: Value<Type>): Value<Type>;
-  /** Stands for an optional input of a node that is left out. */
+  /** Replaces an omitted optional input of a node. */
   readonly absent: FloatValue;
-  /** Declares an input to feed at each run; a name in its shape becomes a dimension of the graph. */
+  /** Declares an input to feed at each pass. A name in its shape becomes a dimension of the graph. */
   input<Type extends DataType>(name: string, dtype: Type, shape: Shape): Value<Type>;
-  /** A float constant; equal scalars are one. */
+  /** Adds a float constant. Equal scalars share one. */
   floats(data: readonly number[] | Float32Array, shape?: readonly number[]): FloatValue;
   /**
-   * A float constant that stays in its file: it is mapped into memory, not copied through the model. Numbers of half
-   * precision are widened by the runtime as it prepares the model.
+   * Adds a float constant that stays in its file, which is mapped into memory instead of being copied through the
+   * model. The runtime widens half-precision numbers when it prepares the model.
    */
   stored(file: string, offset: number, shape: readonly number[], dtype?: FloatDataType): FloatValue;
-  /** A constant of small integers; two of type uint4 share a byte, the first in its lower half. */
+  /** Adds a constant of small integers. Two of type uint4 share a byte, the first in its lower half. */
   bytes<Type extends BytesType>(dtype: Type, data: Uint8Array, shape: readonly number[]): Value<Type>;
-  /** A constant of this type that stays in its file, as it is. */
+  /** Adds a constant of this type that stays unchanged in its file. */
   storedValue<Type extends BytesType | FloatDataType>(
     dtype: Type,
     file: string,
     offset: number,
     shape: readonly number[],
   ): Value<Type>;
-  /** A one-dimensional int64 constant (or a scalar with shape []); equal ones are one. */
+  /** Adds a one-dimensional int64 constant, or a scalar with shape []. Equal ones share one. */
   ints(data: readonly number[], shape?: readonly number[]): IntValue;
-  /** A shape as an int64 tensor, sizes known only at run time included. */
+  /** Returns a shape as an int64 tensor, including sizes known only at run time. */
   shapeTensor(shape: Shape): IntValue;
   /** Names a value as an output of the model. */
   output(name: string, value: Value): void;
-  /** Appends a node with one output. Operators call it; models call operators. */
+  /** Appends a node with one output. Operators call this, and models call operators. */
   emit<Type extends DataType>(
     op: string,
     inputs: readonly Value[],
@@ -147,7 +147,7 @@ export interface Graph extends GraphBody {
     attributes?: Attributes,
     domain?: string,
   ): Value<Type>;
-  /** Appends a node with several float outputs, given by their shapes. No gradient rule. */
+  /** Appends a node with several float outputs of these shapes. No gradient rule. */
   emitSeveral(
     op: string,
     inputs: readonly Value[],
@@ -163,9 +163,9 @@ export interface Graph extends GraphBody {
     attributes?: Attributes,
     domain?: string,
   ): { first: Value<First>; others: Value<Other>[] };
-  /** Says how large a dimension of this name is about: a part of another, one of `shares`. Returns the name. */
+  /** Declares the approximate size of a named dimension as a fraction of another, one of `shares`. Returns the name. */
   share(name: string, of: Dimension, part: number): string;
-  /** Runs `build`, hiding its nodes from differentiation, which sees one entry named `op` instead. */
+  /** Runs `build` and hides its nodes from differentiation, which sees one entry named `op` instead. */
   composite(
     op: string,
     inputs: readonly Value[],
@@ -174,46 +174,52 @@ export interface Graph extends GraphBody {
   ): FloatValue;
 }
 
-/** A size that is known only while the graph runs, as a part of another dimension. */
+/** A size that is known only at run time, as a fraction of another dimension. */
 export interface Share {
   readonly of: Dimension;
   readonly part: number;
 }
 
-/** What a composite computed, and the intermediate values that its gradient rule wants again. */
+/** The result of a composite, and the intermediate values that its gradient rule needs. */
 export interface CompositeResult {
   readonly output: FloatValue;
   readonly saved: readonly FloatValue[];
-  /** Computes the output once more; differentiation then goes through that, and nothing need be kept. */
+  /** Recomputes the output. Differentiation then passes through the recomputation, and nothing has to be kept. */
   readonly rebuild?: () => FloatValue;
-  /** For an output that is large and cheap to make: the backward pass makes it again where a rule wants it, so that it need not be kept. */
+  /**
+   * For a large output that is cheap to compute: the backward pass recomputes it when a rule needs it, so that it need
+   * not be kept.
+   */
   readonly remake?: Remake;
-  /** The gradient rule, where it isn't that of the composite's name. */
+  /** The gradient rule, if it isn't that of the composite's name. */
   readonly rule?: GradientRule;
 }
 
 /**
- * The gradient of an input by one step; or, from a rule that adds it to the sum so far by itself, their `total`; or parts,
- * which are put together where somebody wants the whole.
+ * A step's gradient of an input. Either the gradient itself, or `total` from a rule that already added it to the sum so
+ * far, or parts that are combined if the whole is needed.
  */
 export type Cotangent = FloatValue | { readonly total: FloatValue } | GradientParts | undefined;
 
-/** Parts of a gradient: one that is made only when it is wanted, as it is large and made of little; and rows of it. */
+/**
+ * Parts of a gradient: one that is computed only on demand, because it is large and computed from little, and rows of
+ * it.
+ */
 export interface GradientParts {
   readonly later?: () => FloatValue;
   readonly rows?: GradientRows;
 }
 
-/** Rows [count, ...] that are added to a gradient at their numbers [count]; those that come twice add up. */
+/** Rows [count, ...] to add to a gradient at their numbers [count]. Repeated numbers add up. */
 export interface GradientRows {
   readonly numbers: IntValue;
   readonly updates: FloatValue;
 }
 
 /**
- * How a gradient passes one step backward: from that of the step's output to those of its float inputs, in
- * their order. Inputs that get none are undefined or left off the end. `sumOf` gives the gradient of the float input
- * at a place by the steps that came after.
+ * How a gradient passes one step backward, from the gradient of the step's output to those of its float inputs, in
+ * order. Inputs without a gradient are undefined or omitted at the end. `sumOf` returns the gradient of the float input
+ * at a position from later steps.
  */
 export type GradientRule = (
   dy: FloatValue,
@@ -225,12 +231,14 @@ function isOf<Type extends DataType>(dtype: Type) {
   return (value: Value): value is Value<Type> => value.dtype === dtype;
 }
 
-/** The error every misuse of the builder throws. */
+/** Returns the error for any misuse of the builder. */
 export function graphError(reason: string): EverturnError {
   return new EverturnError("ONNX_GRAPH_INVALID", { reason });
 }
 
-/** An empty graph. With `prefix`, which all names inside begin with, the body of a node of another graph. */
+/**
+ * Creates an empty graph. With `prefix`, with which all names inside begin, it is the body of a node of another graph.
+ */
 export function createGraph(prefix = ""): Graph {
   const nodes: GraphNode[] = [];
   const tape: TapeEntry[] = [];
@@ -302,7 +310,7 @@ export function createGraph(prefix = ""): Graph {
     return value;
   }
 
-  /** Equal ones are one: each is mapped by itself, and counts as memory once more. */
+  /** Equal constants share one, because each is mapped separately and counts as memory again. */
   function storedConstant<Type extends DataType>(
     dtype: Type,
     file: string,
@@ -319,7 +327,7 @@ export function createGraph(prefix = ""): Graph {
     return value;
   }
 
-  /** The size of one name at run time, as an int64 tensor of shape [1]. */
+  /** Returns the size of a named dimension at run time, as an int64 tensor of shape [1]. */
   function sizeOf(name: string): IntValue {
     const source = sizes.get(name);
     if (!source) throw graphError(`the dimension "${name}" appears in no tensor of the graph`);

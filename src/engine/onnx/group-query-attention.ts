@@ -4,41 +4,44 @@ import type { Attributes, FloatValue, Value } from "./graph.ts";
 import type { RotaryTables } from "./rotary-embedding.ts";
 import { runtimeDomain } from "./runtime-domain.ts";
 
-/** What the runtime's operator is given, besides the new tokens. */
+/** The inputs of the runtime's operator in addition to the new tokens. */
 export interface GroupQueryOptions {
   heads: number;
   groups: number;
-  /** Keys and values [batch, groups, capacity, head size]; the new ones are written into them. */
+  /** Keys and values [batch, groups, capacity, head size]. The new ones are written into them. */
   keys: Value<"float32" | "int8" | HalfType>;
   values: Value<"float32" | "int8" | HalfType>;
-  /** What each channel of keys and of values of int8 is multiplied with [groups, head size]. */
+  /** The factor of each channel of int8 keys and values [groups, head size]. */
   scales?: readonly [keys: FloatValue, values: FloatValue] | undefined;
-  /** The number of the last position of each row, padding included [batch]. */
+  /** The number of the last position of each row, including padding [batch]. */
   lastPositions: Value<"int32">;
-  /** The most positions of a row [1]. With several new tokens and remembered ones, the batch must be of one row. */
+  /** The most positions of a row [1]. With several new tokens and cached ones, the batch must have one row. */
   total: Value<"int32">;
-  /** What queries and keys are rotated with, cosines and sines of their type [positions, head size / 2]; default: they aren't. */
+  /**
+   * The rotations of queries and keys: cosines and sines of their type [positions, head size / 2]. Default: no
+   * rotation.
+   */
   tables?: Readonly<Record<keyof RotaryTables, Value<"float32" | HalfType>>> | undefined;
-  /** What products of queries and keys are multiplied with: 1 if the tables do it, see `scoreFactor`. */
+  /** The factor of products of queries and keys; 1 if the tables include it, see `scoreFactor`. */
   scale: number;
-  /** Scores s become cap · tanh(s / cap); null: they stay. */
+  /** Scores s become cap · tanh(s / cap). Null: no cap. */
   cap: number | null;
-  /** Positions that a token sees, itself included; default all before it. */
+  /** The number of positions that a token sees, including itself. Default: all before it. */
   window?: number | undefined;
 }
 
 /**
- * What rotations of queries and of keys are multiplied with so that their products are scaled scores: the runtime's
- * product of a single row is faster where it need not scale.
+ * Returns the factor of rotations of queries and keys that makes their products scaled scores. The runtime's product of
+ * a single row is faster without scaling.
  */
 export function scoreFactor(scale: number): number {
   return Math.sqrt(scale);
 }
 
-/** What both uses of the runtime's operator say of heads and scores. */
+/** The options for heads and scores in both uses of the runtime's operator. */
 export type HeadOptions = Pick<GroupQueryOptions, "heads" | "groups" | "scale" | "window">;
 
-/** The same as attributes. */
+/** Returns the options as attributes. */
 export function headAttributes({ heads, groups, scale, window }: HeadOptions): Attributes {
   return defined({
     num_heads: heads,
@@ -49,10 +52,10 @@ export function headAttributes({ heads, groups, scale, window }: HeadOptions): A
 }
 
 /**
- * Rotates, remembers and attends in one operator: the new tokens [batch, length, heads · head size], as queries, keys
- * and values, or with all three beside each other. Returns what was attended to, keys and values. Where these two
- * are bound to the memory of the remembered ones, nothing is copied. The head size, and the part of it that tables turn, must be multiples of 16. On the
- * processor all is float32 (keys and values int8), on cards of half precision.
+ * Rotates, caches and attends in one operator. The new tokens are [batch, length, heads · head size] as queries, keys
+ * and values, separate or joined. Returns attention's output, keys and values. If these two are bound to the memory of
+ * the cached ones, nothing is copied. The head size and its rotated part must be multiples of 16. On the CPU everything
+ * is float32 (keys and values may be int8), on cards half precision.
  */
 export function groupQueryAttention<Type extends "float32" | HalfType>(
   [queries, keys, values]: readonly [Value<Type>, Value<Type>?, Value<Type>?],
@@ -73,7 +76,7 @@ export function groupQueryAttention<Type extends "float32" | HalfType>(
     tables?.sines ?? graph.absent,
     graph.absent,
     graph.absent,
-    // Sinks that draw nothing keep the processor from its tiled kernel, which is slower for a token a row.
+    // Sinks without weight keep the CPU from its tiled kernel, which is slower for one token per row.
     ...(queries.dtype === "float32" ? [graph.floats(new Float32Array(heads).fill(-Infinity), [heads])] : []),
     ...(scales ?? []),
   ];

@@ -2,11 +2,11 @@ import { elementTypes } from "./element-types.ts";
 import { type GraphNode, readsOf, type Value } from "./graph.ts";
 
 /**
- * Nodes that compute matrix products on operands cast to half precision, and cast the results back: mixed precision
- * (arXiv 1710.03740) as far as it is safe. Weights, gradients, norms, softmax and losses stay float32; what is between products, number by number,
- * is computed in half precision too, as its results would be rounded anyway. `outputs` are those of the graph. With
- * `rounded`, products are float32 too, from and to numbers rounded to half precision: what a card computes, for
- * a processor that can't. Casts that nothing reads are left to whoever takes the nodes.
+ * Rewrites nodes to compute matrix products on operands cast to half precision, and casts the results back: mixed
+ * precision (arXiv 1710.03740) as far as it is safe. Weights, gradients, norms, softmax and losses stay float32.
+ * Elementwise operators between products also use half precision, because their results would be rounded anyway.
+ * `outputs` are those of the graph. With `rounded`, products are float32 from and to numbers rounded to half precision.
+ * That computes a card's results on a CPU without half precision. The caller removes unused casts.
  */
 export function inHalfPrecision(
   nodes: readonly GraphNode[],
@@ -15,9 +15,11 @@ export function inHalfPrecision(
   outputs: Iterable<Value>,
 ): GraphNode[] {
   const isForProducts = readByProductsAlone(nodes, outputs);
-  /** What numbers are as operands. */
+  /** Values in the form of operands. */
   const operands = new Map<Value, Value>();
-  /** Of numbers that were cast from half precision, these; of half precision, what a cast gives that changes none. */
+  /**
+   * For values cast from half precision, the originals. For half-precision values, those that a cast returns unchanged.
+   */
   const sources = new Map<Value, Value>();
 
   const halfOf = (value: Value): Value => ({ ...value, name: `${value.name}_${dtype}`, dtype });
@@ -47,7 +49,7 @@ export function inHalfPrecision(
     return [...before, written, ...(rounded ? [cast(exact, half)] : []), cast(half, output)];
   };
 
-  /** Whether a number, or each of several, is one of half precision already. */
+  /** Whether the numbers of a value are already in half precision. */
   const isHalf = (value: Value) => (rounded ? operands.get(value) === value : sources.has(value));
 
   const isBetween = (node: GraphNode, output: Value) => {
@@ -67,7 +69,7 @@ export function inHalfPrecision(
     return [{ ...node, inputs, outputs: [half] }, cast(half, output)];
   };
 
-  /** Casts of the graph's own: one to half precision takes back what was cast from it. */
+  /** Handles the graph's own casts. One to half precision undoes an earlier cast from it. */
   const ownCast = (node: GraphNode, input: Value, output: Value): GraphNode[] => {
     const source = sources.get(input);
     if (input.dtype === "float32" && output.dtype === dtype && source) {
@@ -99,15 +101,15 @@ function cast(from: Value, to: Value): GraphNode {
 /** Operators of matrix products. */
 const products = ["Gemm", "MatMul", "FusedMatMul", "MatMulNBits"];
 
-/** Operators that move numbers and change none. */
+/** Operators that move numbers without changing them. */
 const movements = ["Reshape", "Transpose", "Slice", "Concat"];
 
-/** Operators that work on each number by itself. */
+/** Operators that process each number separately. */
 const elementwise = ["Add", "Erf", "Mul", "Sigmoid", "Sub", "Tanh"];
 
 /**
- * Values that nothing but products read, as they are or after operators that work on each number by itself, as between the
- * linear maps of a gated unit. `nodes` come in the order in which they run; outputs of the graph are read by others.
+ * Returns values that only products read, either directly or after elementwise operators, as between the linear maps of
+ * a gated unit. `nodes` are in running order. Outputs of the graph have other readers.
  */
 function readByProductsAlone(
   nodes: readonly GraphNode[],

@@ -1,13 +1,13 @@
 import { elementTypes } from "./element-types.ts";
 import { createGraph, type Graph, type GraphBody, type GraphNode, readsOf, type Value } from "./graph.ts";
 
-/** Nodes that the runtime prepares at once without taking long, and how many it is given at a time where there are more. */
+/** The most nodes that the runtime prepares quickly in one piece, and the size of the pieces for larger graphs. */
 const usual = { most: 10_000, each: 300 };
 
 /**
- * Nodes of a graph, or where they are many, parts of so many `each`: the bodies of nodes that always run them. The runtime plans
- * the memory of a graph and of each body by itself, in a time that grows with the square of their nodes (its 1.30): minutes
- * for a mixture of experts, and seconds so.
+ * Returns the nodes of a graph. If there are many, returns parts of `each` nodes as bodies of nodes that always run
+ * them. The runtime plans the memory of a graph and of each body separately, in a time that grows with the square of
+ * their nodes (in ONNX Runtime 1.30). For a mixture of experts that takes seconds instead of minutes.
  */
 export function inParts(graph: Graph, nodes: readonly GraphNode[], { most, each } = usual): GraphNode[] {
   const [condition, ...asked] = nodes.length > most ? alwaysTrue(graph) : [];
@@ -27,7 +27,10 @@ export function inParts(graph: Graph, nodes: readonly GraphNode[], { most, each 
   return [...asked, ...parts.reverse()];
 }
 
-/** A condition that holds, which the runtime doesn't know beforehand, and the nodes that make it; none without sizes that only a run knows. */
+/**
+ * Returns a condition that is always true, which the runtime can't know in advance, and its nodes. Returns nothing if
+ * all sizes are known in advance.
+ */
 function alwaysTrue(graph: Graph): [Value, ...GraphNode[]] | [] {
   const axisOf = ({ shape }: Value) => shape.findIndex((dimension) => typeof dimension === "string");
   const input = graph.inputs.find((value) => axisOf(value) >= 0);
@@ -47,7 +50,7 @@ function bodyOf(nodes: readonly GraphNode[], outputs: readonly Value[]): GraphBo
   return { nodes, outputs: named, inputs: [], initializers: [], captured: [], shares: new Map() };
 }
 
-/** What would come of a part that isn't run. */
+/** Returns the result of a part that isn't run. */
 function nothing(outputs: readonly Value[]): GraphBody {
   const body = createGraph(`${outputs[0]?.name}_otherwise_`);
   for (const { name, dtype } of outputs) {

@@ -9,7 +9,7 @@ import {
 } from "./graph.ts";
 import { expand, reshape } from "./shaping.ts";
 
-/** Rows of `table` by their number: [rows, …] and indices of any shape give [...indices, …]. */
+/** Returns rows of `table` by their number: [rows, …] and indices of any shape give [...indices, …]. */
 export function gather<Type extends DataType>(
   table: Value<Type>,
   indices: IntValue | Value<"int32">,
@@ -18,26 +18,28 @@ export function gather<Type extends DataType>(
   return table.graph.emit("Gather", [table, indices], { dtype: table.dtype, shape }, { axis: 0 });
 }
 
-/** One row of each table: [batch, rows, size] and its number [batch, 1] give [batch, size]. No gradient rule. */
+/**
+ * Returns one row of each table: [batch, rows, size] and its number [batch, 1] give [batch, size]. No gradient rule.
+ */
 export function gatherRow(tables: FloatValue, numbers: IntValue): FloatValue {
   const [batch, , size] = tables.shape;
   const output = { dtype: "float32", shape: [batch!, size!] } as const;
   return tables.graph.emit("GatherND", [tables, numbers], output, { batch_dims: 1 });
 }
 
-/** Along the last axis, the elements at `indices`, whose other axes are those of `a`. */
+/** Returns the elements at `indices` along the last axis. Their other axes are those of `a`. */
 export function gatherElements(a: FloatValue, indices: IntValue): FloatValue {
   if (a.shape.length !== indices.shape.length) throw graphError("gatherElements wants indices of equal rank");
   const axis = frontAxis(-1, a.shape.length);
   return a.graph.emit("GatherElements", [a, indices], { dtype: "float32", shape: indices.shape }, { axis });
 }
 
-/** The places of the largest numbers along the last axis, largest first: [..., count]. */
+/** Returns the places of the largest numbers along the last axis, largest first: [..., count]. */
 export function largest(a: FloatValue, count: number): IntValue {
   return ranked(a, count).places;
 }
 
-/** The largest numbers along the last axis, largest first, and their places: [..., count]. No gradient rule. */
+/** Returns the largest numbers along the last axis, largest first, and their places: [..., count]. No gradient rule. */
 export function ranked(a: FloatValue, count: number): { values: FloatValue; places: IntValue } {
   const shape = [...a.shape.slice(0, -1), count];
   const outputs = {
@@ -48,15 +50,15 @@ export function ranked(a: FloatValue, count: number): { values: FloatValue; plac
   return { values: first, places: others[0]! };
 }
 
-/** `a` with rows added at their numbers. */
+/** Returns `a` with rows added at their numbers. */
 export function scatterAddRows(a: FloatValue, { numbers, updates }: GradientRows): FloatValue {
   const column = reshape(numbers, [numbers.shape[0]!, ...a.shape.slice(1).map(() => 1)]);
   return scatterAdd(a, expand(column, updates.shape), updates, 0);
 }
 
 /**
- * `a` with `updates` added at `indices` along an axis; repeated indices add up. (Not ScatterND, whose additions
- * race on the CPU.)
+ * Returns `a` with `updates` added at `indices` along an axis. Repeated indices add up. Does not use ScatterND, whose
+ * additions race on the CPU.
  */
 export function scatterAdd(a: FloatValue, indices: IntValue, updates: FloatValue, axis: number): FloatValue {
   const attributes = { axis: frontAxis(axis, a.shape.length), reduction: "add" };

@@ -14,19 +14,23 @@ import {
 import type { DeviceTensor, Outputs, Session, Tensor } from "./session.ts";
 import { createUsage } from "./usage.ts";
 
-/** Milliseconds: where a run took no longer, the next one may block this thread. Another thread costs a tenth of them. */
+/**
+ * Milliseconds. After a pass that took less, the next one may block this thread. Another thread costs a tenth of them.
+ */
 const quickRun = 100;
 
-/** An output in the runtime's memory, or where it was to be written. */
+/** An output in the runtime's memory, or at its requested destination. */
 interface LentTensor {
   shape: readonly number[];
   data: Float32Array;
   isLent: boolean;
 }
 
-/** A session that writes outputs where it is told. */
+/** A session that writes outputs to requested destinations. */
 export interface LendingSession extends Omit<Session, "run"> {
-  /** As any session's; outputs of the names in `into` are written there, which nobody takes back. */
+  /**
+   * Runs the model like any session. Outputs with names in `into` are written there, and stay there after a release.
+   */
   run(
     feeds: Readonly<Record<string, Tensor | DeviceTensor>>,
     into?: ReadonlyMap<string, Float32Array>,
@@ -34,9 +38,10 @@ export interface LendingSession extends Omit<Session, "run"> {
 }
 
 /**
- * A session on the CPU of a graph with float32 outputs, which it lends: they are read in the runtime's own memory
- * until they are released. onnxruntime-node copies them, at .75 ms a megabyte, and so holds them twice. It is made, and
- * long runs are, in another thread. Throws ONNX_SESSION_FAILED if the runtime refuses the model.
+ * Creates a session on the CPU for a graph with float32 outputs, which it lends: callers read them in the runtime's
+ * memory until they release them. onnxruntime-node would copy them, which takes .75 ms per megabyte and twice the
+ * memory. The session is created in another thread, in which long passes run too. Throws ONNX_SESSION_FAILED if the
+ * runtime rejects the model.
  */
 export async function createLendingSession(
   runtime: RuntimeFunctions,
@@ -47,16 +52,17 @@ export async function createLendingSession(
   const session = await runtimeSessionAside(runtime, bytes, options);
   const inputNames = graph.inputs.map(({ name }) => name);
   const outputNames = [...graph.outputs.keys()];
-  /** What runs under way read and write, kept from the garbage collector. */
+  /** The inputs and outputs of active passes, kept from the garbage collector. */
   const inUse = new Set<readonly unknown[]>();
   const usage = createUsage(closedError);
   let isQuick = false;
   let isFirst = true;
 
-  /** Runs the model, and gives the values of its outputs: over the memory in `into`, else of the runtime's own. */
+  /** Runs the model and returns the values of its outputs, over the memory in `into` or in the runtime's own. */
   const runOn = async (tensors: readonly Tensor[], into: readonly (BoundTensor | undefined)[]) => {
     const inputs: Pointer[] = [];
-    // Numbers that the runtime writes itself: a list that koffi writes is freed before it is read, where a call is large (its 3.3.4).
+    // The runtime writes these numbers itself. koffi frees a list that it writes before it is read if a call is large
+    // (in koffi 3.3.4).
     const outputs = new BigUint64Array(outputNames.length);
     const used = [...tensors, ...into];
     inUse.add(used);
@@ -70,7 +76,7 @@ export async function createLendingSession(
       const given = [session, null, inputNames, inputs, inputs.length, outputNames, outputs.length, outputs];
       const start = performance.now();
       if (isQuick) {
-        await setImmediate(); // heartbeats and the like have their turn
+        await setImmediate(); // heartbeats and other work get turns
         runtime.Run(...given);
       } else await runtime.Run.aside(...given);
       isQuick = performance.now() - start <= quickRun;
@@ -86,7 +92,7 @@ export async function createLendingSession(
     }
   };
 
-  /** What a run gave. */
+  /** Returns the outputs of a pass. */
   const lend = (values: Pointer[], tensors: ReadonlyMap<string, LentTensor>): Outputs => {
     const tensor = (name: string) => {
       const output = tensors.get(name);
@@ -134,7 +140,7 @@ function tensorOf(name: string, tensor: Tensor | DeviceTensor | undefined): Tens
   return tensor;
 }
 
-/** The sizes of a graph's named dimensions, by what its inputs were given. */
+/** Returns the sizes of a graph's named dimensions from the shapes of its inputs. */
 function sizesOf({ inputs }: Graph, given: readonly Tensor[]): Record<string, number> {
   const named = inputs.flatMap(({ shape }, index) =>
     shape.map((dimension, axis) => [dimension, given[index]!.shape[axis]!] as const),
@@ -142,7 +148,7 @@ function sizesOf({ inputs }: Graph, given: readonly Tensor[]): Record<string, nu
   return Object.fromEntries(named);
 }
 
-/** The numbers of a value, where they lie. */
+/** Returns the numbers of a value in place. */
 function numbersOf(
   runtime: RuntimeFunctions,
   name: string,

@@ -3,7 +3,7 @@ import { add } from "./elementwise.ts";
 import { type Attributes, type FloatValue, graphError } from "./graph.ts";
 import { runtimeDomain } from "./runtime-domain.ts";
 
-/** Which operands to read transposed (their last two axes), and a factor on the result (default 1). */
+/** Which operands to transpose (their last two axes), and a factor of the result (default 1). */
 export interface ProductOptions {
   transposeA?: boolean;
   transposeB?: boolean;
@@ -29,12 +29,12 @@ function attributesOf({ transposeA, transposeB, alpha }: ProductOptions): Attrib
   return { transA: transposeA ? 1 : 0, transB: transposeB ? 1 : 0, alpha: { float: alpha ?? 1 } };
 }
 
-/** Options of a product of matrices, and what to add to it: of its shape, or of its rows'. */
+/** Options of a product of matrices, and a summand with its shape or the shape of its rows. */
 export interface MatrixProductOptions extends ProductOptions {
   plus?: FloatValue | undefined;
 }
 
-/** The product of two matrices: alpha · op(a) op(b) (+ plus). The fastest kernel for two dimensions. */
+/** Returns the product of two matrices: alpha · op(a) op(b) (+ plus). The fastest kernel for two dimensions. */
 export function gemm(a: FloatValue, b: FloatValue, options: MatrixProductOptions = {}): FloatValue {
   if (a.shape.length !== 2 || b.shape.length !== 2) throw graphError("gemm multiplies tensors of rank 2");
   const shape = resultOf(a, b, options);
@@ -42,7 +42,7 @@ export function gemm(a: FloatValue, b: FloatValue, options: MatrixProductOptions
   return a.graph.emit("Gemm", inputs, { dtype: "float32", shape }, attributesOf(options));
 }
 
-/** Products of stacks of matrices: alpha · op(a) op(b) over the last two axes, the others broadcast. */
+/** Returns products of stacks of matrices: alpha · op(a) op(b) over the last two axes, with the others broadcast. */
 export function matMul(a: FloatValue, b: FloatValue, options: ProductOptions = {}): FloatValue {
   const matrix = resultOf(a, b, options);
   const shape = [...broadcastShapes(a.shape.slice(0, -2), b.shape.slice(0, -2)), ...matrix];
@@ -50,7 +50,9 @@ export function matMul(a: FloatValue, b: FloatValue, options: ProductOptions = {
   return a.graph.emit("FusedMatMul", [a, b], output, attributesOf(options), runtimeDomain);
 }
 
-/** x · weightᵀ (+ bias [out]) for weights in Hugging Face's [out, in] layout; x is [rows, in], or of a higher rank. */
+/**
+ * Returns x · weightᵀ (+ bias [out]) for weights in Hugging Face's [out, in] layout. x is [rows, in], or has more axes.
+ */
 export function linear(x: FloatValue, weight: FloatValue, bias?: FloatValue): FloatValue {
   if (x.shape.length === 2) return gemm(x, weight, { transposeB: true, plus: bias });
   const product = matMul(x, weight, { transposeB: true });

@@ -7,31 +7,31 @@ import {
   type Value,
 } from "./graph.ts";
 
-/** The inside of a loop, while it is written. All that its operators take must come from here. */
+/** The inside of a loop under construction. Its operators may only use values from here. */
 export interface Iteration {
-  /** The number of this turn, from 0: [1]. */
+  /** The number of this iteration, from 0: [1]. */
   readonly turn: IntValue;
-  /** What the turn before gave. */
+  /** The values carried over from the previous iteration. */
   readonly carried: readonly FloatValue[];
-  /** A value from around the loop. */
+  /** Returns a value from outside of the loop. */
   outer<Type extends DataType>(value: Value<Type>): Value<Type>;
 }
 
-/** What a turn gives: to the next one, and for all to see. */
+/** The results of an iteration, for the next one and for the outside. */
 export interface IterationResult {
   readonly carried?: readonly FloatValue[];
   readonly stacked?: readonly FloatValue[];
 }
 
-/** What turns gave: the last ones' `carried`, and of all turns [turns, …] `stacked`. */
+/** The results of a loop: the last iteration's `carried`, and `stacked` [turns, …] of all iterations. */
 export interface LoopResult {
   readonly carried: readonly FloatValue[];
   readonly stacked: readonly FloatValue[];
 }
 
 /**
- * Does the same `count` times ([1]; at least once), one turn after the other: what a turn makes is freed when it is over.
- * `turns` names that count in shapes. No gradient rule.
+ * Runs `count` iterations ([1]; at least one) in sequence, and frees their intermediate values after each. `turns`
+ * names the count in shapes. No gradient rule.
  */
 export function loop(
   graph: Graph,

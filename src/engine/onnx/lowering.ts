@@ -1,12 +1,14 @@
 import type { Attributes, GraphNode, Value } from "./graph.ts";
 
-/** Appends a node; without `output` its result gets a name of its own, and the type and shape of its first input. */
+/** Appends a node. Without `output`, its result gets a new name, and the type and shape of its first input. */
 export type Append = (op: string, inputs: readonly Value[], attributes?: Attributes, output?: Value) => Value;
 
-/** Writes a node in terms of others, the last of which gives its output. Where nothing is appended, it stays. */
+/**
+ * Rewrites a node in terms of others. The last one computes its output. If nothing is appended, the node stays.
+ */
 export type Lowering = (node: GraphNode, output: Value, append: Append) => void;
 
-/** Nodes with some operators written in terms of others. */
+/** Returns nodes with some operators rewritten in terms of others. */
 export function lowered(
   nodes: readonly GraphNode[],
   lowerings: Readonly<Record<string, Lowering>>,

@@ -1,25 +1,30 @@
 import type { ForeignFunctions } from "./foreign-calls.ts";
 
-/** Advice of Linux: MADV_HUGEPAGE, MADV_NOHUGEPAGE, MADV_DONTNEED. */
+/** Linux's advice values: MADV_HUGEPAGE, MADV_NOHUGEPAGE, MADV_DONTNEED. */
 const [hugePages, noHugePages, dontNeed] = [14, 15, 4];
-/** Bytes: pages begin at multiples of this, whatever their size. */
+/** Bytes. Pages of all sizes begin at multiples of this. */
 const pageSize = 2 ** 16;
 
-/** What the system can be told of an array's memory. */
+/** Advice to the system about an array's memory. */
 export interface MemoryAdvice {
   /**
-   * Makes an array, or a part of one, zeros that take no memory but where it is written to afterwards. New arrays are mostly so by
-   * themselves. But some Linux systems give memory by 2 MiB at once ("always" in /sys/kernel/mm/transparent_hugepage/enabled), and memory
-   * that was used before is filled with zeros.
+   * Fills an array, or a part of one, with zeros that occupy no memory until they are written. New arrays are usually
+   * like that. But some Linux systems provide memory in units of 2 MiB ("always" in
+   * /sys/kernel/mm/transparent_hugepage/enabled), and reused memory is filled with zeros.
    */
   makeSparse(array: NodeJS.TypedArray): void;
-  /** Has an array that is written to as a whole take memory by 2 MiB at once: reading and writing it take less time. */
+  /**
+   * Provides the memory of an array that is written as a whole in units of 2 MiB, which makes reads and writes faster.
+   */
   useHugePages(array: NodeJS.TypedArray): void;
-  /** Gives back what small blocks left in the C library's heap: making a session of a large graph leaves some 100 MB. Takes a millisecond. */
+  /**
+   * Releases what small blocks left in the C library's heap. Creating a session of a large graph leaves about 100 MB.
+   * Takes a millisecond.
+   */
   giveBackHeap(): void;
 }
 
-/** Undefined where the system can't be told. */
+/** Returns undefined if the system takes no advice. */
 export function memoryAdvice(koffi: ForeignFunctions["koffi"]): MemoryAdvice | undefined {
   if (process.platform !== "linux") return undefined;
   try {
@@ -45,6 +50,6 @@ function heapTrimmer(koffi: ForeignFunctions["koffi"]): () => void {
     const trim = koffi.load(null).func("int malloc_trim(size_t)");
     return () => trim(0);
   } catch {
-    return () => undefined; // musl has none, and keeps little
+    return () => undefined; // musl lacks it, and keeps little
   }
 }

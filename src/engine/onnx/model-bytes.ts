@@ -30,7 +30,7 @@ const schema = protobuf.parse(readFileSync(new URL("./onnx.proto", import.meta.u
 const modelProto = schema.root.lookupType("onnx.ModelProto");
 
 /**
- * The graph as the bytes of an ONNX model (opset 21), written for a target: by default float32 on the CPU. Throws
+ * Returns the graph as the bytes of an ONNX model (opset 21) for a target. Default: float32 on the CPU. Throws
  * ONNX_GRAPH_INVALID for a graph without outputs, DEVICE_UNAVAILABLE for bfloat16 on WebGPU.
  */
 export function modelBytes(graph: Graph, target: Target = {}): Uint8Array {
@@ -42,14 +42,15 @@ export function modelBytes(graph: Graph, target: Target = {}): Uint8Array {
       { domain: "", version: opset },
       { domain: runtimeDomain, version: 1 },
     ],
-    // The runtime goes back from the outputs, and visits last what stands first: so it runs nodes in the order in which
-    // they were written, where it would begin everything early otherwise, and hold it. (Inside of loops it wants that order.)
+    // The runtime traverses a graph from its outputs and visits the first nodes last. So with reversed nodes, it runs
+    // them in the order in which they were written. Otherwise it would begin everything early and hold the results.
+    // Inside of loops, it needs the written order.
     graph: graphProto(graph, writtenNodes(graph, target).toReversed(), new Map()),
   });
   return modelProto.encode(message).finish();
 }
 
-/** A graph of these nodes; `outer` are names of values around it that it may read. */
+/** Returns a graph of these nodes. It may read values of the surrounding graph with the names `outer`. */
 function graphProto(
   graph: GraphBody,
   nodes: readonly GraphNode[],
@@ -58,7 +59,7 @@ function graphProto(
   const outputs = [...graph.outputs].map(([name, value]) => ({ name, value }));
   const names = new Map([...outer, ...outputNames(graph, nodes)]);
   const nameOf = ({ name }: Value) => names.get(name) ?? name;
-  // Of what a part of a graph makes, the runtime finds no shape, as its two branches don't agree: it is told.
+  // The runtime finds no shapes for the results of a part, because its two branches disagree, so they are written here.
   const ofParts = nodes.filter(({ op }) => op === "If").flatMap((node) => node.outputs);
   return {
     name: "everturn",
@@ -89,7 +90,7 @@ function graphProto(
   };
 }
 
-/** Outputs that a node makes are named there, so that they need no copy; by the value's own name. */
+/** Returns names for values, so that outputs computed by a node are named there and need no copy. */
 function outputNames(graph: GraphBody, nodes: readonly GraphNode[]): Map<string, string> {
   const made = new Set(nodes.flatMap(({ outputs }) => outputs.map(({ name }) => name)));
   const names = new Map<string, string>();
@@ -145,29 +146,33 @@ function attributeProto(name: string, value: Attribute, names: ReadonlyMap<strin
   return { name, type: "INTS", ints: value };
 }
 
-/** Nodes with what the processor does faster otherwise written so. */
+/** Rewrites nodes that the CPU runs faster in another form. */
 function forCpu(nodes: readonly GraphNode[]): GraphNode[] {
   return lowered(nodes, lowerings);
 }
 
 const lowerings: Readonly<Record<string, Lowering>> = {
-  // The runtime's product reads a transposed first factor column by column, again for every 128 columns of the second.
+  // The runtime's product reads a transposed first factor column by column, and again for every 128 columns of the
+  // second.
   Gemm({ inputs, attributes }, output, append) {
     const [a, ...others] = inputs;
     if (a === undefined || attributes.transA !== 1 || !isWorthCopying(output)) return;
-    // With its own shape: what is read in another part of a large graph is written down with it.
+    // With its own shape, which is written if another part of a large graph reads it.
     const transposed = { ...a, name: `${output.name}_transposed`, shape: a.shape.toReversed() };
     append("Transpose", [a], { perm: [1, 0] }, transposed);
     append("Gemm", [transposed, ...others], { ...attributes, transA: 0 }, output);
   },
 };
 
-/** A product of few columns reads its first factor but once or twice; a copy of a large one (logits) would take much memory. */
+/**
+ * A product with few columns reads its first factor only once or twice, and a copy of a large factor (logits) would
+ * take much memory.
+ */
 function isWorthCopying({ shape: [rows, columns] }: Value): boolean {
   return Number(rows) <= 16_384 && Number(columns) >= 256;
 }
 
-/** Nodes with each sum that is normalized next in one operator with its norm, which gives the sum too: a call less. */
+/** Combines each sum and its norm in one operator that returns both, which saves a call. */
 function fuseSkipNorms(nodes: readonly GraphNode[]): GraphNode[] {
   const sums = new Map<Value, GraphNode>();
   for (const node of nodes) if (node.op === "Add") sums.set(node.outputs[0]!, node);
@@ -176,7 +181,7 @@ function fuseSkipNorms(nodes: readonly GraphNode[]): GraphNode[] {
     const [x, weight] = node.inputs;
     const sum = x && sums.get(x);
     if (node.op !== "SimplifiedLayerNormalization" || !sum || fused.has(sum)) return node;
-    if (node.outputs.length > 1) return node; // for gradients: the operator of both gives no inverse root on the CPU
+    if (node.outputs.length > 1) return node; // for gradients: the combined operator returns no inverse root on the CPU
     if (!sum.inputs.every(({ shape }) => sameShape(shape, x.shape))) return node;
     fused.add(sum);
     const { absent } = x.graph;

@@ -2,14 +2,16 @@ import { createGraph, type Graph } from "./graph.ts";
 import { gather } from "./indexing.ts";
 import { concat } from "./shaping.ts";
 
-/** Whether numbers go to arrays of a card, come from them, or go from some to others. */
+/** Whether numbers move to arrays on a card, from them, or between them. */
 export type MoveWay = "in" | "out" | "across";
 
 /**
- * A model that moves rows of equal width in so many pairs of arrays. Inputs: source0, source1, … [rows, width], and from [count],
- * the numbers of the rows to be moved; where they come from the processor, values [pairs, count, width] in place of both;
- * target0, target1, … [rows, width], and to [count, 1], the numbers of the rows that they become. Outputs: moved0,
- * moved1, …, to be bound to the targets' memory; where they go to the processor, taken [pairs · count, width].
+ * Returns a model that moves rows of equal width in this many pairs of arrays.
+ * - Inputs: source0, source1, … [rows, width], and from [count], the numbers of the rows to move. For rows from main
+ *   memory, values [pairs, count, width] replaces both. Also target0, target1, … [rows, width], and to [count, 1], the
+ *   destination row numbers.
+ * - Outputs: moved0, moved1, …, to be bound to the targets' memory. For rows to main memory, taken [pairs · count,
+ *   width] instead.
  */
 export function movingGraph(way: MoveWay, pairs: number): Graph {
   const graph = createGraph();
@@ -34,7 +36,7 @@ export function movingGraph(way: MoveWay, pairs: number): Graph {
   return graph;
 }
 
-/** A model that makes an array zeros: shape [1] gives zeros [length]. */
+/** Returns a model that fills an array with zeros: shape [1] gives zeros [length]. */
 export function zerosGraph(): Graph {
   const graph = createGraph();
   const shape = graph.input("shape", "int64", [1]);

@@ -1,11 +1,11 @@
 import { type GraphBody, type GraphNode, readsOf, type Value } from "./graph.ts";
 
-/** The nodes that the outputs depend on; differentiation leaves others behind. */
+/** Returns the nodes that the outputs depend on. Differentiation leaves others behind. */
 export function neededNodes(graph: GraphBody): GraphNode[] {
   return nodesFor(graph.nodes, graph.outputs.values());
 }
 
-/** The nodes that some values depend on. */
+/** Returns the nodes that some values depend on. */
 export function nodesFor(nodes: readonly GraphNode[], values: Iterable<Value>): GraphNode[] {
   const needed = new Set<Value>(values);
   const kept = nodes.toReversed().filter((node) => {

@@ -11,7 +11,7 @@ import { closedError, runError } from "./run-error.ts";
 import type { DeviceTensor, Outputs, Session, SessionOptions, Tensor } from "./session.ts";
 import { createUsage } from "./usage.ts";
 
-/** A session by onnxruntime-node's own way, on the CPU or by WebGPU. Throws what the runtime throws. */
+/** Creates a session of onnxruntime-node, on the CPU or on WebGPU. Throws the runtime's errors. */
 export async function createNodeSession(model: Uint8Array, options: SessionOptions): Promise<Session> {
   const runtime = await loadRuntime();
   const session = await runtime.InferenceSession.create(model, runtimeOptions(options));
@@ -45,7 +45,7 @@ export async function createNodeSession(model: Uint8Array, options: SessionOptio
   };
 }
 
-/** What ONNX Runtime is asked for. */
+/** Returns the options of ONNX Runtime. */
 export function runtimeOptions(options: SessionOptions): InferenceSession.SessionOptions {
   const kept = options.keptOnDevice ?? [];
   return defined({
@@ -93,7 +93,7 @@ function outputsOf(find: (name: string) => RuntimeTensor): Outputs {
   };
 }
 
-/** A tensor as ONNX Runtime takes it. */
+/** Returns a tensor for ONNX Runtime. */
 export function runtimeTensor(
   make: TensorConstructor,
   name: string,

@@ -7,25 +7,25 @@ import { matMul } from "./linear-algebra.ts";
 import { addRows } from "./row-subsets.ts";
 import { reshape } from "./shaping.ts";
 
-/** How rows [rows] that lie one after the other fill a padded [batch, length]. A row may be at several places. */
+/** How consecutive rows [rows] fill a padded [batch, length]. A row may have several places. */
 export interface PaddedLayout {
-  /** [batch, length]: the row at each place; any row where there is padding. */
+  /** [batch, length]: the row at each place; any row for padding. */
   index: IntValue;
   /** [rows]: the first place of each row in [batch · length]. */
   places: IntValue;
-  /** [batch, length]: 1 at first places, 0 at others and where there is padding. */
+  /** [batch, length]: 1 at first places, 0 at others and for padding. */
   present: FloatValue;
-  /** [shared]: rows that may have other places, none of which comes twice. */
+  /** [shared]: distinct rows that may have other places. */
   shared: IntValue;
-  /** [shared, copies]: those places, or any. */
+  /** [shared, copies]: those places. Unused entries are arbitrary. */
   copies: IntValue;
-  /** [shared, 1, copies]: 1 where it is one, 0 elsewhere. */
+  /** [shared, 1, copies]: 1 for used entries, 0 for others. */
   copied: FloatValue;
 }
 
 /**
- * Rows [rows, width] at their places: [batch, length, width]. Padding holds copies of some row, which must not
- * count: the gradient that comes back there is left out.
+ * Puts rows [rows, width] at their places: [batch, length, width]. Padding contains copies of some row, which must not
+ * count. Its gradient is ignored.
  */
 export function padRows(x: FloatValue, layout: PaddedLayout): FloatValue {
   if (x.shape.length !== 2) throw graphError("padRows wants rows [rows, width]");
@@ -36,7 +36,7 @@ export function padRows(x: FloatValue, layout: PaddedLayout): FloatValue {
   }));
 }
 
-/** The rows [rows, width] at their first places in x [batch · length, width]: undoes padRows. */
+/** Returns the rows [rows, width] at their first places in x [batch · length, width]. It is the inverse of padRows. */
 export function unpadRows(x: FloatValue, { index, places, present }: PaddedLayout): FloatValue {
   return x.graph.composite("UnpadRows", [x, present, index, places], () => ({
     output: gather(x, places),
@@ -44,7 +44,7 @@ export function unpadRows(x: FloatValue, { index, places, present }: PaddedLayou
   }));
 }
 
-/** The gradients of a row's places, added up. */
+/** Sums the gradients over a row's places. */
 export const padRowsRule: GradientRule = (
   dy,
   { floats: [, copied], ints: [index, places, shared, copies] },

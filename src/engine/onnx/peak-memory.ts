@@ -4,9 +4,12 @@ import { elementCount } from "./element-count.ts";
 import { type GraphBody, type GraphNode, readsOf, type Value } from "./graph.ts";
 import { neededNodes } from "./needed-nodes.ts";
 
-/** Operators whose output is their first input's memory under another shape. */
+/** Operators whose output shares the memory of their first input under another shape. */
 const views = new Set(["Reshape", "Unsqueeze", "Squeeze", "Identity"]);
-/** Operators that ONNX Runtime lets write over an input that nobody needs afterwards, but for outputs of the graph. */
+/**
+ * Operators whose output ONNX Runtime may write over an input that is not needed afterwards, except outputs of the
+ * graph.
+ */
 const inPlace = new Set([
   "Add",
   "Sub",
@@ -22,9 +25,10 @@ const inPlace = new Set([
 ]);
 
 /**
- * The most bytes that a run of the graph holds at once beside its inputs and constants, for sizes of its named
- * dimensions: what nodes made and somebody still needs, outputs to the end. Nodes are taken in the order in
- * which they were written. What the runtime's allocator wastes is not in it. With `counts`, of the values that it picks.
+ * Returns the most bytes that a pass of the graph holds at a time in addition to its inputs and constants, for sizes of
+ * its named dimensions. These are results of nodes that are still needed; outputs count to the end. Nodes run in the
+ * order in which they were written. Does not include the runtime's allocation overhead. `counts` restricts it to some
+ * values.
  */
 export function peakBytes(
   graph: GraphBody,
@@ -73,19 +77,19 @@ export function peakBytes(
   return peak;
 }
 
-/** What a node holds while it is computed. */
+/** Returns the bytes that a node holds while it is computed. */
 function bytesInside(
   { op, outputs, attributes: { body } }: GraphNode,
   sizes: Readonly<Record<string, number>>,
   counts: (value: Value) => boolean,
 ): number {
   if (typeof body === "object" && "body" in body) return peakBytes(body.body, sizes, counts);
-  // Attention that gives its weights has made them in memory of its own.
+  // Attention with weights as an output computes them in its own memory.
   const weights = op === "GroupQueryAttention" ? outputs[3] : undefined;
   return weights && counts(weights) ? bytesOf(weights, sizes) : 0;
 }
 
-/** Sizes that only a run knows are taken as large as they are on average. */
+/** Sizes known only at run time count at their average. */
 function withShares(graph: GraphBody, sizes: Readonly<Record<string, number>>): Record<string, number> {
   const all = { ...sizes };
   for (const [name, { of, part }] of graph.shares)

@@ -8,12 +8,12 @@ import { reduceSum, softmax } from "./reductions.ts";
 import { productLessSums } from "./sequence-attention.ts";
 import { concat, expand, lowerTriangle, reshape, upperTriangle } from "./shaping.ts";
 
-/** What the keys are called that a sequence after a prefix may see: those of the prefix, and its own. */
+/** The dimension of keys that a sequence after a prefix may see: those of the prefix, and its own. */
 const seen = "seen";
 
 /**
- * What keeps tokens of a sequence [length] after a prefix [prefix] from seeing later ones, and those `window` or more before them:
- * [length, seen], zero where they may look, −1e9 elsewhere.
+ * Returns the mask that hides later tokens from tokens of a sequence [length] after a prefix [prefix], and those
+ * `window` or more before them: [length, seen], zero for visible tokens, −1e9 elsewhere.
  */
 export function prefixedBias(
   graph: Graph,
@@ -29,15 +29,16 @@ export function prefixedBias(
   return window === undefined ? later : add(later, lowerTriangle(blocked, after(-window)));
 }
 
-/** Keys and values by heads, [batch, kv heads, length, head size]; of a prefix, batch is 1. */
+/** Keys and values by head, [batch, kv heads, length, head size]. A prefix has batch 1. */
 export interface KeysAndValues {
   readonly keys: FloatValue;
   readonly values: FloatValue;
 }
 
 /**
- * Attention of queries [batch, kv heads, group · length, head size], laid out as those of `causalAttention`, to what all sequences begin with,
- * and to keys and values of their own: scores of a prefix by itself are not made again for each of them.
+ * Computes attention of queries [batch, kv heads, group · length, head size], laid out like those of `causalAttention`,
+ * to the common prefix of all sequences and to their own keys and values. Scores within the prefix are not computed
+ * again for each sequence.
  */
 export function prefixedAttention(
   queries: FloatValue,
@@ -59,7 +60,7 @@ export function prefixedAttention(
   return queries.graph.composite("PrefixedAttention", inputs, build, { scale: { float: scale } });
 }
 
-/** As `sequenceAttentionRule`; the gradients of a prefix add up over the sequences. */
+/** Like `sequenceAttentionRule`. The gradients of a prefix add up over the sequences. */
 export const prefixedAttentionRule: GradientRule = (dOutput, step) => {
   const {
     floats: [queries, prefixKeys, prefixValues, keys, values],
@@ -87,7 +88,7 @@ export const prefixedAttentionRule: GradientRule = (dOutput, step) => {
   return [dQueries, dPrefixKeys, dPrefixValues, dKeys, dValues];
 };
 
-/** Those of a prefix before those of each sequence: [batch, kv heads, seen, head size]. */
+/** Joins those of a prefix and of each sequence: [batch, kv heads, seen, head size]. */
 function joined(prefix: FloatValue, own: FloatValue): FloatValue {
   return concat([expand(prefix, [own.shape[0]!, ...prefix.shape.slice(1)]), own], 2, seen);
 }

@@ -12,7 +12,7 @@ const hints: Readonly<Record<Device, string>> = {
   webgpu: "Check with `vulkaninfo --summary` that the system's Vulkan sees the card.",
 };
 
-/** Adds two numbers on a device; returns what keeps it from working, if anything does. */
+/** Adds two numbers on a device. Returns the obstacle if that fails. */
 export async function probeDevice(device: Device): Promise<Obstacle | undefined> {
   const missing = openDevice(device);
   if (missing) return missing;
@@ -32,7 +32,7 @@ export async function probeDevice(device: Device): Promise<Obstacle | undefined>
   }
 }
 
-/** ONNX Runtime's message without the places in its source that it passed. */
+/** Returns ONNX Runtime's message without locations in its source. */
 function shortened(message: string): string {
   const [failure] = message.match(/CUDA failure \d+: [^;]+(?= ;)/) ?? [];
   return failure ?? message.replace(/^\S*\/onnxruntime_src\/.* was false\. /, "").trim();

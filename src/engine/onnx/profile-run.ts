@@ -7,12 +7,12 @@ import { loadRuntime } from "../devices/runtime.ts";
 import { runtimeOptions, runtimeTensor } from "./node-session.ts";
 import type { Tensor } from "./session.ts";
 
-/** A node that ran. Copies between memories are nodes too: MemcpyToHost and MemcpyFromHost. */
+/** A node that ran. Copies between memories are also nodes: MemcpyToHost and MemcpyFromHost. */
 export interface NodeRun {
   readonly name: string;
   readonly op: string;
   readonly provider: string;
-  /** Of its own; on a card, only the time to ask for the work. */
+  /** Of the node alone. On a card, only the time to launch the work. */
   readonly microseconds: number;
 }
 
@@ -23,17 +23,17 @@ interface ProfileEvent {
   readonly args?: { readonly op_name?: string; readonly provider?: string };
 }
 
-/** A run of a model that was watched. */
+/** A profiled pass of a model. */
 export interface ProfiledRun {
-  /** Where each of its nodes ran. */
+  /** Each node and the device that ran it. */
   readonly nodes: readonly NodeRun[];
-  /** Its outputs of 32-bit floats. */
+  /** Its float32 outputs. */
   readonly floats: ReadonlyMap<string, Float32Array>;
 }
 
 /**
- * Runs a model once on a device, and tells where each of its nodes ran, and what came out. `weightsFolder` has the files that
- * its graph names.
+ * Runs a model once on a device. Returns where each of its nodes ran, and the outputs. `weightsFolder` contains the
+ * files that its graph names.
  */
 export async function profileRun(
   model: Uint8Array,
@@ -70,7 +70,7 @@ function nodeRun({ cat, name, dur, args }: ProfileEvent): NodeRun[] {
   return [{ name: name.slice(0, -"_kernel_time".length), op, provider, microseconds: dur }];
 }
 
-/** How often each operator ran off the device, copies between the two included; most often first. */
+/** Returns how often each operator ran off the device, including copies between the two, most frequent first. */
 export function fallbacks(runs: readonly NodeRun[]): [op: string, count: number][] {
   const counts = new Map<string, number>();
   for (const { op, provider } of runs) {

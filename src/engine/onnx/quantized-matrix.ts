@@ -2,14 +2,14 @@ import { defined } from "../../base/records/defined.ts";
 import { graphError } from "./graph.ts";
 
 /**
- * A frozen matrix [out, in] of small integers in blocks along `in`, as ONNX Runtime's MatMulNBits takes them. A number is
- * scale · (value − 2^(bits − 1)), or, where blocks have minimums, scale · value + minimum.
+ * A frozen matrix [out, in] of small integers in blocks along `in`, as in ONNX Runtime's MatMulNBits. A number is scale
+ * · (value − 2^(bits − 1)), or, if blocks have minimums, scale · value + minimum.
  */
 export interface QuantizedMatrix {
   readonly shape: readonly number[];
-  /** Of a value. Two of 4 bits share a byte, the first in its lower half. */
+  /** Bits per value. Two 4-bit values share a byte, the first in its lower half. */
   readonly bits: 4 | 8;
-  /** Values of a block: a power of two from 16 on, which divides `in`. */
+  /** Values per block: a power of two from 16 on that divides `in`. */
   readonly block: number;
   /** [out, in · bits / 8]. */
   readonly values: Part<Uint8Array>;
@@ -19,12 +19,12 @@ export interface QuantizedMatrix {
   readonly minimums?: Part<Float32Array>;
 }
 
-/** The value that stands for zero before the minimum is added. */
+/** Returns the value that represents zero before the minimum is added. */
 export function zeroPoint({ bits, minimums }: QuantizedMatrix): number {
   return minimums ? 0 : 2 ** (bits - 1);
 }
 
-/** Numbers in memory, or in a file of the folder that a session reads weights from; the offset counts bytes. */
+/** Numbers in memory, or in a file of the folder that a session reads weights from. The offset is in bytes. */
 export type Part<Numbers> = Numbers | StoredPart;
 
 export interface StoredPart {
@@ -32,7 +32,7 @@ export interface StoredPart {
   readonly offset: number;
 }
 
-/** Rows `from` to `to` (excluded), in the same memory or file. */
+/** Returns the rows `from` up to but not including `to`, in the same memory or file. */
 export function matrixRows(matrix: QuantizedMatrix, from: number, to: number): QuantizedMatrix {
   const [out = 0, input = 0] = matrix.shape;
   if (from < 0 || from >= to || to > out) throw graphError(`rows ${from} to ${to} of a matrix with ${out}`);

@@ -10,13 +10,18 @@ import { runtimeDomain } from "./runtime-domain.ts";
 import { concat, reshape } from "./shaping.ts";
 
 /**
- * How rows are multiplied by quantized matrices in inference: on the processor each block of them rounded to 8 bits, "rounded"; or as they are, and then
- * those of 8 bits by products of integers, as three parts of the rows, "parts", or as two matrices of 4 bits, "halves" (see `quantizedProducts`).
- * On a card as they are, by products that the runtime has there alone, "floats": its own on the processor would round.
+ * How rows are multiplied by quantized matrices in inference (see `quantizedProducts`).
+ * - `rounded`: on the CPU, each block of a row is rounded to 8 bits.
+ * - `parts`: on the CPU with exact rows. 8-bit matrices use products of integers, with the rows in three parts.
+ * - `halves`: on the CPU with exact rows. 8-bit matrices become two 4-bit matrices.
+ * - `floats`: on a card with exact rows, by the runtime's products, which would round on the CPU.
  */
 export type QuantizedProducts = "rounded" | "parts" | "halves" | "floats";
 
-/** x · weightᵀ (+ bias) for inference, for x of any rank. A row's numbers are the same whatever the other rows are. No gradient rule. */
+/**
+ * Returns x · weightᵀ (+ bias) for inference, for x with any number of axes. A row's numbers don't depend on the other
+ * rows. No gradient rule.
+ */
 export function quantizedLinear(
   x: FloatValue,
   weight: QuantizedMatrix,
@@ -34,12 +39,12 @@ export function quantizedLinear(
 }
 
 /**
- * MatMulNBits's accuracy_level, the least that is asked for. With integers rows are rounded: a block of a row is scale · integers of 8 bits, whose
- * largest is ±127, so that products are sums of integers.
+ * The lowest accuracy_level of MatMulNBits to use. With integers, each block of a row is rounded to a scale times 8-bit
+ * integers with the largest at ±127, so that products are sums of integers.
  */
 const accuracies = { floats: 1, integers: 4 };
 
-/** By the runtime's product of rows and blocks. */
+/** Uses the runtime's product of rows and blocks. */
 function linearByBlocks(
   x: FloatValue,
   weight: QuantizedMatrix,
@@ -58,29 +63,29 @@ function linearByBlocks(
   const output = { dtype: "float32", shape: [...before, out] } as const;
   const products = graph.emit("MatMulNBits", inputs, output, attributes, runtimeDomain);
   if (!minimums) return products;
-  // What is rounded is multiplied by numbers around 0, which are small; the rest is exact.
+  // Rounded numbers are multiplied by small numbers around 0, and the rest is exact.
   const middles = add(floatConstant(graph, minimums, [out, blocks]), mul(scales, 2 ** (bits - 1)));
   const rows = reshape(x, [product(before), input]);
   const sum = plusBlocks(rows, middles, reshape(products, [product(before), out]));
   return reshape(sum, output.shape);
 }
 
-/** With rows as they are, taken as parts that rounding leaves as they are. */
+/** Keeps rows exact by splitting them into parts that rounding does not change. */
 function linearByParts(x: FloatValue, weight: QuantizedMatrix, bias?: FloatValue): FloatValue {
   const { graph } = x;
   const [out = 0] = weight.shape;
   const before = x.shape.slice(0, -1);
   const each = linearByBlocks(roundedParts(x, weight.block), weight, accuracies.integers);
   const flat = reshape(each, [partCount, product([...before, out])]);
-  // By a product of matrices, since the runtime sums over the first axis slowly.
+  // As a matrix product, because the runtime sums slowly over the first axis.
   const ones = graph.floats(new Float32Array(partCount).fill(1), [1, partCount]);
   const sum = reshape(matMul(ones, flat), [...before, out]);
   return bias ? add(sum, bias) : sum;
 }
 
 /**
- * With rows as they are, by the runtime's product of floats with integers of 4 bits; those of 8 are taken as two of 4, once, when the session is
- * made.
+ * Keeps rows exact with the runtime's product of floats and 4-bit integers. 8-bit matrices are split into two 4-bit
+ * ones when the session is created.
  */
 function linearByFours(x: FloatValue, weight: QuantizedMatrix, bias?: FloatValue): FloatValue {
   const { graph } = x;
@@ -114,20 +119,23 @@ function linearByFours(x: FloatValue, weight: QuantizedMatrix, bias?: FloatValue
   return reshape(bias ? add(withMinimums, bias) : withMinimums, [...x.shape.slice(0, -1), out]);
 }
 
-/** Products [rows, out] with those of rows and a matrix added that has one number a block, [out, blocks]. */
+/** Adds the product of rows and a matrix with one number per block, [out, blocks], to products [rows, out]. */
 function plusBlocks(rows: FloatValue, numbers: FloatValue, products: FloatValue): FloatValue {
   const [count = 0, input = 0] = rows.shape;
   const blocks = Number(numbers.shape[1]);
   const block = Number(input) / blocks;
   const means = reshape(reduceMean(reshape(rows, [count, blocks, block]), [-1]), [count, blocks]);
-  // A factor other than 1: with 1, the runtime multiplies a single row by another kernel, with other last bits.
+  // A factor other than 1, because with 1 the runtime multiplies a single row by another kernel, with other last bits.
   return gemm(means, numbers, { transposeB: true, alpha: block, plus: products });
 }
 
-/** By what was multiplied, its rows with one more: linear maps of the same rows share them. */
+/** Rows with an additional row, by input. Linear maps of the same rows share them. */
 const extended = new WeakMap<FloatValue, FloatValue>();
 
-/** The rows of x and the first of them again: the runtime multiplies a single row by another kernel, with other last bits. */
+/**
+ * Appends the first row of x again, because the runtime multiplies a single row by another kernel, with other last
+ * bits.
+ */
 function withOneMore(x: FloatValue, rows: FloatValue): FloatValue {
   const [count = 0] = rows.shape;
   if (typeof count === "number" && count > 1) return rows;
@@ -162,7 +170,7 @@ function lowerHalves(bytes: Value<"uint8">): Value<"uint8"> {
   });
 }
 
-/** Numbers of 4 bits, a byte each, two to a byte, the first in its lower half. */
+/** Packs 4-bit numbers, one per byte, into two per byte, the first in the lower half. */
 function pairs(numbers: Value<"uint8">): Value<"uint8"> {
   const { graph } = numbers;
   const [out = 0, blocks = 0, block] = numbers.shape;

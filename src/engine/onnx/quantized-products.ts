@@ -5,10 +5,10 @@ import { modelBytes } from "./model-bytes.ts";
 import type { QuantizedMatrix } from "./quantized-matrix.ts";
 import { type QuantizedProducts, quantizedLinear } from "./quantized-product.ts";
 
-/** What rows are as quantized matrices are multiplied by them: as they are, or each block rounded to 8 bits. */
+/** The form of rows in products with quantized matrices: exact, or with each block rounded to 8 bits. */
 export type Activations = "float32" | "int8";
 
-/** How quantized matrices are multiplied on this machine's processor. Throws ONNX_SESSION_FAILED. */
+/** Returns how quantized matrices are multiplied on this machine's CPU. Throws ONNX_SESSION_FAILED. */
 export async function quantizedProducts(activations: Activations): Promise<QuantizedProducts> {
   if (activations === "int8") return "rounded";
   known ??= partsAreExact();
@@ -17,12 +17,12 @@ export async function quantizedProducts(activations: Activations): Promise<Quant
 
 let known: Promise<boolean> | undefined;
 
-/** More than what sums of floats lose: 2 to 4 · 10⁻⁷ of their size. */
+/** More than the rounding error of float sums, which is 2 to 4 · 10⁻⁷ of their size. */
 const tolerance = 1e-6;
 
 /**
- * Whether products of integers lose no more than those of floats. On ARM processors that multiply bytes but not matrices of them, the runtime's
- * do: it adds 128 to what it multiplies, and takes the sum away again.
+ * Whether products of integers are as exact as those of floats. They are not on ARM processors that multiply bytes but
+ * not matrices of bytes, because the runtime adds 128 to the numbers and subtracts the sum again.
  */
 async function partsAreExact(): Promise<boolean> {
   const [rows, out, input, block] = [3, 16, 256, 32];

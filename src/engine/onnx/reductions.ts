@@ -12,33 +12,33 @@ function reduce(op: string, a: FloatValue, axes: readonly number[], keepDimensio
 
 const allAxes = (a: FloatValue) => a.shape.map((_, axis) => axis);
 
-/** The sum over axes (default: all), which are dropped, or kept with size 1. */
+/** Returns the sum over axes (default: all), which are dropped, or kept with size 1. */
 export function reduceSum(a: FloatValue, axes = allAxes(a), keepDimensions = false): FloatValue {
   return reduce("ReduceSum", a, axes, keepDimensions);
 }
 
-/** The mean over axes (default: all), which are dropped, or kept with size 1. */
+/** Returns the mean over axes (default: all), which are dropped, or kept with size 1. */
 export function reduceMean(a: FloatValue, axes = allAxes(a), keepDimensions = false): FloatValue {
   return reduce("ReduceMean", a, axes, keepDimensions);
 }
 
-/** The largest number along the last axis, which is kept with size 1. No gradient rule. */
+/** Returns the largest number along the last axis, which is kept with size 1. No gradient rule. */
 export function reduceMax(a: FloatValue): FloatValue {
   return reduce("ReduceMax", a, [-1], true);
 }
 
-/** The place of the largest number along the last axis, the first of equals. */
+/** Returns the place of the largest number along the last axis; of equal ones the first. */
 export function argMax(a: FloatValue): IntValue {
   const output = { dtype: "int64", shape: a.shape.slice(0, -1) } as const;
   return a.graph.emit("ArgMax", [a], output, { axis: -1, keepdims: 0 });
 }
 
-/** e^a over the sum of e^a along the last axis. */
+/** Returns e^a over the sum of e^a along the last axis. */
 export function softmax(a: FloatValue): FloatValue {
   return a.graph.emit("Softmax", [a], { dtype: "float32", shape: a.shape }, { axis: -1 });
 }
 
-/** The logarithm of softmax along the last axis. */
+/** Returns the logarithm of softmax along the last axis. */
 export function logSoftmax(a: FloatValue): FloatValue {
   return a.graph.emit("LogSoftmax", [a], { dtype: "float32", shape: a.shape }, { axis: -1 });
 }

@@ -7,8 +7,8 @@ import { reduceMean, reduceSum } from "./reductions.ts";
 import { reshape } from "./shaping.ts";
 
 /**
- * Root-mean-square normalisation of each row of x [rows, size], times weight [size] (arXiv 1910.07467). Made of
- * primitives but on the processor: the second output of the runtime's own operator looked wrong on WebGPU.
+ * Normalizes each row of x [rows, size] by its root mean square, times weight [size] (arXiv 1910.07467). Built from
+ * primitives except on the CPU, because the second output of the runtime's own operator was wrong on WebGPU.
  */
 export function rmsNorm(x: FloatValue, weight: FloatValue, epsilon: number, onProcessor = false): FloatValue {
   if (x.shape.length !== 2 || weight.shape.length !== 1 || weight.shape[0] !== x.shape[1]) {
@@ -30,7 +30,7 @@ export function rmsNorm(x: FloatValue, weight: FloatValue, epsilon: number, onPr
   });
 }
 
-/** The norm, and the inverse root [rows, 1]. */
+/** Returns the norm and the inverse root [rows, 1]. */
 function byOperator(x: FloatValue, weight: FloatValue, epsilon: number) {
   const shapes = [x.shape, [x.shape[0]!, 1]];
   const [output, inverse] = x.graph.emitSeveral(normOperator, [x, weight], shapes, attributesOf(epsilon), "");
@@ -42,7 +42,7 @@ function byPrimitives(x: FloatValue, weight: FloatValue, epsilon: number) {
   return { output: mul(mul(x, inverse), weight), inverse };
 }
 
-/** The same by the runtime's own operator: faster for inference, without a gradient rule. */
+/** Uses the runtime's own operator: faster for inference, without a gradient rule. */
 export function fusedRmsNorm(x: FloatValue, weight: FloatValue, epsilon: number): FloatValue {
   const output = { dtype: "float32", shape: x.shape } as const;
   return x.graph.emit(normOperator, [x, weight], output, attributesOf(epsilon));
@@ -59,7 +59,7 @@ export const rmsNormRule: GradientRule = normRule((both, weight) =>
   reduceMean(mul(both, weight), [-1], true),
 );
 
-/** The same with the mean as a product: not where products are of half precision. */
+/** The same with the mean as a product, which is not suitable for half-precision products. */
 const processorRule: GradientRule = normRule((both, weight) => {
   const size = Number(weight.shape[0]);
   return gemm(both, reshape(weight, [size, 1]), { alpha: 1 / size });

@@ -10,9 +10,9 @@ export interface RotaryTables {
 }
 
 /**
- * Rotates x, [batch, length, heads · head size] or [batch, heads, length, head size], by its positions
- * [batch, length] (RoPE, arXiv 2104.09864), halves of a head paired as Hugging Face does. With tables for less than a
- * head, `headSize` is wanted; what of each head comes after stays as it is.
+ * Rotates x, [batch, length, heads · head size] or [batch, heads, length, head size], by its positions [batch, length]
+ * (RoPE, arXiv 2104.09864), with the halves of a head paired like in Hugging Face's models. If tables cover less than a
+ * head, `headSize` is required, and the rest of each head stays unchanged.
  */
 export function rotaryEmbedding(
   x: FloatValue,
@@ -39,13 +39,16 @@ function rotate(
   return x.graph.emit("RotaryEmbedding", inputs, output, attributes, runtimeDomain);
 }
 
-/** A rotation's transpose is the rotation back. */
+/** The transpose of a rotation is the opposite rotation. */
 export const rotaryEmbeddingRule: GradientRule = (
   dy,
   { floats: [, cosines, sines], ints: [positions], attributes },
 ) => [rotate(dy, positions, { cosines, sines: negated(sines) }, attributes)];
 
-/** By tables of sines, the same negated: the runtime makes a constant of each negation, which for 131,072 positions are 16 MiB. */
+/**
+ * Negated tables of sines, by table. The runtime makes a constant of each negation, which takes 16 MiB for 131,072
+ * positions.
+ */
 const negatives = new WeakMap<FloatValue, FloatValue>();
 
 function negated(sines: FloatValue): FloatValue {

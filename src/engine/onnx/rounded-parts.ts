@@ -4,15 +4,16 @@ import type { FloatValue } from "./graph.ts";
 import { reduceMax } from "./reductions.ts";
 import { concat, reshape } from "./shaping.ts";
 
-/** 8 bits each: together as many as a float has. */
+/** With 8 bits each, together as many as a float has. */
 export const partCount = 3;
 
-/** By what was taken apart, its parts for blocks of each length: linear maps of the same rows share them. */
+/** The parts for blocks of each length, by input. Linear maps of the same rows share them. */
 const known = new WeakMap<FloatValue, Map<number, FloatValue>>();
 
 /**
- * Rows x [..., in] as the sum of three [3, rows, in], of which the runtime's rounding of each block to a scale times integers of 8 bits changes the first two not at
- * all, and the last by less than 2^-23 of the block's largest number. Rows are few bits in all of three products then, and exact in their sum. No gradient rule.
+ * Splits rows x [..., in] into three summands [3, rows, in]. The runtime rounds each block to a scale times 8-bit
+ * integers. This does not change the first two, and changes the last by less than 2^-23 of the block's largest number.
+ * So the three products have few bits, and their sum is exact. No gradient rule.
  */
 export function roundedParts(x: FloatValue, block: number): FloatValue {
   const ofBlocks = known.get(x) ?? new Map<number, FloatValue>();
@@ -33,11 +34,11 @@ function takenApart(x: FloatValue, block: number): FloatValue {
   return reshape(parts, [partCount, rows, width]);
 }
 
-/** Blocks along the last axis as integers from −127 to 127, times a 127th of the largest of each. */
+/** Rounds blocks along the last axis to integers from −127 to 127, times a 127th of each block's largest number. */
 function rounded(blocks: FloatValue): FloatValue {
   const step = add(mul(reduceMax(absolute(blocks)), 1 / 127), smallest);
   return mul(nearestWhole(div(blocks, step)), step);
 }
 
-/** What blocks of zeros are divided by; added to the step of others it is rounded away. */
+/** The divisor for blocks of zeros. Added to the step of other blocks, it vanishes by rounding. */
 const smallest = 2 ** -120;

@@ -3,13 +3,13 @@ import { type BoolValue, type FloatValue, graphError, type IntValue } from "./gr
 import { gather } from "./indexing.ts";
 import { concat, reshape, zerosLike } from "./shaping.ts";
 
-/** The numbers of the rows for which `chosen` [rows] holds, in order: [count], a dimension that gets this name. */
+/** Returns the numbers of the rows for which `chosen` [rows] holds, in order: [count], a dimension with this name. */
 export function rowsWhere(chosen: BoolValue, count: string): IntValue {
   if (chosen.shape.length !== 1) throw graphError("rowsWhere wants one boolean a row");
   return reshape(chosen.graph.emit("NonZero", [chosen], { dtype: "int64", shape: [1, count] }), [count]);
 }
 
-/** Rows of x [rows, width] by their numbers [count], none of which comes twice. */
+/** Returns the rows of x [rows, width] with these distinct numbers [count]. */
 export function takeRows(x: FloatValue, numbers: IntValue): FloatValue {
   const taken = (of: FloatValue) => ({ output: gather(of, numbers), saved: [] });
   return x.graph.composite("TakeRows", [x, numbers], () => ({
@@ -18,7 +18,7 @@ export function takeRows(x: FloatValue, numbers: IntValue): FloatValue {
   }));
 }
 
-/** `x` [rows, width] with updates [count, width] added to the rows of these numbers, none of which comes twice. */
+/** Returns `x` [rows, width] with updates [count, width] added to the rows with these distinct numbers. */
 export function addRows(x: FloatValue, numbers: IntValue, updates: FloatValue): FloatValue {
   const output = { dtype: "float32", shape: x.shape } as const;
   const places = reshape(numbers, [numbers.shape[0]!, 1]);
@@ -28,7 +28,10 @@ export function addRows(x: FloatValue, numbers: IntValue, updates: FloatValue): 
   }));
 }
 
-/** Rows of two kinds in one [all], a dimension that gets this name: those of the numbers `first`, which come first, and those of `second`. */
+/**
+ * Joins rows of two kinds into [all], a dimension with this name. `first` and `second` are the numbers of each kind's
+ * rows in the result, beginning with `first`.
+ */
 export function joinRows(
   parts: readonly [FloatValue, FloatValue],
   [first, second]: readonly [IntValue, IntValue],
@@ -46,7 +49,7 @@ export const joinRowsRule: GradientRule = (dy, { ints: [first, second] }) => [
   takeRows(dy, second!),
 ];
 
-/** Added to the sum so far, as the rows of others are. */
+/** Adds to the sum so far, like the rows of other steps. */
 export const takeRowsRule: GradientRule = (dy, { floats: [x], ints: [numbers] }, sumOf) => [
   { total: addRows(sumOf(0) ?? zerosLike(x), numbers, dy) },
 ];

@@ -8,40 +8,40 @@ import { foreignCalls } from "./foreign-calls.ts";
 import { type MemoryAdvice, memoryAdvice } from "./memory-advice.ts";
 import { runError } from "./run-error.ts";
 
-/** A pointer of ONNX Runtime's, as a number; what it points to is the runtime's business. */
+/** A pointer of ONNX Runtime as a number. Only the runtime knows its target. */
 export type Pointer = bigint | null;
 
-/** Calls a function of the C API; throws ONNX_RUN_FAILED with the runtime's words if it fails. */
+/** Calls a function of the C API. Throws ONNX_RUN_FAILED with the runtime's message if it fails. */
 export interface RuntimeFunction {
   (...args: readonly unknown[]): void;
-  /** The same in another thread, while this one goes on; in this one if no other can. */
+  /** Calls it in another thread, without blocking this one, or in this thread if no other can. */
   aside(...args: readonly unknown[]): Promise<void>;
 }
 
 /** Functions of ONNX Runtime's C API, by its names. */
 type Functions = Readonly<Record<keyof typeof places, RuntimeFunction>>;
 
-/** The functions, and what they work with. */
+/** The functions and their common arguments. */
 export interface RuntimeFunctions extends Functions {
-  /** The process's environment, in which sessions are made. */
+  /** The process's environment, in which sessions are created. */
   readonly environment: Pointer;
-  /** What they call the processor's memory. */
+  /** Describes main memory. */
   readonly memory: Pointer;
-  /** The same of the memory of each kind of card, whether there is one or not. */
+  /** Describes the memory of each kind of card, whether or not there is a card. */
   readonly cardMemory: Readonly<Record<Card, Pointer>>;
-  /** Memory of the runtime's, without copying. */
+  /** Returns memory of the runtime's without copying. */
   view(memory: Pointer, bytes: number): ArrayBuffer;
-  /** The pointers of a list. */
+  /** Returns the pointers of a list. */
   pointers(list: Pointer, count: number): Pointer[];
-  /** A text that ends with a zero. */
+  /** Returns a zero-terminated text. */
   text(characters: Pointer): string;
-  /** Undefined where the system can't be told. */
+  /** Undefined if the system takes no advice. */
   readonly memoryAdvice: MemoryAdvice | undefined;
 }
 
 /**
- * The place of each function in OrtApi, with its arguments; every function gives an OrtStatus but those that release
- * something. The order of onnxruntime_c_api.h never changes: new functions come at its end.
+ * The index of each function in OrtApi, with its arguments. Every function returns an OrtStatus except those that
+ * release something. The order of onnxruntime_c_api.h never changes, because new functions are appended.
  */
 const places = {
   CreateEnv: [3, "int, const char *, _Out_ void **"],
@@ -98,8 +98,9 @@ const places = {
 /** ORT_LOGGING_LEVEL_ERROR. */
 export const errorsOnly = 3;
 /**
- * Bytes of a piece of the shared memory that a tensor may leave unused: a larger rest is another's. The runtime leaves 128 MiB,
- * which came to 84 MB of a LoRA step at the shapes of Qwen2.5-0.5B and Llama-3.2-1B.
+ * The most bytes of a piece of the shared memory that a tensor may leave unused. A larger rest is used by other
+ * tensors. The runtime's default is 128 MiB, which wasted 84 MB in a LoRA step at the shapes of Qwen2.5-0.5B and
+ * Llama-3.2-1B.
  */
 const leftUnused = 2 ** 20;
 
@@ -108,14 +109,14 @@ const [deviceAllocator, arenaAllocator, defaultMemory] = [0, 1, 0];
 
 const getErrorMessage = 2;
 const releaseStatus = 93;
-/** A version of the C API that has them all; later runtimes have it too. */
+/** A version of the C API that has all of them. Later runtimes support it too. */
 const apiVersion = 17;
 
 let loaded: Promise<RuntimeFunctions | undefined> | undefined;
 
 /**
- * ONNX Runtime's C API, of the library that onnxruntime-node brings and has loaded. Undefined where it can't be called;
- * a warning of the process says why, once. Then models run by onnxruntime-node's own way.
+ * Opens ONNX Runtime's C API in the library that onnxruntime-node has loaded. Returns undefined if it can't be called.
+ * Then a process warning explains why, once, and models run through onnxruntime-node.
  */
 export function runtimeFunctions(): Promise<RuntimeFunctions | undefined> {
   loaded ??= load().catch((cause: unknown) => {
@@ -141,7 +142,7 @@ async function load(): Promise<RuntimeFunctions> {
 
   const wordsOf = functionAt(getErrorMessage, "const char *(void *)");
   const release = functionAt(releaseStatus, "void (void *)");
-  /** What calls in other threads are given, kept from the garbage collector. */
+  /** The arguments of calls in other threads, kept from the garbage collector. */
   const underWay = new Set<readonly unknown[]>();
   const call = ([place, parameters]: readonly [number, string], name: string): RuntimeFunction => {
     const released = name.startsWith("Release");
@@ -163,7 +164,7 @@ async function load(): Promise<RuntimeFunctions> {
       });
     return Object.assign((...args: readonly unknown[]) => check(native(...args)), {
       async aside(...args: readonly unknown[]) {
-        if (!hasThreads) await setImmediate(); // heartbeats and the like have their turn
+        if (!hasThreads) await setImmediate(); // heartbeats and other work get turns
         check(hasThreads ? await inThread(args) : native(...args));
       },
     });
@@ -184,7 +185,7 @@ async function load(): Promise<RuntimeFunctions> {
   };
 }
 
-/** The environment, with a memory for those sessions to share that want it ("session.use_env_allocators"). */
+/** Returns the environment, with memory that sessions can share ("session.use_env_allocators"). */
 function environmentOf(runtime: Functions): Pointer {
   const environment = made(runtime.CreateEnv, errorsOnly, "everturn");
   const memory = made(runtime.CreateCpuMemoryInfo, arenaAllocator, defaultMemory);
@@ -193,7 +194,7 @@ function environmentOf(runtime: Functions): Pointer {
   try {
     runtime.CreateAndRegisterAllocator(environment, memory, arena);
   } catch (error) {
-    // There is one environment a process: another thread, or another copy of this module, has done so.
+    // A process has one environment. Another thread or another copy of this module may have created it.
     if (!messageOf(error).includes("already been registered")) throw error;
   } finally {
     runtime.ReleaseArenaCfg(arena);
@@ -201,14 +202,14 @@ function environmentOf(runtime: Functions): Pointer {
   return environment;
 }
 
-/** What a function gives in its last argument. */
+/** Returns the pointer that a function writes to its last argument. */
 export function made(create: RuntimeFunction, ...args: readonly unknown[]): Pointer {
   const out: Pointer[] = [null];
   create(...args, out);
   return out[0];
 }
 
-/** The same of a function that is called in another thread. */
+/** Calls such a function in another thread. */
 export async function madeAside(create: RuntimeFunction, ...args: readonly unknown[]): Promise<Pointer> {
   const out: Pointer[] = [null];
   await create.aside(...args, out);

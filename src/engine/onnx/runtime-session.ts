@@ -7,21 +7,21 @@ import { elementTypes } from "./element-types.ts";
 import { runError, sessionError } from "./run-error.ts";
 import { errorsOnly, made, madeAside, type Pointer, type RuntimeFunctions } from "./runtime-functions.ts";
 
-/** How a session of the runtime's C API is made. */
+/** Options of a session through the runtime's C API. */
 export interface RuntimeSessionOptions {
-  /** Threads an operator may use. */
+  /** Threads per operator. */
   threads: number;
-  /** Where the model runs; default "cpu". */
+  /** Where the model runs. Default: "cpu". */
   device?: Device;
-  /** Whether runs on a card may be recorded, to be asked for as a whole; default false. */
+  /** Whether passes on a card may be recorded and replayed as a whole. Default: false. */
   records?: boolean;
-  /** The folder of the files that `graph.stored` names; they are mapped into memory. */
+  /** The folder of the files that `graph.stored` names. They are mapped into memory. */
   weightsFolder?: string;
-  /** Whether what the runtime keeps between runs is one memory for all such sessions; default false. */
+  /** Whether such sessions share the memory that the runtime keeps between passes. Default: false. */
   sharesMemory?: boolean;
 }
 
-/** Memory that a run reads or writes in place. */
+/** Memory that a pass reads or writes in place. */
 export interface BoundTensor {
   readonly shape: readonly number[];
   readonly data: Float32Array | BigInt64Array | Int32Array | Int8Array | Uint8Array | CardArray;
@@ -30,10 +30,10 @@ export interface BoundTensor {
 /** ORT_ENABLE_ALL. */
 const allOptimizations = 99;
 
-/** How the CUDA provider is asked for: memory grows by what is asked for, not by powers of two. */
+/** The CUDA provider's options: memory grows by the requested amount, not by powers of two. */
 const cudaOptions = { device_id: "0", arena_extend_strategy: "kSameAsRequested" };
 
-/** A session of a model's bytes. Throws ONNX_SESSION_FAILED if the runtime refuses the model. */
+/** Creates a session from a model's bytes. Throws ONNX_SESSION_FAILED if the runtime rejects the model. */
 export function runtimeSession(
   runtime: RuntimeFunctions,
   model: Uint8Array,
@@ -50,7 +50,10 @@ export function runtimeSession(
   }
 }
 
-/** The same, made in another thread while this one goes on, as that of a large model takes seconds; a card's in this one. */
+/**
+ * Creates a session in another thread, without blocking this one, because a large model takes seconds. Sessions on a
+ * card are created in this thread.
+ */
 export async function runtimeSessionAside(
   runtime: RuntimeFunctions,
   model: Uint8Array,
@@ -99,7 +102,7 @@ function appendCuda(runtime: RuntimeFunctions, settings: Pointer, records: boole
   runtime.ReleaseCUDAProviderOptions(options);
 }
 
-/** A value of the runtime's over a tensor's own memory, which must outlive it; to be released. */
+/** Returns a value of the runtime's over a tensor's own memory, which must outlive it. Release it after use. */
 export function valueOver(runtime: RuntimeFunctions, name: string, { shape, data }: BoundTensor): Pointer {
   if (elementCount(shape) !== data.length) {
     throw runError(`${name} of shape [${shape.join(", ")}] was given ${data.length} numbers`);

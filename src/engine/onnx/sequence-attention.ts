@@ -10,18 +10,18 @@ import { reduceSum } from "./reductions.ts";
 import { runtimeDomain } from "./runtime-domain.ts";
 import { concat, expand, reshape, transpose } from "./shaping.ts";
 
-/** What the sizes of heads that `sequenceAttention` takes are multiples of. */
+/** Head sizes in `sequenceAttention` must be multiples of this. */
 export const headSizeStep = 8;
 
-/** How long sequences are, as the runtime's operator wants it. */
+/** The lengths of sequences for the runtime's operator. */
 export interface SequenceLengths {
-  /** The number of the last position of each [batch]. */
+  /** The number of the last position of each sequence [batch]. */
   lastPositions: Value<"int32">;
   /** [1]. */
   total: Value<"int32">;
 }
 
-/** Lengths of sequences that are padded to the same one, on the right. */
+/** Returns the lengths of sequences that are padded on the right to the same length. */
 export function sequenceLengths(graph: Graph, batch: Dimension, length: Dimension): SequenceLengths {
   const lengths = graph.shapeTensor([length]);
   const last = graph.emit("Sub", [lengths, graph.ints([1])], { dtype: "int64", shape: [1] });
@@ -33,9 +33,9 @@ function toInt32(a: IntValue): Value<"int32"> {
 }
 
 /**
- * What `causalAttention` gives, of queries [batch, length, heads · head size], keys and values [batch, length, groups · head size],
- * by the runtime's own operator for the CPU: it makes neither scores of later tokens nor their exponentials, which are so
- * small that the processor takes many times as long for them, and no head is moved.
+ * Computes the result of `causalAttention` for queries [batch, length, heads · head size] and keys and values [batch,
+ * length, groups · head size] with the runtime's own CPU operator. It computes no scores of later tokens. Their
+ * exponentials would be so small that the CPU takes many times as long for them. It does not move heads either.
  */
 export function sequenceAttention(
   [queries, keys, values]: readonly [FloatValue, FloatValue, FloatValue],
@@ -48,7 +48,7 @@ export function sequenceAttention(
   const size = Number(width) / heads;
   const build = () => {
     const none = graph.absent;
-    // qk_output 2: the weights, which the backward pass wants.
+    // qk_output 2: the weights, which the backward pass needs.
     const attributes = { ...headAttributes(options), qk_output: 2 };
     const inputs = [queries, keys, values, none, none, lastPositions, total];
     const byHead = [batch!, groups, length!, size];
@@ -60,13 +60,17 @@ export function sequenceAttention(
       attributes,
       runtimeDomain,
     );
-    // The runtime frees only what something waits for: here what the backward pass doesn't want, if it makes all of it again.
+    // The runtime frees only values that something depends on, so the output waits for the saved ones, which the
+    // backward pass may not use.
     return { output: typeof batch === "string" ? after(output!, ...saved) : output!, saved };
   };
   return graph.composite("SequenceAttention", [queries, keys, values], build, { scale: { float: scale } });
 }
 
-/** As `causalAttentionRule`; rowsum(dO ∘ O) is taken off by the product itself, as one column more of both factors. */
+/**
+ * Like `causalAttentionRule`. The product itself subtracts rowsum(dO ∘ O), through an additional column of both
+ * factors.
+ */
 export const sequenceAttentionRule: GradientRule = (dOutput, step) => {
   const {
     floats: [queries],
@@ -77,12 +81,12 @@ export const sequenceAttentionRule: GradientRule = (dOutput, step) => {
   const heads = Number(weights.shape[1]);
   const [batch, groups, length, size] = keys.shape;
   const rows = product([heads / Number(groups), length!]);
-  /** [batch, length, heads · columns] as [batch, groups, heads of a group · length, columns]. */
+  /** Converts [batch, length, heads · columns] to [batch, groups, heads of a group · length, columns]. */
   const byHead = (x: FloatValue, columns: number) => {
     const moved = transpose(reshape(x, [batch!, length!, heads, columns]), [0, 2, 1, 3]);
     return reshape(moved, [batch!, groups!, rows, columns]);
   };
-  /** The other way around, of so many heads. */
+  /** Converts back, for this number of heads. */
   const byToken = (x: FloatValue, count: number) => {
     const moved = transpose(reshape(x, [batch!, count, length!, size!]), [0, 2, 1, 3]);
     return reshape(moved, [batch!, length!, product([count, size!])]);
@@ -98,7 +102,10 @@ export const sequenceAttentionRule: GradientRule = (dOutput, step) => {
   ];
 };
 
-/** dO Vᵀ with a negative sum for each row added, as one column more of both factors: another pass over the largest tensor of a layer would cost more. */
+/**
+ * Returns dO Vᵀ plus a negative sum per row, through an additional column of both factors. Another pass over the
+ * largest tensor of a layer would cost more.
+ */
 export function productLessSums(dRows: FloatValue, negativeSums: FloatValue, values: FloatValue): FloatValue {
   const ones = expand(values.graph.floats([1], [1, 1, 1, 1]), [...values.shape.slice(0, -1), 1]);
   return matMul(concat([dRows, negativeSums], -1), concat([values, ones], -1), { transposeB: true });

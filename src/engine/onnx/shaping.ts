@@ -1,13 +1,13 @@
 import { type Dimension, factorsOf, frontAxis, product, type Shape, sameShape } from "./dimensions.ts";
 import { type DataType, type FloatValue, graphError, type IntValue, type Value } from "./graph.ts";
 
-/** The same elements in another shape of equal size. */
+/** Returns the same elements in another shape of equal size. */
 export function reshape<Type extends DataType>(a: Value<Type>, shape: Shape): Value<Type> {
   if (product(a.shape) !== product(shape)) {
     throw graphError(`[${a.shape.join(", ")}] can't be reshaped to [${shape.join(", ")}]`);
   }
   if (sameShape(a.shape, shape)) return a;
-  // ONNX takes 0 for the size that the input has there, and -1 for one that follows from the others.
+  // ONNX interprets 0 as the input's size at that place, and −1 as the size that follows from the others.
   const sizes = shape.map((size, axis) =>
     typeof size === "number" ? size : size === a.shape[axis] ? 0 : -1,
   );
@@ -26,8 +26,7 @@ export function transpose<Type extends DataType>(a: Value<Type>, order: readonly
 }
 
 /**
- * Tensors one after the other along an axis. Where their sizes are not plain numbers, name the size of the
- * result in `dimension`.
+ * Concatenates tensors along an axis. If their sizes are not plain numbers, name the size of the result in `dimension`.
  */
 export function concat<Type extends DataType>(
   parts: readonly [Value<Type>, ...Value<Type>[]],
@@ -44,12 +43,12 @@ export function concat<Type extends DataType>(
   return first.graph.emit("Concat", parts, { dtype: first.dtype, shape }, { axis: front });
 }
 
-/** What lies at `from` to `to` (excluded) along the last axis. */
+/** Returns the elements from `from` up to but not including `to` along the last axis. */
 export function columns<Type extends DataType>(a: Value<Type>, from: number, to: number): Value<Type> {
   return slice(a, from, to, frontAxis(-1, a.shape.length));
 }
 
-/** What lies at `from` to `to` (excluded) along the first axis. No gradient rule. */
+/** Returns the elements from `from` up to but not including `to` along the first axis. No gradient rule. */
 export function rows(a: FloatValue, from: number, to: number): FloatValue {
   return slice(a, from, to, 0);
 }
@@ -60,7 +59,7 @@ function slice<Type extends DataType>(a: Value<Type>, from: number, to: number, 
   return a.graph.emit("Slice", inputs, { dtype: a.dtype, shape });
 }
 
-/** Zeros in the shape of a. */
+/** Returns zeros in the shape of a. */
 export function zerosLike(a: FloatValue): FloatValue {
   const zero = a.graph.floats(
     [0],
@@ -74,12 +73,12 @@ export function expand<Type extends DataType>(a: Value<Type>, shape: Shape): Val
   return a.graph.emit("Expand", [a, a.graph.shapeTensor(shape)], { dtype: a.dtype, shape });
 }
 
-/** Keeps what lies `offset` or more above the diagonal of the last two axes; the rest becomes zero. No gradient rule. */
+/** Keeps elements `offset` or more above the diagonal of the last two axes. The rest becomes zero. No gradient rule. */
 export function upperTriangle(a: FloatValue, offset: number | IntValue): FloatValue {
   return triangle(a, offset, 1);
 }
 
-/** Keeps what lies at most `offset` above the diagonal of the last two axes; the rest becomes zero. No gradient rule. */
+/** Keeps elements at most `offset` above the diagonal of the last two axes. The rest becomes zero. No gradient rule. */
 export function lowerTriangle(a: FloatValue, offset: number | IntValue): FloatValue {
   return triangle(a, offset, 0);
 }

@@ -2,21 +2,21 @@ import type { ConfigurationProblem } from "../../contracts/configuration-problem
 import type { JsonObject } from "../../contracts/json.ts";
 import { type Device, devices } from "../devices/device.ts";
 
-/** What matrix products compute in. Everything else, weights and gradients included, stays float32. */
+/** The type of matrix products. Everything else, including weights and gradients, stays float32. */
 export type Precision = "float32" | "float16" | "bfloat16";
 
 /** Every precision, the default first. */
 const precisions: readonly Precision[] = ["float32", "float16", "bfloat16"];
 
-/** What a model is written for. */
+/** The device and the precision that a model is built for. */
 export interface Target {
-  /** Default "cpu". */
+  /** Default: "cpu". */
   readonly device?: Device;
-  /** Default "float32". On the CPU the others are no faster; WebGPU has no bfloat16. */
+  /** Default: "float32". On the CPU the others are not faster. WebGPU does not support bfloat16. */
   readonly precision?: Precision;
 }
 
-/** The target that a plugin's configuration names by `device` and `precision`; the defaults where it names none. */
+/** Returns the target of a plugin's configuration, from its `device` and `precision` or their defaults. */
 export function targetOf({ device, precision }: JsonObject): Required<Target> {
   return {
     device: devices.find((name) => name === device) ?? "cpu",
@@ -24,12 +24,15 @@ export function targetOf({ device, precision }: JsonObject): Required<Target> {
   };
 }
 
-/** Whether a device computes in a precision: WebGPU has no bfloat16. */
+/** Whether a device supports a precision. WebGPU does not support bfloat16. */
 export function hasPrecision(device: Device, precision: Precision): boolean {
   return device !== "webgpu" || precision !== "bfloat16";
 }
 
-/** What is wrong with the `device` and `precision` of a plugin's configuration: one that the device does not compute in. */
+/**
+ * Returns the problems of `device` and `precision` in a plugin's configuration: a precision that the device does not
+ * support.
+ */
 export function targetProblems(config: JsonObject): ConfigurationProblem[] {
   const { device, precision } = targetOf(config);
   if (hasPrecision(device, precision)) return [];

@@ -8,16 +8,16 @@ import { type Iteration, loop } from "./loop.ts";
 import { reduceSum, softmax } from "./reductions.ts";
 import { expand, lowerTriangle, reshape, transpose, upperTriangle } from "./shaping.ts";
 
-/** Queries whose scores there are at once. */
+/** The number of queries whose scores are computed together. */
 export const tileSize = 512;
 
-/** What a length is called that consists of whole tiles. */
+/** A length that consists of whole tiles. */
 export const tiledLength: Dimension = product([tileSize, "tiles"]);
 
 /**
- * What `causalAttention` gives where lengths are `tiledLength`, a tile of queries after the other with the keys that it may
- * see: so memory grows with the length, not with its square, and scores of later keys are not made (arXiv 2112.05682).
- * The backward pass makes the scores again.
+ * Computes the result of `causalAttention` for lengths of `tiledLength`, one tile of queries after the other with the
+ * keys that it may see. So memory grows with the length instead of its square, and scores of later keys are not
+ * computed (arXiv 2112.05682). The backward pass recomputes the scores.
  */
 export function tiledAttention(
   queries: FloatValue,
@@ -41,7 +41,10 @@ export function tiledAttention(
   });
 }
 
-/** As `causalAttentionRule`, tile by tile: gradients of queries lie one after the other, those of keys and values add up. */
+/**
+ * Like `causalAttentionRule`, tile by tile. Gradients of queries follow each other, and those of keys and values add
+ * up.
+ */
 export const tiledAttentionRule: GradientRule = (dOutput, step) => {
   const { floats, output } = step;
   const [queries, keys, values] = floats;
@@ -83,7 +86,10 @@ interface Attention {
   cap: number | null;
 }
 
-/** A tile of queries [batch, kv heads, group · tileSize, head size] with the keys and values [batch, kv heads, seen, head size] that it sees. */
+/**
+ * Returns a tile of queries [batch, kv heads, group · tileSize, head size] with the keys and values [batch, kv heads,
+ * seen, head size] that it sees.
+ */
 function tileOf({ turn, outer }: Iteration, { queries, keys, values, window, scale, cap }: Attention) {
   const { graph } = turn;
   const group = groupOf(queries.shape[2]!, keys.shape[2]!);
@@ -95,7 +101,7 @@ function tileOf({ turn, outer }: Iteration, { queries, keys, values, window, sca
     window === undefined ? none : integers("Max", integers("Sub", start, graph.ints([window - 1])), none);
   const seen = [batch!, heads!, "seen", size!];
   const before = (x: FloatValue) => sliceBetween(outer(x), [from, end], 2, seen);
-  /** The tile's part of [batch, kv heads, group · length, columns]. */
+  /** Returns the tile's part of [batch, kv heads, group · length, columns]. */
   const rows = (x: FloatValue): FloatValue => {
     const columns = x.shape[3]!;
     const apart = reshape(outer(x), [batch!, heads!, group, length!, columns]);
@@ -116,7 +122,7 @@ function tileOf({ turn, outer }: Iteration, { queries, keys, values, window, sca
       : add(later, lowerTriangle(blocked, integers("Sub", ahead, graph.ints([window]))));
   const grouped = add(reshape(scores, [batch!, heads!, group, tileSize, "seen"]), bias);
   const weights = reshape(softmax(grouped), [batch!, heads!, group * tileSize, "seen"]);
-  /** What belongs to the seen keys in the place of all keys, zeros elsewhere. */
+  /** Places values of the seen keys among all keys, with zeros elsewhere. */
   const amongAll = (x: FloatValue): FloatValue => {
     const after = integers("Sub", sizeOf(outer(keys), 2), end);
     const two = graph.ints([0, 0]);
@@ -127,7 +133,7 @@ function tileOf({ turn, outer }: Iteration, { queries, keys, values, window, sca
   return { ...own, weights, turned, rows, amongAll };
 }
 
-/** What the turns gave for their tiles [tiles, batch, kv heads, group · tileSize, head size], under the shape of the queries. */
+/** Joins the results of all tiles [tiles, batch, kv heads, group · tileSize, head size] in the shape of the queries. */
 function inOne(stacked: FloatValue, queries: FloatValue, keys: FloatValue): FloatValue {
   const [turns, batch, heads, , size] = stacked.shape;
   const apart = reshape(stacked, [

@@ -5,13 +5,13 @@ import { gatherElements, scatterAdd } from "./indexing.ts";
 import { logSoftmax, reduceSum } from "./reductions.ts";
 import { reshape } from "./shaping.ts";
 
-/** Of each row: the log-probability of its target (nats), and the entropy of the whole distribution (nats). */
+/** For each row: the log-probability of its target, and the entropy of the whole distribution, in nats. */
 export interface TokenDistribution {
   logProbabilities: FloatValue;
   entropies: FloatValue;
 }
 
-/** The distributions that logits [rows, vocabulary] stand for at temperature 1, seen at targets [rows]. */
+/** Returns the distributions of logits [rows, vocabulary] at temperature 1, evaluated at targets [rows]. */
 export function tokenDistribution(logits: FloatValue, targets: IntValue): TokenDistribution {
   const { graph } = logits;
   const [rows] = logits.shape;

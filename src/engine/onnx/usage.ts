@@ -1,14 +1,14 @@
-/** Who uses a thing that may be closed meanwhile: closing refuses what comes, and waits for what is under way. */
+/** Tracks the users of a thing that may be closed meanwhile. Closing rejects new users and waits for current ones. */
 export interface Usage {
-  /** Does work with the thing. Throws the refusal if it is being closed. */
+  /** Runs work with the thing. Throws the refusal if it is being closed. */
   during<Result>(work: () => Promise<Result>): Promise<Result>;
   /** Throws the refusal if the thing is being closed. */
   check(): void;
-  /** Frees the thing as soon as nothing is under way; once, however often it is asked for. */
+  /** Frees the thing once when nobody uses it, however often this is called. */
   end(free: () => Promise<void> | void): Promise<void>;
 }
 
-/** Nobody uses it yet. `refusal` makes the error for those who come after it was closed. */
+/** Creates a tracker without users. `refusal` returns the error for later users. */
 export function createUsage(refusal: () => Error): Usage {
   let underWay = 0;
   let ended: Promise<void> | undefined;

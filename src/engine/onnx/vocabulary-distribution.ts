@@ -10,14 +10,14 @@ import { reduceMax, reduceSum } from "./reductions.ts";
 import { concat, reshape, rows } from "./shaping.ts";
 import type { TokenDistribution } from "./token-distribution.ts";
 
-/** Tokens of the vocabulary whose logits there are at once. */
+/** The number of tokens whose logits are computed together. */
 export const partSize = 8192;
 
 /**
- * The distributions that a head [vocabulary, size] gives hidden states [rows, size], seen at targets [rows], as
- * `tokenDistribution` of their logits does, but a part of the vocabulary after the other: logits are never whole, forward or
- * backward. Sums are carried from part to part as attention carries them over keys (arXiv 2205.14135), here with the head's rows
- * as keys and values: so the gradient of `hidden` wants no logits again; only that of a head that is trained does.
+ * Returns the distributions of a head [vocabulary, size] and hidden states [rows, size], evaluated at targets [rows],
+ * like `tokenDistribution` of their logits, but part by part of the vocabulary. So logits are never whole, forward or
+ * backward. Sums are carried from part to part like attention carries them over keys (arXiv 2205.14135), with the
+ * head's rows as keys and values. So the gradient of `hidden` needs no logits again. Only that of a trained head does.
  */
 export function vocabularyDistribution(
   hidden: FloatValue,
@@ -48,13 +48,13 @@ export function vocabularyDistribution(
   return { logProbabilities, entropies };
 }
 
-/** What is used of a distribution: what isn't, is not carried from part to part, and must not be asked for. */
+/** The used outputs. Others are not carried from part to part, and must not be read. */
 export interface VocabularyWants {
   gradients: boolean;
   entropies: boolean;
 }
 
-/** Of each row, over the whole vocabulary with the row's probabilities. */
+/** For each row, over the whole vocabulary with the row's probabilities. */
 interface VocabularySums {
   /** log Σ e^logit, [rows, 1]. */
   logSum: FloatValue;
@@ -62,7 +62,7 @@ interface VocabularySums {
   logit: FloatValue;
   /** The mean row of the head, [rows, size]. */
   head: FloatValue;
-  /** Of logit and row of the head, [rows, size]. */
+  /** The covariance of logit and row of the head, [rows, size]. */
   covariance: FloatValue;
 }
 
@@ -97,7 +97,7 @@ function vocabularySums(
   };
 }
 
-/** Of the parts so far, with weights e^shift, where a shift is a logit less the largest one. */
+/** For the parts so far, with weights e^shift, where a shift is a logit minus the largest one. */
 interface PartSums {
   /** The largest logit, [rows, 1]. */
   largest: FloatValue;
@@ -128,7 +128,7 @@ function sumsOfPart(hidden: FloatValue, part: FloatValue, before?: PartSums): Pa
   };
 }
 
-/** The sums, where the largest logit is another: `by` is the old one less the new one. */
+/** Returns the sums for another largest logit. `by` is the old one minus the new one. */
 function shifted({ weight, shift, head, shiftHead }: PartSums, by: FloatValue) {
   const factor = exp(by);
   return {
@@ -139,7 +139,7 @@ function shifted({ weight, shift, head, shiftHead }: PartSums, by: FloatValue) {
   };
 }
 
-/** Where the parts of a vocabulary begin and end. */
+/** Returns the beginnings and ends of a vocabulary's parts. */
 function partsOf(vocabulary: number): [Part, ...Part[]] {
   const part = (from: number): Part => [from, Math.min(from + partSize, vocabulary)];
   const others = Array.from({ length: Math.ceil(vocabulary / partSize) - 1 }, (_, index) =>
@@ -173,7 +173,7 @@ export const vocabularyEntropyRule: GradientRule = (
   return [mul(covariance, negative), { later }];
 };
 
-/** The gradient of a head, from that of the logits of each of its parts. */
+/** Returns the gradient of a head from that of the logits of each of its parts. */
 function headGradient(
   hidden: FloatValue,
   head: FloatValue,

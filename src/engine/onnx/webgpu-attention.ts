@@ -5,22 +5,23 @@ import { modelBytes } from "./model-bytes.ts";
 import { requireDevice } from "./require-device.ts";
 import type { RuntimeFunctions } from "./runtime-functions.ts";
 
-/** Heads of queries, of keys and values, and their size, a multiple of 16. */
+/** The numbers of heads of queries and of keys and values, and their size, a multiple of 16. */
 export interface Heads {
   readonly heads: number;
   readonly groups: number;
   readonly size: number;
 }
 
-/** Tokens that are read: from 32 on the operator has another kernel. */
+/** The number of tokens to test with. From 32 on the operator uses another kernel. */
 const length = 64;
 
-/** What was found on this machine, by the heads. */
+/** Results on this machine, by heads. */
 const known = new Map<string, boolean>();
 
 /**
- * Whether the runtime's operator of attention makes of 64 tokens on this machine's card, by WebGPU, what it makes of them on the processor.
- * (On SwiftShader, whose groups of threads are small, it does not.) Throws DEVICE_UNAVAILABLE, or ONNX_SESSION_FAILED without a card.
+ * Whether the runtime's attention operator returns the same for 64 tokens on WebGPU's card as on the CPU. On
+ * SwiftShader, whose groups of threads are small, it does not. Throws DEVICE_UNAVAILABLE, or ONNX_SESSION_FAILED
+ * without a card.
  */
 export function attendsOnWebgpu(runtime: RuntimeFunctions, heads: Heads): boolean {
   const key = Object.values(heads).join();
@@ -37,7 +38,7 @@ function isRight(runtime: RuntimeFunctions, heads: Heads): boolean {
   return actual.every((value, at) => Math.abs(value - expected[at]!) < 1e-3);
 }
 
-/** Attention of the first tokens of a sequence. */
+/** Returns a graph of attention for the first tokens of a sequence. */
 function attentionGraph({ heads, groups, size }: Heads): Graph {
   const graph = createGraph();
   const rows = (name: string, width: number) => graph.input(name, "float32", [1, length, width]);
@@ -59,7 +60,7 @@ function attentionGraph({ heads, groups, size }: Heads): Graph {
   return graph;
 }
 
-/** What a device makes of numbers between −1 and 1. */
+/** Returns a device's result for numbers between −1 and 1. */
 function attentionOn(
   runtime: RuntimeFunctions,
   { heads, groups, size }: Heads,

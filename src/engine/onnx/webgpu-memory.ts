@@ -14,13 +14,13 @@ import { requireDevice } from "./require-device.ts";
 import { runError } from "./run-error.ts";
 import { made, type RuntimeFunctions } from "./runtime-functions.ts";
 
-/** Memory of the card that WebGPU works on, for numbers of float32. */
+/** Memory of WebGPU's card for float32 numbers. */
 export interface WebgpuMemory extends CardMemory {
-  /** Frees what copies. Arrays are to be freed before. */
+  /** Releases the models that copy. Free arrays first. */
   close(): void;
 }
 
-/** That memory. Nothing but models moves numbers there: see `movingGraph`. Throws DEVICE_UNAVAILABLE. */
+/** Opens that memory. Only models can move numbers there, see `movingGraph`. Throws DEVICE_UNAVAILABLE. */
 export function createWebgpuMemory(runtime: RuntimeFunctions): WebgpuMemory {
   requireDevice("webgpu");
   const opened: BoundSession[] = [];
@@ -88,7 +88,7 @@ function move(
   const way = from.isOnCard ? (to.isOnCard ? "across" : "out") : "in";
   const bindings = mover(way, pairs.length);
 
-  /** The numbers of the rows that pieces of a card's arrays are. */
+  /** Binds the row numbers of the pieces in a card's arrays. */
   const bindRows = (name: "from" | "to", { at, stride }: FirstPiece) => {
     const each = bytes / width;
     const data = BigInt64Array.from({ length: rows }, (_, row) =>
@@ -120,7 +120,7 @@ function move(
   }
 }
 
-/** Where the first piece of an array begins, in bytes from the beginning of its memory, and how far the next is. */
+/** The byte offset of an array's first piece in its memory, and the distance to the next one. */
 interface FirstPiece {
   readonly isOnCard: boolean;
   readonly at: number;
@@ -131,7 +131,7 @@ function firstPiece({ array, start, stride }: CopiedBytes): FirstPiece {
   return { isOnCard: "type" in array, at: array.byteOffset + start, stride };
 }
 
-/** A card's memory up to the end of an array, as a table of rows of so many bytes. */
+/** Returns a card's memory up to the end of an array as a table of rows of this many bytes. */
 function inRows({ array }: CopiedBytes, width: number): { shape: number[]; data: CardArray } {
   if (!("type" in array) || array.type !== "float32") throw runError("only float32 is moved on a card");
   const rows = Math.floor((array.byteOffset + array.byteLength) / width);
@@ -141,7 +141,7 @@ function inRows({ array }: CopiedBytes, width: number): { shape: number[]; data:
   };
 }
 
-/** Visits the pieces of arrays in the processor's memory: where each begins there, and among all pieces of all arrays. */
+/** Visits the pieces of arrays in main memory, with each piece's offset there and its number among all pieces. */
 function eachPiece(
   pairs: readonly CopiedPair[],
   side: 0 | 1,

@@ -49,7 +49,9 @@ export interface CudaRunnerOptions {
   recordings: CudaRecordings;
 }
 
-/** Creates a runner with its own bindings of a session of `cudaDecoderGraph`. `recordingName` identifies its recordings. */
+/**
+ * Creates a runner with its own bindings of a session of `cudaDecoderGraph`. `recordingName` identifies its recordings.
+ */
 export function createCudaBlockRunner(
   bindings: Bindings,
   { card, config, recordings }: CudaRunnerOptions,
