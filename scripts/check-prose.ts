@@ -95,7 +95,7 @@ function problemsIn(path: string): string[] {
 }
 
 const pages = globSync(
-  ["README.md", "CONTRIBUTING.md", "docs/**/*.md", "{src,plugins,pipelines,templates}/**/README.md"],
+  ["*.md", "docs/**/*.md", "{src,plugins,pipelines,templates,benchmarks}/**/README.md"],
   {
     cwd: root,
     exclude: ["docs/decisions/**", "**/node_modules/**"],

@@ -3,7 +3,7 @@ import { getRequestListener, type HttpBindings } from "@hono/node-server";
 import type { Hono } from "hono";
 import { listen } from "./listen.ts";
 
-/** What handlers of an app find in `c.env`: Node's request and response. */
+/** The content of `c.env` in an app's handlers: Node's request and response. */
 export interface NodeEnv {
   Bindings: HttpBindings;
 }

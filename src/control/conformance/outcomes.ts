@@ -12,7 +12,8 @@ export interface PromiseOutcome {
 }
 
 /**
- * Runs checks one after the other, and stops after a failed basis. Throws every error that is not a broken promise.
+ * Runs checks one after the other. Those after a failed basis count as not checked. Throws every error that is not a
+ * broken promise.
  */
 export async function* outcomesOf(checks: readonly PluginCheck[]): AsyncGenerator<PromiseOutcome> {
   let hasBasis = true;

@@ -80,7 +80,7 @@ export function follow(
     }
   }
 
-  /** The progress of the evaluation or step under way. */
+  /** The progress of the current evaluation or step; undefined if there is none. */
   async function childProgress({ child }: RunProgress): Promise<StageProgress | undefined> {
     if (child === undefined) return undefined;
     return client.workflow.getHandle(child).query<StageProgress>("progress");

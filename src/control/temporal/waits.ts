@@ -2,7 +2,7 @@ import { duration } from "../../base/text/format.ts";
 import { activityRoles } from "../../contracts/activity-roles.ts";
 import type { Role } from "../../run/folder/queues.ts";
 
-/** What workflows wait for. Workflows that wait for the same thing for the same reason are combined. */
+/** A wait of workflows. Workflows that wait for the same thing for the same reason are combined. */
 export interface Wait {
   /** The activity's type, or "workflow task". */
   what: string;

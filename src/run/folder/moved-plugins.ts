@@ -51,7 +51,7 @@ interface Place extends Pick<ResolvedPlugin, "folder" | "entry"> {
   preset: JsonObject;
 }
 
-/** Where the plugin among the folders in `parent` is that has this alias; undefined if none has. */
+/** The plugin in a folder of `parent` that has this alias; undefined if none has it. */
 function placeOf(name: string, parent: string): Place | undefined {
   for (const one of namesInSync(parent).sort()) {
     const folder = join(parent, one);
@@ -63,11 +63,11 @@ function placeOf(name: string, parent: string): Place | undefined {
   return undefined;
 }
 
-/** The manifest in a folder; an empty one if none is there that can be read. */
+/** The manifest in a folder; an empty one if there is no readable one. */
 function manifestIn(folder: string): Partial<PluginManifest> {
   try {
     return JSON.parse(readText(join(folder, "everturn.plugin.json")));
   } catch {
-    return {}; // whoever names that plugin reads why
+    return {}; // an error explains why once something names that plugin
   }
 }

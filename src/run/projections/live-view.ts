@@ -4,7 +4,7 @@ import type { LiveStatus, Transcript } from "../../contracts/orders.ts";
 import type { TrajectoryProgress } from "../../contracts/trajectory.ts";
 import { cutTurn } from "./shown-turns.ts";
 
-/** What a transcript says of the trajectory itself, next to its orders. */
+/** The part of a transcript that describes the trajectory itself rather than its orders. */
 export type LiveView = Omit<Transcript, Exclude<keyof LiveStatus, "turn" | "tokens">>;
 
 /** The trajectory as orders and their answers describe it. */

@@ -15,7 +15,7 @@ export interface Detail {
   toolCalls: Call[];
   /** Messages that people sent before the action. */
   said?: SpokenMessage[];
-  /** What only the turn's own file has. Absent without that file. */
+  /** The fields that only the turn's own file has. Absent without that file. */
   generated?: Omit<GenerateTurnResult, "action" | "agent" | "said">;
 }
 

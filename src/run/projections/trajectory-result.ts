@@ -7,7 +7,7 @@ import type {
   TrajectoryResult,
 } from "../../contracts/trajectory.ts";
 
-/** What the activities that record an ended trajectory need of its workflow. */
+/** The input of the activities that record an ended trajectory. */
 export function endedInput(
   { place, policyVersion, origin }: TrajectoryInput,
   { turns, calls, head, tokens, startedAt, refused }: TrajectoryProgress,

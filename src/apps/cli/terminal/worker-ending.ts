@@ -5,7 +5,7 @@ import { interruption } from "./interruption.ts";
 /** The end of a worker. */
 export interface WorkerEnding {
   /**
-   * Resolves when the worker should end: its command said so or died, or, for a worker started by hand, at Ctrl-C,
+   * Resolves when the worker should end: its command requested it or died, or, for a worker started by hand, at Ctrl-C,
    * SIGTERM or SIGHUP.
    */
   promise: Promise<void>;
