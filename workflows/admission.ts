@@ -1,3 +1,5 @@
+import type { RunSettings } from "../src/contracts/run-settings.ts";
+
 /** An admitted group, as the scheduler sees it. */
 export interface AdmittedGroup {
   number: number;
@@ -7,14 +9,9 @@ export interface AdmittedGroup {
 }
 
 /** The limits of a run's rollout. */
-export interface RolloutLimits {
+export interface RolloutLimits extends Pick<RunSettings, "groupSize" | "staleness" | "concurrency"> {
   /** Groups per step. */
   groups: number;
-  groupSize: number;
-  /** The number of versions that a group may be behind the step that trains on it. */
-  staleness: number;
-  /** The number of trajectories that may run at once. */
-  concurrency: number;
 }
 
 /**

@@ -11,7 +11,6 @@ import type {
   TrainingProgress,
   TrainingResult,
 } from "../src/contracts/run.ts";
-import type { RunSettings } from "../src/contracts/run-settings.ts";
 import { evaluationStage, stepStage } from "../src/contracts/stages.ts";
 import { carriedOf, restored } from "./carried-rollout.ts";
 import { continueOnCurrentCode, shouldContinueAsNew } from "./continue-as-new.ts";
@@ -19,7 +18,7 @@ import { roundsOf } from "./ended-groups.ts";
 import { failure } from "./failure.ts";
 import { planChanged, runProgress } from "./progress.ts";
 import { openRollout, type Rollout } from "./rollout.ts";
-import { emptyRollout, type RolloutRules } from "./rollout-state.ts";
+import { emptyRollout } from "./rollout-state.ts";
 import { schedule } from "./schedule.ts";
 import { stageAttributes } from "./search-attributes.ts";
 import { shardStarter } from "./shard-starter.ts";
@@ -127,7 +126,11 @@ export async function training(input: TrainingInput): Promise<TrainingResult> {
   rollout = openRollout(
     {
       run,
-      rules: rulesOf(settings),
+      rules: {
+        ...settings,
+        groups: settings.batchSize / settings.groupSize,
+        rounds: roundsOf(settings),
+      },
       steps: settings.steps,
       position: state,
       maxInfrastructureFailures: settings.maxInfrastructureFailures,
@@ -208,20 +211,6 @@ export async function training(input: TrainingInput): Promise<TrainingResult> {
 }
 
 const beginning: TrainingProgress = { nextStep: 1, policyVersion: 0, evaluations: [], trajectories: 0 };
-
-/** The rules that a plan sets. */
-function rulesOf(settings: RunSettings): RolloutRules {
-  const { batchSize, groupSize, staleness, concurrency, minGroup, dynamicSampling } = settings;
-  return defined({
-    groups: batchSize / groupSize,
-    groupSize,
-    staleness,
-    concurrency,
-    minGroup,
-    dynamicSampling,
-    rounds: roundsOf(settings),
-  });
-}
 
 function trainingResult(run: string, state: TrainingProgress, warm: boolean): TrainingResult {
   const accuracyAt = (version: number) =>

@@ -1,17 +1,19 @@
 import { defined } from "../src/base/records/defined.ts";
 import type { GroupPlace } from "../src/contracts/rollout.ts";
-import type { RunSettings } from "../src/contracts/run-settings.ts";
-import type { Queues, TaskSource, TrajectoryInput, TrajectoryPlace } from "../src/contracts/trajectory.ts";
+import type {
+  GenerationSettings,
+  Queues,
+  TaskSource,
+  TrajectoryInput,
+  TrajectoryPlace,
+} from "../src/contracts/trajectory.ts";
 import { trajectoryId } from "../src/contracts/trajectory-id.ts";
 
 /** The settings with which trajectories are generated. */
 interface Generation {
   run: string;
   policyVersion: number;
-  settings: Pick<
-    RunSettings,
-    "seed" | "sampling" | "loop" | "loops" | "format" | "tools" | "reward" | "limits"
-  >;
+  settings: GenerationSettings;
   queues: Queues;
   /** The set that contains their tasks. */
   source: TaskSource;

@@ -1,10 +1,7 @@
-import type { FormatName } from "./format-name.ts";
-import type { SamplingParameters } from "./policy.ts";
-import type { Limits, LoopBinding, RewardBindings, ToolBinding } from "./trajectory.ts";
+import type { GenerationSettings, RewardBindings } from "./trajectory.ts";
 
 /** The settings of a plan that workflows need. */
-export interface RunSettings {
-  seed: number;
+export interface RunSettings extends GenerationSettings {
   steps: number;
   warmStartSteps: number;
   /** Steps train on demonstrations or pairs, without rollouts. */
@@ -21,16 +18,8 @@ export interface RunSettings {
   minGroup: number;
   /** The share of a step's trajectories that infrastructure failures may end before the run stops. */
   maxInfrastructureFailures: number;
-  sampling: SamplingParameters;
-  limits: Limits;
   evaluationEvery: number;
   evaluationTasks: number;
-  loop: LoopBinding;
-  /** The loops of tasks by their `agent_name`. Absent if the run has only one loop. */
-  loops?: Record<string, LoopBinding>;
-  /** The format of actions. Default: hermes. */
-  format?: FormatName;
-  tools: ToolBinding[];
   /** How often the plan has changed since the run began. Absent if never. */
   planChanges?: number;
   reward: RewardBindings;
