@@ -4,8 +4,8 @@ import type { EvaluationRecord } from "../src/contracts/run.ts";
 import { numbersOf } from "../src/results/evaluations/numbers.ts";
 import { readOutcomes } from "../src/results/evaluations/outcomes.ts";
 import type { OpenRun } from "../src/run/folder/open-runs.ts";
+import { actionNumbers } from "../src/run/projections/action-numbers.ts";
 import { evaluationKey } from "../src/run/store/keys.ts";
-import { actionNumbers } from "../src/run/trajectory/action-numbers.ts";
 
 /**
  * Records an evaluation's result once, with the numbers that only its trajectories show: those of its actions and calls,

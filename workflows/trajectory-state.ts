@@ -6,6 +6,7 @@ import type { JsonObject } from "../src/contracts/json.ts";
 import type { Message, SpokenMessage } from "../src/contracts/message.ts";
 import type { WaitingCall } from "../src/contracts/orders.ts";
 import type { CarriedOrders, TrajectoryProgress, Unrecorded } from "../src/contracts/trajectory.ts";
+import { policyCalls } from "../src/run/projections/policy-calls.ts";
 import { withTurn } from "../src/run/projections/shown-turns.ts";
 import { afterAction, afterMessages, afterTurn } from "./conversations.ts";
 import { invalidInARow } from "./stop-rules.ts";
@@ -192,7 +193,7 @@ function turnEnded(
 ): Partial<TrajectoryProgress> {
   const worked = { workedMs: progress.workedMs + workedMs };
   if (progress.turns < turn) return worked;
-  const calls = record.toolCalls.filter(({ byLoop = false }) => !byLoop);
+  const calls = policyCalls(record);
   const toolCalls = progress.toolCalls + calls.length;
   return {
     ...worked,

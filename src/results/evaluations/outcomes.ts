@@ -5,8 +5,8 @@ import type { Trajectory } from "../../contracts/generated/trajectory.ts";
 import type { EvaluationRecord } from "../../contracts/run.ts";
 import { taskId } from "../../plan/tasks/run-tasks.ts";
 import type { OpenRun } from "../../run/folder/open-runs.ts";
+import { type ActionCounts, countActions } from "../../run/projections/action-numbers.ts";
 import { objectsAtOnce } from "../../run/store/at-once.ts";
-import { type ActionCounts, countActions } from "../../run/trajectory/action-numbers.ts";
 import { readTrajectoryRecord } from "../../run/trajectory/trajectory-files.ts";
 
 /** The outcomes of a task in an evaluation. */

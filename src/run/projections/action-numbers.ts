@@ -1,5 +1,6 @@
 import type { StepRecord } from "../../contracts/generated/step-record.ts";
 import type { Trajectory } from "../../contracts/generated/trajectory.ts";
+import { policyCalls } from "./policy-calls.ts";
 
 /** How the actions of a trajectory and their tool calls turned out. Calls of the loop do not count. */
 export interface ActionCounts {
@@ -18,7 +19,7 @@ export type ActionNumbers = Required<
 
 /** Counts the actions and calls of a trajectory. */
 export function countActions({ turns, metrics }: Pick<Trajectory, "turns" | "metrics">): ActionCounts {
-  const calls = turns.flatMap(({ toolCalls }) => toolCalls.filter(({ byLoop = false }) => !byLoop));
+  const calls = turns.flatMap(policyCalls);
   return {
     actions: turns.length,
     cut: metrics?.cutActions ?? 0,

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Call } from "../../../../src/contracts/generated/trajectory.ts";
-import { actionNumbers, countActions } from "../../../../src/run/trajectory/action-numbers.ts";
+import { actionNumbers, countActions } from "../../../../src/run/projections/action-numbers.ts";
 
 const call: Call = { tool: "add", arguments: { a: 1 }, observation: "2", valid: true, attempts: 1 };
 const wrong: Call = { ...call, arguments: { b: 1 }, valid: false };
