@@ -3,8 +3,8 @@ import { type Form, isObject, scoreFrom } from "./form.ts";
 
 /**
  * `POST /verify` of a NeMo Gym resources server. It sends the task's own columns, the prompt as
- * `responses_create_params`, and the trajectory as a response of OpenAI's Responses API. `mask_sample` in the
- * answer means that there is no valid score.
+ * `responses_create_params`, and the trajectory as a response of OpenAI's Responses API. With `mask_sample` in
+ * the answer, the score is missing.
  */
 export const nemoGymForm: Form = {
   bodyOf({ task, turns, outcome }): JsonObject {

@@ -1,6 +1,6 @@
 import type { ToolPlugin } from "everturn/plugin";
 
-/** Tells what a person answered; where none can be asked, as in a trial by hand, that. */
+/** Returns a person's answer. Where nobody can be asked, as in a trial by hand, it reports that. */
 const ask: ToolPlugin = {
   execute: (_, { answer = "Nobody is there to be asked." }) => ({ text: answer }),
 };

@@ -12,11 +12,11 @@ export interface Action {
 
 interface Place {
   archive: Archive | undefined;
-  /** Of what is found, characters. */
+  /** The maximum characters of `find`'s result. */
   characters: number;
 }
 
-/** Makes a call, and tells the page as it is then. Throws Mistake, and what the browser fails with. */
+/** Makes a call, and returns the page after it. Throws Mistake and the browser's errors. */
 export async function act(tab: Tab, { name, arguments: given }: Action, place: Place): Promise<ToolResponse> {
   tab.begin();
   if (name === "find") {
@@ -37,7 +37,7 @@ export async function act(tab: Tab, { name, arguments: given }: Action, place: P
   return failed ? { text, error: true } : { text };
 }
 
-/** Why a URL may not be opened, if so. */
+/** Opens a URL. Returns the reason if it may not be opened. */
 async function open(tab: Tab, url: string, archive: Archive | undefined): Promise<string | undefined> {
   const address = URL.parse(url);
   if (address === null || !/^https?:$/.test(address.protocol))
@@ -83,7 +83,10 @@ async function select(target: Locator, option: string): Promise<void> {
   await target.selectOption({ index });
 }
 
-/** To a part of the view, or the next; at its end the page itself goes down, as some then load more. */
+/**
+ * Shows a part of the view, or the next one. After the last part it scrolls the page itself, because some
+ * pages then load more.
+ */
 async function scroll(tab: Tab, part: number | undefined): Promise<void> {
   await tab.look();
   if (part !== undefined) {

@@ -1,6 +1,6 @@
 import { type JsonObject, type JsonValue, readText } from "everturn/plugin";
 
-/** What was answered when the pages were recorded. */
+/** A recorded response. */
 export interface Recorded {
   status: number;
   headers: Record<string, string>;
@@ -9,9 +9,12 @@ export interface Recorded {
 
 /** Recorded pages. */
 export interface Archive {
-  /** When the first one was recorded. */
+  /** When the first page was recorded. */
   time: Date;
-  /** The answer to a request, and its URL after redirects; undefined if it was not recorded. Throws if they go round. */
+  /**
+   * Returns the response to a request, and its URL after redirects. Undefined if it was not recorded. Throws
+   * if the redirects form a loop.
+   */
   answer(method: string, url: string, body: string | null): { url: string; recorded: Recorded } | undefined;
 }
 
@@ -23,11 +26,11 @@ interface Entry {
 
 const redirects = 20;
 
-/** Headers that tell how the bytes came, which are here as they are. */
+/** Headers about the transfer of the bytes, which are stored decoded. */
 const ofTransport =
   /^(:.*|content-encoding|content-length|transfer-encoding|connection|keep-alive|alt-svc)$/i;
 
-/** Reads a HAR file (1.2), with the contents in it. Throws, with the file's path, if it is none. */
+/** Reads a HAR file (1.2) that includes contents. Throws, with the file's path, if it is invalid. */
 export function readArchive(path: string): Archive {
   const entries = new Map<string, Entry[]>();
   let first = Number.POSITIVE_INFINITY;
@@ -36,7 +39,7 @@ export function readArchive(path: string): Archive {
     const { method, url, postData } = object(request);
     if (typeof method !== "string" || typeof url !== "string" || !URL.canParse(url))
       throw new Error(`${path}: entry ${index + 1} has no method and URL of a request`);
-    if (Number(object(response).status) < 100) continue; // a request that was never answered
+    if (Number(object(response).status) < 100) continue; // a request without a response
     const { text, encoding, _file } = object(object(response).content);
     if (_file !== undefined)
       throw new Error(

@@ -1,17 +1,19 @@
-/** A part of a page as its accessibility tree has it. */
+/** A node of a page's accessibility tree. */
 export interface AriaNode {
   role: string;
   name: string;
-  /** In brackets: `ref` is Playwright's; of a state without a value the value is "". */
+  /** The attributes in brackets. `ref` is Playwright's. A state without a value has the value "". */
   attributes: Record<string, string>;
-  /** The text after it, of what has no other children: a field's value. */
+  /** The text after it, if it has no other children, such as a field's value. */
   text: string;
-  /** Such as `url`, a link's, and `placeholder`, a field's. */
+  /** Properties such as a link's `url` and a field's `placeholder`. */
   properties: Record<string, string>;
   children: AriaNode[];
 }
 
-/** Reads what Playwright's `ariaSnapshot` writes with the mode `ai`: YAML, of which it uses little. */
+/**
+ * Parses the output of Playwright's `ariaSnapshot` in the mode `ai`. It is YAML with few of YAML's features.
+ */
 export function parseAria(snapshot: string): AriaNode[] {
   const root: AriaNode = node("root");
   const open: { indent: number; node: AriaNode }[] = [{ indent: -1, node: root }];
@@ -48,7 +50,10 @@ function keyed(key: string): AriaNode {
   };
 }
 
-/** `key`, `key:`, `key: value`; a key with signs of YAML stands in single quotes, such a value in double ones. */
+/**
+ * `key`, `key:` or `key: value`. A key with YAML's special characters is in single quotes, such a value in
+ * double quotes.
+ */
 function split(item: string): { key: string; value: string } {
   if (item.startsWith("'")) {
     const [, quoted = "", value = ""] = /^'((?:[^']|'')*)'(?::(?: (.*))?)?$/.exec(item) ?? [];

@@ -6,35 +6,38 @@ import { type Gate, openGate } from "./gate.ts";
 import { serveRecorded } from "./recorded-pages.ts";
 import type { Settings } from "./settings.ts";
 
-/** A browser that all trajectories of a worker share, each with a context of its own. */
+/** A browser that all trajectories of a worker share. Each has a context of its own. */
 export interface SharedBrowser {
   browser: Browser;
   gate: Gate;
   archive: Archive | undefined;
-  /** How many contexts are open. */
+  /** The number of open contexts. */
   used: number;
 }
 
-/** A trajectory's part of a browser: cookies, storage and pages that no other has. */
+/** A trajectory's part of a browser, with its own cookies, storage and pages. */
 export interface Profile {
   context: BrowserContext;
   shared: SharedBrowser;
   close(): Promise<void>;
 }
 
-/** What a context is opened with that goes on elsewhere. */
+/** The state with which a context continues in another browser. */
 export type StorageState = Awaited<ReturnType<BrowserContext["storageState"]>>;
 
-/** A browser that nobody uses is closed after this, ms. */
+/** Milliseconds after which an unused browser is closed. */
 const idle = 10_000;
 
-/** A context that hangs is left to the browser after this, ms. */
+/** Milliseconds after which a context that hangs is left to the browser. */
 const patience = 5000;
 
-/** By their settings. */
+/** The browsers by their settings. */
 const browsers = new Map<string, Promise<SharedBrowser>>();
 
-/** Opens a context in the worker's browser, which it starts if need be. Throws if there is none to start, or it doesn't. */
+/**
+ * Opens a context in the worker's browser. Starts the browser if necessary. Throws if none is installed or it
+ * does not start.
+ */
 export async function openProfile(settings: Settings, storageState?: StorageState): Promise<Profile> {
   const shared = await sharedBrowser(settings);
   shared.used++;
@@ -57,7 +60,7 @@ export async function openProfile(settings: Settings, storageState?: StorageStat
       close: async () => {
         if (!isOpen) return;
         isOpen = false;
-        const closing = context.close().catch(() => {}); // it went with its browser
+        const closing = context.close().catch(() => {}); // its browser has ended, and the context with it
         await Promise.race([closing, sleep(patience, undefined, { ref: false })]);
         letGo(shared);
       },
@@ -85,7 +88,7 @@ async function sharedBrowser(settings: Settings): Promise<SharedBrowser> {
   if (known !== undefined) {
     const shared = await known;
     if (shared.browser.isConnected()) return shared;
-    if (browsers.get(key) !== known) return sharedBrowser(settings); // another call has started one meanwhile
+    if (browsers.get(key) !== known) return sharedBrowser(settings); // another call has started one in the meantime
   }
   const starting = start(settings);
   browsers.set(key, starting);
@@ -103,7 +106,7 @@ async function start(settings: Settings): Promise<SharedBrowser> {
   try {
     const browser = await chromium.launch({
       executablePath,
-      chromiumSandbox: process.getuid?.() !== 0, // Chromium's own does not work as root
+      chromiumSandbox: process.getuid?.() !== 0, // Chromium's own sandbox does not work as root
       proxy: { server: `http://127.0.0.1:${gate.port}`, bypass: "<-loopback>" },
       args: [
         "--disable-gpu",
@@ -111,7 +114,7 @@ async function start(settings: Settings): Promise<SharedBrowser> {
         "--disable-component-update",
         "--disable-quic",
         "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
-        "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1", // names are the gate's to look up
+        "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1", // only the gate resolves names
         `--js-flags=--max-old-space-size=${settings.memory}`,
       ],
       handleSIGINT: false,

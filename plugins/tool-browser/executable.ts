@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 
-/** As Debian, Fedora, Google and Playwright's images name it, and where macOS has it. */
+/** The names in Debian, Fedora, Google's packages and Playwright's images, and the path on macOS. */
 const usual = [
   "chromium",
   "chromium-browser",
@@ -15,7 +15,10 @@ const usual = [
   "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
 ];
 
-/** The path of the Chromium to start: `named`, or the first of the usual ones that runs. Throws with what to install. */
+/**
+ * Returns the path of the Chromium to start: `named`, or the first usual one that runs. Throws with what to
+ * install.
+ */
 export async function findExecutable(named: string | undefined): Promise<string> {
   if (named !== undefined) return named;
   for (const name of usual) {

@@ -5,20 +5,21 @@ import { type Duplex, pipeline } from "node:stream";
 import { allowedAddress, type HostRules } from "./hosts.ts";
 
 /**
- * The only way from a browser to the network: a proxy, which asks whom it may. What the browser itself looks at, it doesn't look at
- * everywhere: redirects, WebSockets, workers, downloads, and what it does of its own accord all come by here.
+ * A proxy that is the browser's only way to the network. It checks which hosts may be contacted. The
+ * browser's own checks miss some requests: redirects, WebSockets, workers, downloads, and the browser's
+ * background requests all pass through here.
  */
 export interface Gate {
   port: number;
-  /** Why a host was not asked, if so. */
+  /** Why a host was refused. Undefined if it was not. */
   refusal(url: string): string | undefined;
   close(): void;
 }
 
-/** Connections on which nothing is said end, ms. */
+/** Milliseconds after which a silent connection ends. */
 const silence = 60_000;
 
-/** Of how many hosts it is kept why they were refused. */
+/** The maximum number of hosts whose refusals are remembered. */
 const most = 1000;
 
 /** Opens a gate on a port of the loopback interface. */
@@ -82,7 +83,7 @@ export async function openGate(rules: HostRules): Promise<Gate> {
     client.on("error", () => client.destroy());
     tunnel(incoming.url ?? "", client, head).catch(() => client.end("HTTP/1.1 403 Forbidden\r\n\r\n"));
   });
-  server.on("upgrade", (_, client: Duplex) => client.destroy()); // Chromium asks for a tunnel
+  server.on("upgrade", (_, client: Duplex) => client.destroy()); // Chromium opens a tunnel instead
   server.listen(0, "127.0.0.1").unref();
   await once(server, "listening");
   const at = server.address();

@@ -1,11 +1,11 @@
 import { lookup } from "node:dns/promises";
 import { BlockList, isIP, isIPv6 } from "node:net";
 
-/** Which hosts may be asked. */
+/** The hosts that may be contacted. */
 export interface HostRules {
   /** `example.org`, `*.example.org`, `example.org:8080`, `*`. Without a port: 80 and 443. */
   hosts: readonly string[];
-  /** Whether their addresses may be of this machine, or of private networks. */
+  /** Whether their addresses may belong to this machine or to private networks. */
   private: boolean;
 }
 
@@ -40,13 +40,15 @@ for (const [network, bits] of [
 ] as const)
   embedding.addSubnet(network, bits, "ipv6");
 
-/** Whether an address is of the internet, and of no private, local, documented or tunnelled network. */
+/**
+ * Whether an address is on the public internet, and not in a private, local, documentation or tunnel network.
+ */
 export function isPublic(address: string): boolean {
   if (!isIPv6(address)) return isIP(address) === 4 && !reserved.check(address, "ipv4");
   return global.check(address, "ipv6") && !embedding.check(address, "ipv6");
 }
 
-/** The address at which a host may be asked. Throws, with the reason, if it may not. */
+/** Returns the address of a host. Throws, with the reason, if it may not be contacted. */
 export async function allowedAddress(host: string, port: number, rules: HostRules): Promise<string> {
   if (!rules.hosts.some((rule) => fits(rule, host.toLowerCase(), port)))
     throw new Error(`${host}${isUsual(port) ? "" : `:${port}`} is not among the hosts that may be asked`);

@@ -2,7 +2,7 @@ import type { ToolPlugin } from "everturn/plugin";
 import { Session } from "./session.ts";
 import { settingsOf } from "./settings.ts";
 
-/** A browser for each trajectory, which the policy reads as text. */
+/** Gives each trajectory a browser, whose pages the policy reads as text. */
 const browser: ToolPlugin<Session> = {
   create: ({ config }) => new Session(settingsOf(config)),
 

@@ -1,2 +1,2 @@
-/** What the model did wrong, or the page: the model is told the message. */
+/** A mistake of the model or of the page. The model sees the message. */
 export class Mistake extends Error {}

@@ -1,10 +1,10 @@
 import type { BrowserContext, Route } from "playwright-core";
 import type { Archive } from "./archive.ts";
 
-/** Of a page that is made here, in place of one that was not recorded. */
+/** The title of a page generated in place of one that was not recorded. */
 export const missingTitle = "Not in the archive";
 
-/** Answers a context's requests from an archive, and from nothing else; time stands still, and chance is the same each time. */
+/** Answers a context's requests only from an archive. Time stands still, and random numbers repeat. */
 export async function serveRecorded(context: BrowserContext, archive: Archive): Promise<void> {
   await context.clock.setFixedTime(archive.time);
   await context.addInitScript(sameChance);
@@ -31,7 +31,7 @@ async function answer(route: Route, archive: Archive): Promise<void> {
     if (!isPage) return route.abort("failed");
     return madePage(route, 404, missingTitle, `${url} is not in the archive of recorded pages.`);
   }
-  // A redirect that the browser follows itself would not be asked for here.
+  // A redirect that the browser follows itself would not pass through here.
   const { hash } = new URL(url);
   if (isPage && found.url !== url.slice(0, url.length - hash.length))
     return route.fulfill({
@@ -55,7 +55,7 @@ function inScript(text: string): string {
   return JSON.stringify(text).replaceAll("<", "\\u003c");
 }
 
-/** mulberry32 (Tommy Ettinger, public domain), in the place of the page's sources of chance. */
+/** Replaces the page's sources of random numbers with mulberry32 (Tommy Ettinger, public domain). */
 const sameChance = `{
   let state = 1;
   const next = () => {

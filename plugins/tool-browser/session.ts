@@ -8,8 +8,9 @@ import type { Settings } from "./settings.ts";
 import { Tab } from "./tab.ts";
 
 /**
- * What a trajectory's browser goes on from in another worker, or another browser: the calls so far, which an archive answers as
- * before; of live pages, where calls are not made twice, the page's URL and what its site has stored.
+ * The state from which a trajectory's browser continues in another worker or browser. With an archive: the
+ * calls so far, which the archive answers as before. With live pages, where calls are not repeated: the
+ * page's URL and its site's storage.
  */
 export type Saved = { calls: Action[] } | { url: string; part: number; storage: StorageState | undefined };
 
@@ -18,10 +19,12 @@ interface Opened {
   tab: Tab;
 }
 
-/** The browser does not answer any more, ms. */
+/** Milliseconds after which the browser counts as hanging. */
 const patience = 15_000;
 
-/** A trajectory's browser: it is opened at the first call, and again from what was saved after a call that failed. */
+/**
+ * A trajectory's browser. The first call opens it. After a failed call, it is reopened from the saved state.
+ */
 export class Session {
   readonly #settings: Settings;
   #saved: Saved;
@@ -37,7 +40,10 @@ export class Session {
     return this.#saved;
   }
 
-  /** Throws what the browser failed with, and the signal's reason. What the model or the page did wrong is an answer. */
+  /**
+   * Makes a call. A mistake of the model or the page becomes an answer. Throws the browser's errors and the
+   * signal's reason.
+   */
   async call(call: Action, signal: AbortSignal): Promise<ToolResponse> {
     try {
       const opened = this.#opened?.profile.shared.browser.isConnected()
@@ -134,7 +140,7 @@ export class Session {
   }
 }
 
-/** What comes of a promise; undefined if it takes longer than `time` (ms). Throws the signal's reason. */
+/** The result of a promise. Undefined if it takes longer than `time` ms. Throws the signal's reason. */
 async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T>;
 async function unlessAborted<T>(
   promise: Promise<T>,
@@ -151,7 +157,7 @@ async function unlessAborted<T>(
   const abort = () => reject(signal.reason);
   signal.addEventListener("abort", abort);
   const timer = time === undefined ? undefined : setTimeout(resolve, time, undefined);
-  promise.catch(() => {}); // nobody waits for it after that
+  promise.catch(() => {}); // ignored after that
   try {
     return await Promise.race([promise, stopped]);
   } finally {
@@ -160,14 +166,14 @@ async function unlessAborted<T>(
   }
 }
 
-/** Whether Playwright says it, and not a mistake of this plugin. */
+/** Whether an error comes from Playwright, rather than from a mistake in this plugin. */
 function isPages(error: Error): boolean {
   return (
     error instanceof errors.TimeoutError || /^(page|locator|frame|elementHandle)\.\w+: /.test(error.message)
   );
 }
 
-/** In one line, with what stood in the way of a click. */
+/** The reason in one line, with what blocked a click. */
 function reasonOf({ message }: Error): string {
   const lines = stripVTControlCharacters(message).split("\n");
   const cause = lines

@@ -1,25 +1,27 @@
 import type { JsonObject, JsonValue } from "everturn/plugin";
 
-/** What a pipeline configures: recorded pages by `archive`, or live ones by `hosts`. */
+/** The configuration: recorded pages in `archive`, or live pages of `hosts`. */
 export interface Settings {
   /** The path of a HAR file. */
   archive: string | undefined;
-  /** Which hosts may be asked. */
+  /** The hosts that may be contacted. */
   hosts: string[];
-  /** Whether they may have addresses of private networks. */
+  /** Whether they may have addresses in private networks. */
   private: boolean;
   executable: string | undefined;
-  /** A call's, s. */
+  /** Seconds per call. */
   time: number;
-  /** Of a part of the view, characters. */
+  /** Characters per part of the view. */
   characters: number;
-  /** Pages that a trajectory may have open. */
+  /** The maximum number of open pages per trajectory. */
   pages: number;
-  /** A page's JavaScript heap, MiB. */
+  /** MiB of a page's JavaScript heap. */
   memory: number;
 }
 
-/** The configuration, which its schema has checked. Throws if it names neither pages nor hosts, or both. */
+/**
+ * Reads the configuration, which matches its schema. Throws if it has neither an archive nor hosts, or both.
+ */
 export function settingsOf(config: JsonObject): Settings {
   const { archive, executable } = config;
   const hosts = texts(config.hosts);

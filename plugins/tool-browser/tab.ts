@@ -4,44 +4,44 @@ import type { Gate } from "./gate.ts";
 import { Mistake } from "./mistake.ts";
 import { partsOf, type View, viewOf } from "./view.ts";
 
-/** How much of a page is read, and how many there may be. */
+/** Limits on the text of a page and on the number of pages. */
 export interface TabLimits {
   characters: number;
   pages: number;
 }
 
-/** A page is at rest when nothing was asked for this long, or after so long at the latest; ms. */
+/** A page has settled when it has sent no request for `quiet` ms, or after `longest` ms at the latest. */
 const quiet = 100;
 const longest = 3000;
 
-/** Larger pages are not read: elements, characters. */
+/** Larger pages are not read: maximum elements and characters. */
 const mostElements = 50_000;
 const mostText = 2_000_000;
 
-/** A page that opens more in one call is closed. */
+/** A page that opens more dialogs in one call is closed. */
 const mostDialogs = 5;
 
-/** How often a page may go on to another while it is read. */
+/** How often a page may navigate while it is read. */
 const mostLooks = 4;
 
-/** What the policy looks at: one page of a context at a time, the one that was opened last. */
+/** The policy's view: one page of a context at a time, the newest one. */
 export class Tab {
   readonly #context: BrowserContext;
   readonly #gate: Gate;
   readonly #limits: TabLimits;
-  /** Those that a page waits for. */
+  /** The requests that a page waits for. */
   readonly #requests = new Map<Page, Set<Request>>();
-  /** Of pages that open: they are told of when their first answer is there. */
+  /** Requests of opening pages. Playwright reports such a page only after its first response. */
   readonly #opening = new Set<Request>();
   #page: Page;
   #parts: string[] = [];
   #refs = new Map<number, string>();
   #dialogs = 0;
   #isReplacing = false;
-  /** What happened since the last view. */
+  /** The events since the last view. */
   #notes: string[] = [];
   #failed: { url: string; reason: string } | undefined;
-  /** Which part of the view is shown, from 0. */
+  /** The part of the view that is shown, from 0. */
   position = 0;
 
   private constructor(context: BrowserContext, page: Page, gate: Gate, limits: TabLimits) {
@@ -66,21 +66,21 @@ export class Tab {
     return this.#page;
   }
 
-  /** Forgets what happened before a call. */
+  /** Forgets the events before a call. */
   begin(): void {
     this.#dialogs = 0;
     this.#notes = [];
     this.#failed = undefined;
   }
 
-  /** Playwright's name of what has a number in the last view. */
+  /** Playwright's reference for a number in the last view. */
   ref(number: number): string {
     const ref = this.#refs.get(number);
     if (ref === undefined) throw new Mistake(`there is no [${number}] on the page`);
     return ref;
   }
 
-  /** Waits until the page has loaded, and asks for nothing more. */
+  /** Waits until the page has loaded and sends no more requests. */
   async settle(): Promise<void> {
     const until = performance.now() + longest;
     await sleep(quiet / 2);
@@ -91,7 +91,7 @@ export class Tab {
     }
   }
 
-  /** Reads the page as it is now. */
+  /** Reads the page's current state. */
   async look(): Promise<void> {
     const { lines, refs } = await this.#view();
     this.#refs = refs;
@@ -99,7 +99,10 @@ export class Tab {
     this.position = Math.max(0, Math.min(this.position, this.#parts.length - 1));
   }
 
-  /** The part that is shown, with what the page is and what happened; `failed` if it is none that was wanted. */
+  /**
+   * Returns the shown part with the page's title and URL and the events. `failed` means that the requested
+   * page did not load.
+   */
   async told(): Promise<{ text: string; failed: boolean }> {
     const url = this.#page.url();
     const title = url.startsWith("chrome-error:") ? "" : (await this.#page.title()).trim();
@@ -116,7 +119,7 @@ export class Tab {
     return this.#parts.length;
   }
 
-  /** Lines that have a text, with the part that each is in. */
+  /** Finds the lines that contain a text, each with its part. */
   find(text: string): { line: string; part: number }[] {
     const wanted = text.toLowerCase();
     return this.#parts.flatMap((part, index) =>
@@ -127,7 +130,7 @@ export class Tab {
     );
   }
 
-  /** Goes back to where the page was before, or to the page that opened this one. */
+  /** Goes back to the previous page, or to the page that opened this one. */
   async back(): Promise<void> {
     const before = this.#page.url();
     await this.#page.goBack({ waitUntil: "commit" });
@@ -137,12 +140,15 @@ export class Tab {
     if (after !== before) {
       await this.#page.goForward({ waitUntil: "commit" });
       await this.settle();
-      await this.look(); // what has a number has it anew
+      await this.look(); // updates the references of the numbers
     }
     throw new Mistake("there is no page before this one");
   }
 
-  /** Closes all pages, whatever they do, and shows an empty one: what hangs or crashes takes along the pages that it opened. */
+  /**
+   * Closes all pages, even if they hang, and shows an empty one. A page that hangs or crashes takes the pages
+   * it opened with it.
+   */
   async replace(): Promise<void> {
     const before = this.#context.pages();
     this.#isReplacing = true;
@@ -151,7 +157,7 @@ export class Tab {
     } finally {
       this.#isReplacing = false;
     }
-    for (const page of before) void page.close().catch(() => {}); // nobody waits: one that hangs is killed by the browser
+    for (const page of before) void page.close().catch(() => {}); // does not wait: the browser kills a page that hangs
     this.position = 0;
   }
 
@@ -203,7 +209,7 @@ export class Tab {
     try {
       return this.#requests.has(request.frame().page());
     } catch {
-      return false; // Playwright has no frame for a page that it has not told of
+      return false; // Playwright has no frame for a page that it has not reported yet
     }
   }
 

@@ -3,11 +3,11 @@ import { type AriaNode, parseAria } from "./aria-tree.ts";
 /** A page as the policy reads it. */
 export interface View {
   lines: string[];
-  /** What can be acted on: Playwright's names for it by the numbers in the lines. */
+  /** Playwright's references for actionable elements, by the numbers in the lines. */
   refs: Map<number, string>;
 }
 
-/** Roles that take a click, a text or a choice. */
+/** Roles that accept a click, a text or a choice. */
 const actionable = new Set([
   "button",
   "checkbox",
@@ -27,13 +27,13 @@ const actionable = new Set([
   "treeitem",
 ]);
 
-/** Roles whose text is what stands in them. */
+/** Roles whose text is their value. */
 const fields = new Set(["searchbox", "spinbutton", "textbox"]);
 
-/** States that are told. */
+/** States that the view shows. */
 const states = ["checked", "disabled", "expanded", "selected", "pressed"];
 
-/** Roles that tell nothing beside what is in them. */
+/** Roles that the view omits, because only their content matters. */
 const plain = new Set([
   "generic",
   "text",
@@ -49,7 +49,7 @@ const plain = new Set([
   "code",
 ]);
 
-/** What Playwright's `ariaSnapshot` says, shorter: `[3] link "News" → /news`. */
+/** Shortens the output of Playwright's `ariaSnapshot`: `[3] link "News" → /news`. */
 export function viewOf(snapshot: string): View {
   const refs = new Map<number, string>();
 
@@ -83,7 +83,7 @@ function isActionable({ role, attributes }: AriaNode): boolean {
   return actionable.has(role) || attributes.cursor === "pointer";
 }
 
-/** A text that is the name of what stands beside it. */
+/** Whether a text only repeats the name of an element next to it. */
 function isLabel({ role, text }: AriaNode, siblings: readonly AriaNode[]): boolean {
   return role === "text" && siblings.some((other) => isActionable(other) && other.name === text);
 }
@@ -116,7 +116,10 @@ function indented(line: string): string {
   return `  ${line}`;
 }
 
-/** Lines in parts of at most so many characters, each but the last filled as far as whole lines go; a longer line is broken. */
+/**
+ * Splits lines into parts of at most `characters` characters. Each part but the last has as many whole lines
+ * as fit. A longer line is broken.
+ */
 export function partsOf(lines: readonly string[], characters: number): string[] {
   const parts: string[] = [];
   let part = "";
@@ -129,7 +132,7 @@ export function partsOf(lines: readonly string[], characters: number): string[] 
   return part === "" && parts.length > 0 ? parts : [...parts, part];
 }
 
-/** Between characters, never within one. */
+/** Breaks a line between characters, never within one. */
 function broken(line: string, characters: number): string[] {
   const pieces: string[] = [];
   let rest = line;

@@ -4,14 +4,14 @@ interface Fraction {
   readonly denominator: bigint;
 }
 
-/** A computed value as text, or what is wrong with the expression, said to the model. */
+/** A computed value as text, or a description of the expression's mistake for the model. */
 export type Evaluation = { readonly value: string } | { readonly error: string };
 
 const deepest = 100;
 
 /**
- * Evaluates + - * / ( ) over integers and decimals exactly. A whole result is written without a point, another one
- * as a decimal of at most 12 places, rounded half away from zero.
+ * Evaluates + - * / ( ) over integers and decimals exactly. A whole result has no decimal point. Other
+ * results are decimals with at most 12 places, rounded half away from zero.
  */
 export function evaluate(expression: string): Evaluation {
   const tokens = expression.match(/\d+(?:\.\d*)?|\.\d+|\S/gu) ?? [];

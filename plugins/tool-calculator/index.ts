@@ -1,7 +1,7 @@
 import type { ToolPlugin } from "everturn/plugin";
 import { evaluate } from "./evaluate.ts";
 
-/** Evaluates the expression that the model wrote; what it got wrong comes back as an observation. */
+/** Evaluates the model's expression. A mistake in it becomes an observation. */
 const calculator: ToolPlugin = {
   execute({ expression }) {
     const result = evaluate(String(expression));

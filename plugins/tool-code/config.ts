@@ -1,7 +1,7 @@
 import { type JsonObject, type Task, toolKwargs } from "everturn/plugin";
 import type { SandboxLimits } from "everturn/sandbox";
 
-/** What a pipeline lets programs use. */
+/** The limits that a pipeline sets for programs. */
 export function limitsOf({ time, memory, processes, output, disk }: JsonObject): SandboxLimits {
   return {
     time: Number(time),
@@ -12,7 +12,10 @@ export function limitsOf({ time, memory, processes, output, disk }: JsonObject):
   };
 }
 
-/** The files that a task brings, as verl's rows say it: `extra_info.tools_kwargs.code.create_kwargs.files`, texts by path. */
+/**
+ * The files that a task provides in verl's form: `extra_info.tools_kwargs.code.create_kwargs.files`, texts by
+ * path.
+ */
 export function filesOf(task: Task): Record<string, string> {
   const { files } = toolKwargs(task, "code").create_kwargs;
   if (typeof files !== "object" || files === null || Array.isArray(files)) return {};

@@ -8,7 +8,7 @@ interface Place {
   session: SandboxSession;
 }
 
-/** Runs what the model wrote in a sandbox of the trajectory's own. What a program did wrong is an observation. */
+/** Runs the model's programs in the trajectory's own sandbox. A program's failure becomes an observation. */
 const codeTool: ToolPlugin<Place> = {
   async create({ task, config, environment, hold, signal }) {
     const sandbox = await sharedSandbox(config.sandbox, { modules: import.meta.url });

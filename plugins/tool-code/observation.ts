@@ -1,7 +1,7 @@
 import type { ToolResponse } from "everturn/plugin";
 import type { Ran, SandboxLimits } from "everturn/sandbox";
 
-/** What the model is told of its program: what it printed, its last value, and what went wrong, in words. */
+/** Describes a program's result to the model: its output, its last value, and what went wrong. */
 export function observationOf(ran: Ran, limits: SandboxLimits): ToolResponse {
   const isFinished = ran.outcome === "finished";
   const said = [ran.stdout, ran.stderr, ran.value ?? "", ...problemOf(ran, limits)].filter(

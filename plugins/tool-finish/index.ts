@@ -1,6 +1,6 @@
 import type { ToolPlugin } from "everturn/plugin";
 
-/** Hands in the answer: the trajectory ends, and rewards read it as the trajectory's answer. */
+/** Submits the answer. The trajectory ends, and rewards read this answer. */
 const finish: ToolPlugin = {
   execute: ({ answer }) => ({ text: String(answer), done: true }),
 };

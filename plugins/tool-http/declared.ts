@@ -1,20 +1,22 @@
 import type { JsonObject, JsonValue } from "everturn/plugin";
 
-/** A function as the configuration declares it. */
+/** A function as declared in the configuration. */
 export interface Declared {
   description: string;
   parameters: JsonObject;
   url: string;
   method: string;
-  /** Parameters of the query that are not in `url`. */
+  /** The parameters of the query that are not in `url`. */
   query: JsonObject;
-  /** Undefined where nothing is sent. */
+  /** The request's body. Undefined if nothing is sent. */
   body: JsonValue | undefined;
   observation: string | undefined;
   error: string | undefined;
 }
 
-/** The functions of a configuration that its schema lets through. Throws where one can't be asked as it is declared. */
+/**
+ * Reads the functions of a configuration that matches its schema. Throws if one can't be called as declared.
+ */
 export function declaredFunctions({ functions }: JsonObject): Map<string, Declared> {
   return new Map(Object.entries(object(functions)).map(([name, one]) => [name, declared(name, object(one))]));
 }
@@ -47,7 +49,9 @@ function declared(name: string, given: JsonObject): Declared {
   };
 }
 
-/** All between the scheme and the path, as it is written: a password is no argument's place either. */
+/**
+ * The part of a URL between the scheme and the path, as written. An argument may not be in a password either.
+ */
 function hostOf(url: string): string {
   return /^https?:\/\/([^/?#\\]*)/.exec(url)?.[1] ?? "";
 }
@@ -58,7 +62,10 @@ function placesIn(value: JsonValue): string[] {
   return Object.values(value).flatMap(placesIn);
 }
 
-/** A value with arguments in the places of `$name`; what was not given is left out of objects, and null in lists. */
+/**
+ * Replaces each `$name` in a value with the argument. Missing arguments are left out of objects, and are null
+ * in lists.
+ */
 export function filled(value: JsonValue, given: JsonObject): JsonValue | undefined {
   if (typeof value === "string" && /^\$[A-Za-z_]/.test(value)) return own(given, value.slice(1));
   if (Array.isArray(value)) return value.map((item) => filled(item, given) ?? null);
@@ -68,8 +75,8 @@ export function filled(value: JsonValue, given: JsonObject): JsonValue | undefin
 }
 
 /**
- * The address of a request: an argument stays within its part of the path, or is none that may be made. Throws where the URL
- * has one that was not given.
+ * Returns the URL of a request. An argument must stay within its part of the path, otherwise the result is
+ * invalid. Throws if the URL contains an argument that was not given.
  */
 export function addressOf({ url, query }: Declared, given: JsonObject): URL | { invalid: string } {
   const written = url.replace(/\{([^{}]*)\}/g, (_, name: string) => {
@@ -88,7 +95,7 @@ export function addressOf({ url, query }: Declared, given: JsonObject): URL | { 
   return address;
 }
 
-/** What stands at keys with dots between them; an item of a list by its number. */
+/** The value at keys separated by dots. Items of a list have numbers. */
 export function valueAt(value: JsonValue, path: string): JsonValue | undefined {
   let current: JsonValue | undefined = value;
   for (const key of path.split(".")) {

@@ -9,8 +9,8 @@ import { addressOf, type Declared, declaredFunctions, filled, textOf, valueAt } 
 import { answerText, request } from "./request.ts";
 
 /**
- * Asks endpoints as the configuration declares them. What they refuse (a status 4xx) is told to the model; that they do not
- * answer, answer 5xx, 408 or 429 is infrastructure that failed.
+ * Calls endpoints as declared in the configuration. The model sees a rejection (a 4xx status). No answer and
+ * the statuses 5xx, 408 and 429 count as infrastructure failures.
  */
 const http: ToolPlugin = {
   functions: (config) =>
@@ -48,7 +48,7 @@ export default http;
 function observed({ observation, error }: Declared, text: string): ToolResponse {
   let value: JsonValue;
   try {
-    value = parseKeepingDigits(text); // the model reads each number as the server wrote it
+    value = parseKeepingDigits(text); // keeps each number as the server wrote it
   } catch {
     if (observation === undefined && error === undefined) return { text };
     throw new Error(`the answer is not JSON: ${text.slice(0, 200)}`);
@@ -62,7 +62,7 @@ function observed({ observation, error }: Declared, text: string): ToolResponse 
   return { text: textOf(part) };
 }
 
-/** Headers with what the environment has for them. Throws where it lacks one. */
+/** Fills environment variables into headers. Throws if one is not set. */
 function headersOf({ headers }: JsonObject): Record<string, string> {
   const entries = Object.entries(typeof headers === "object" && headers !== null ? headers : {});
   return Object.fromEntries(

@@ -4,15 +4,18 @@ interface Options {
   method: string;
   headers: Record<string, string>;
   body: JsonValue | undefined;
-  /** The call's, the same in each attempt. */
+  /** The key of the call, which is the same in each attempt. */
   key: string;
   signal: AbortSignal;
 }
 
-/** Redirects of one request. */
+/** The maximum number of redirects per request. */
 const most = 5;
 
-/** Asks, and follows redirects within the origin alone: what was declared is asked, and gets the headers, and nobody else. */
+/**
+ * Sends a request. Follows redirects only within the origin, so that only the declared host receives the
+ * request and its headers.
+ */
 export async function request(
   address: URL,
   { method, headers, body, key, signal }: Options,
@@ -44,7 +47,7 @@ export async function request(
   throw new Error(`${origin} redirects more than ${most} times`);
 }
 
-/** The text of an answer; undefined if it is longer than so many bytes. */
+/** Reads the text of a response. Undefined if it has more than `longest` bytes. */
 export async function answerText({ body }: Response, longest: number): Promise<string | undefined> {
   const parts: Uint8Array[] = [];
   let size = 0;

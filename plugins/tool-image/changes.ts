@@ -3,20 +3,20 @@ import { Mistake } from "./mistake.ts";
 import type { Change } from "./protocol.ts";
 import { cropRegion, type Region, type Size, zoomRegion } from "./region.ts";
 
-/** What is done to an image, and what the model is told of it. */
+/** A change to an image, and its description for the model. */
 export interface Planned {
   change: Change;
   told: string;
 }
 
 interface ChangeLimits {
-  /** Pixels that each side of what is zoomed to has at least. */
+  /** The minimum pixels of each side of a zoomed region. */
   minimum: number;
-  /** Pixels that a side of a result has at most. */
+  /** The maximum pixels of a result's side. */
   side: number;
 }
 
-/** What a call of a function does to the image of this number and size. Throws Mistake. */
+/** Returns the change that a function call makes to an image with this number and size. Throws Mistake. */
 export function planned(
   name: string,
   given: JsonObject,
@@ -56,7 +56,7 @@ export function planned(
   }
 }
 
-/** Both sides, or one, and the other one in proportion. */
+/** Returns the given sides. If one is missing, it keeps the proportion. */
 function resized(size: Size, { width, height }: JsonObject): Size {
   if (width === undefined && height === undefined) throw new Mistake("give width, height, or both");
   const part = (length: number) => Math.max(1, Math.round(length));

@@ -2,14 +2,14 @@ import { spawn } from "node:child_process";
 import { buffer, text } from "node:stream/consumers";
 import { Mistake } from "./mistake.ts";
 
-/** Which moments of a video: so many, each in the middle of its share of the time between two seconds. */
+/** Moments of a video: `count` of them, each in the middle of its share of the time between two seconds. */
 export interface Moments {
   count: number;
   from: number;
   to: number;
 }
 
-/** What bounds ffmpeg: seconds, pixels of the video, pixels of a frame's longer side. */
+/** The limits of ffmpeg: seconds, pixels of the video, pixels of a frame's longer side. */
 interface Bounds {
   time: number;
   pixels: number;
@@ -17,7 +17,7 @@ interface Bounds {
   signal: AbortSignal;
 }
 
-/** No protocol but files, none of the formats that name other files, one thread, no large piece of memory. */
+/** Restricts ffmpeg: only files, no formats that refer to other files, one thread, no large allocations. */
 const held = [
   "-hide_banner",
   "-nostdin",
@@ -31,7 +31,10 @@ const held = [
   String(512 * 2 ** 20),
 ];
 
-/** Frames of a video as JPEGs, with their seconds. Throws Mistake where the moments are not in it, else an error that says what is wrong. */
+/**
+ * Returns frames of a video as JPEGs, with their seconds. Throws Mistake if the moments are outside it, and
+ * otherwise an error that explains the problem.
+ */
 export async function videoFrames(
   file: string,
   moments: Moments,
@@ -83,7 +86,7 @@ export async function videoFrames(
   }
 }
 
-/** The seconds of the moments in a video of this length. Throws Mistake. */
+/** Returns the seconds of the moments in a video of this length. Throws Mistake. */
 export function secondsOf({ count, from, to }: Moments, duration: number): number[] {
   const end = Math.min(to, duration);
   if (from >= end)
@@ -98,7 +101,7 @@ export function secondsOf({ count, from, to }: Moments, duration: number): numbe
 }
 
 async function durationOf(file: string, input: string[], signal: AbortSignal): Promise<number> {
-  const { said } = await ffmpeg([...input, "-i", `file:${file}`], signal); // it says what it has read, and that nothing is to be written
+  const { said } = await ffmpeg([...input, "-i", `file:${file}`], signal); // prints the length, then fails without an output
   const [, hours, minutes, seconds] = /Duration: (\d+):(\d+):([\d.]+)/.exec(said) ?? [];
   if (seconds !== undefined) return Number(hours) * 3600 + Number(minutes) * 60 + Number(seconds);
   const [reason = "its length is not told"] =
@@ -106,7 +109,7 @@ async function durationOf(file: string, input: string[], signal: AbortSignal): P
   throw new Error(reason);
 }
 
-/** Runs ffmpeg, killed at the signal. Throws an error where there is none. */
+/** Runs ffmpeg, and kills it when the signal aborts. Throws an error if ffmpeg is not installed. */
 async function ffmpeg(given: string[], signal: AbortSignal): Promise<{ output: Buffer; said: string }> {
   signal.throwIfAborted();
   const { PATH, SystemRoot, EVERTURN_THREAD } = process.env;

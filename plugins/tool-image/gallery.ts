@@ -4,34 +4,40 @@ import { Mistake } from "./mistake.ts";
 import type { Change, ImageLimits, MadeImage } from "./protocol.ts";
 
 export interface GalleryLimits extends ImageLimits {
-  /** Bytes of the file of an image. */
+  /** The maximum bytes of an image file. */
   bytes: number;
-  /** Images that may be made in a trajectory. */
+  /** The maximum number of images that a trajectory may make. */
   images: number;
-  /** Seconds for one. */
+  /** Seconds per image. */
   time: number;
 }
 
-/** An image is asked for under limits, and a signal that ends it. */
+/** The limits and the signal of a request for an image. */
 export interface Asked {
   limits: GalleryLimits;
   signal: AbortSignal;
 }
 
-/** A trajectory's images, numbered from 1: the task's first, then those that were made, in the order in which they were. */
+/** A trajectory's images, numbered from 1: the task's images, followed by those that were made, in order. */
 export class Gallery {
   readonly #given: readonly unknown[];
   readonly #folder: string | undefined;
   readonly #read = new Map<number, MadeImage>();
   readonly #made: MadeImage[] = [];
 
-  /** `given` is how the task's row names its images; they are read when they are asked for. `folder`: where its paths lead. */
+  /**
+   * `given` contains the references to images in the task's row. They are read on demand. Paths are relative
+   * to `folder`.
+   */
   constructor(given: readonly unknown[], folder: string | undefined) {
     this.#given = given;
     this.#folder = folder;
   }
 
-  /** Throws Mistake if there is no such image, and an error if it is one of the task's that can't be used. */
+  /**
+   * Returns an image. Throws Mistake if the number is unknown, and an error if an image of the task can't be
+   * used.
+   */
   async image(number: number, asked: Asked): Promise<MadeImage> {
     const known = this.#read.get(number) ?? this.#made[number - 1 - this.#given.length];
     if (known !== undefined) return known;
@@ -45,7 +51,10 @@ export class Gallery {
     });
   }
 
-  /** Makes an image of the one of this number, and answers its number. Throws as `image` does, and Mistake where there are too many. */
+  /**
+   * Makes an image from another one, and returns its number. Throws the errors of `image`, and Mistake if
+   * there are too many images.
+   */
   async make(number: number, change: Change, asked: Asked): Promise<{ number: number; image: MadeImage }> {
     const { data } = await this.image(number, asked);
     this.expectRoom(1, asked.limits);
@@ -55,13 +64,13 @@ export class Gallery {
     return { number: this.add(image), image };
   }
 
-  /** Throws Mistake if so many more images may not be made. */
+  /** Throws Mistake if `count` more images would be too many. */
   expectRoom(count: number, { images }: GalleryLimits): void {
     if (this.#made.length + count > images)
       throw new Mistake(`no more than ${images} images may be made, and ${this.#made.length} were`);
   }
 
-  /** The number of an image that was made. */
+  /** Adds an image and returns its number. */
   add(image: MadeImage): number {
     return this.#given.length + this.#made.push(image);
   }

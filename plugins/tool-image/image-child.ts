@@ -3,16 +3,19 @@ import { once } from "node:events";
 import { extname, join } from "node:path";
 import type { ImageAnswer, ImageRequest, MadeImage } from "./protocol.ts";
 
-/** What a child is given of the environment: no secrets. By EVERTURN_… it is found when its worker is gone. */
+/**
+ * The environment variables that a child gets, without secrets. By the EVERTURN_… variables it can be found
+ * after its worker has died.
+ */
 const kept = /^(PATH|HOME|LANG|TMPDIR|TEMP|TMP|SystemRoot|EVERTURN_(THREAD|LEASE))$/;
-/** How long a child stays that has nothing to do, ms. */
+/** Milliseconds after which an idle child ends. */
 const idleTime = 30_000;
 
 const idle = new Map<ChildProcess, NodeJS.Timeout>();
 
 /**
- * Asks a process of its own about an image: a warm one, or a new one. It is killed after `time` seconds, and when the signal aborts.
- * Throws an error that says why the image can't be used, or the signal's reason.
+ * Asks a separate process, idle or new, about an image. The process is killed after `time` seconds, and when
+ * the signal aborts. Throws an error that explains why the image can't be used, or the signal's reason.
  */
 export async function askAboutImage(
   request: ImageRequest,
@@ -23,7 +26,7 @@ export async function askAboutImage(
   const over = AbortSignal.any([signal, AbortSignal.timeout(time * 1000)]);
   const kill = () => void child.kill("SIGKILL");
   over.addEventListener("abort", kill);
-  const own = new AbortController(); // so that the loser of the race leaves no listener
+  const own = new AbortController(); // removes the listener that did not fire
   try {
     const answer = once(child, "message", { signal: own.signal }).then(([one]): ImageAnswer => one);
     const end = once(child, "close", { signal: own.signal });
@@ -74,7 +77,7 @@ function rest(child: ChildProcess): void {
   idle.set(hold(child, false), timer.unref());
 }
 
-/** A child that has nothing to do keeps nobody from ending. */
+/** An idle child does not keep this process alive. */
 function hold(child: ChildProcess, isBusy: boolean): ChildProcess {
   for (const handle of [child, child.channel]) isBusy ? handle?.ref() : handle?.unref();
   return child;

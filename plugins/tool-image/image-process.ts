@@ -1,12 +1,13 @@
 import sharp, { type Sharp } from "sharp";
 import type { Change, ImageAnswer, ImageLimits, ImageRequest } from "./protocol.ts";
 
-// The process in which images are decoded: a file that is made to break a decoder ends it, and nothing else. It does one thing at a time.
+// The process that decodes images, one at a time. A file crafted to break a decoder can end only this
+// process.
 
-/** MiB that it may take. */
+/** The maximum MiB of the process. */
 const memory = 1536;
 
-/** Readers of pixels; all others that libvips has (SVG, PDF, matrices, what cameras write) are switched off. */
+/** The enabled image formats. All others of libvips (SVG, PDF, matrices, raw camera files) are disabled. */
 const formats = ["Jpeg", "Png", "Webp", "Nsgif", "Tiff", "Heif"];
 sharp.block({ operation: ["VipsForeignLoad"] });
 sharp.unblock({ operation: formats.map((name) => `VipsForeignLoad${name}`) });
@@ -17,7 +18,7 @@ async function answered({ data, limits, change }: ImageRequest): Promise<ImageAn
   try {
     const { format, autoOrient, hasAlpha } = await open(data, limits).metadata();
     if (change === undefined) return { image: { data: new Uint8Array(), ...autoOrient } };
-    // What was kept with losses is kept so again: a part of a photo would be many times as large as PNG.
+    // Images from lossy formats stay lossy, because a part of a photo would be many times as large as PNG.
     const isPhoto = !hasAlpha && ["jpeg", "webp", "heif"].includes(format);
     const image = (await changed(open(data, limits), change, limits.side)).toColourspace("srgb");
     const encoded = isPhoto ? image.jpeg({ quality: 92, chromaSubsampling: "4:4:4" }) : image.png();
@@ -29,7 +30,7 @@ async function answered({ data, limits, change }: ImageRequest): Promise<ImageAn
   }
 }
 
-/** Upright, as its EXIF says. Of an animation the first frame. */
+/** Opens an image upright, according to its EXIF data. Of an animation, only the first frame. */
 function open(data: Uint8Array, { pixels }: ImageLimits): Sharp {
   return sharp(data, { limitInputPixels: pixels, failOn: "error" }).autoOrient();
 }
@@ -55,7 +56,10 @@ function within(image: Sharp, side: number): Sharp {
   return image.resize({ width: side, height: side, fit: "inside", withoutEnlargement: true });
 }
 
-/** sharp has an order of its own for what is asked of one image: what has to come first is done first. */
+/**
+ * Applies the operations so far. sharp has a fixed order for the operations on one image, so a new image is
+ * needed to force another order.
+ */
 async function again(image: Sharp): Promise<Sharp> {
   const { data, info } = await image.toColourspace("srgb").raw().toBuffer({ resolveWithObject: true });
   return sharp(data, { raw: { width: info.width, height: info.height, channels: info.channels } });

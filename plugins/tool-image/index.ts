@@ -13,13 +13,16 @@ import { Mistake } from "./mistake.ts";
 import type { MadeImage } from "./protocol.ts";
 import { mediaOf } from "./sources.ts";
 
-/** A trajectory's images, and its videos as the task's row names them. */
+/** A trajectory's images, and the references to its videos in the task's row. */
 interface Media {
   gallery: Gallery;
   videos: unknown[];
 }
 
-/** Images of a task, and what is made of them. The same calls make the same images again: its state is recovered by replay. */
+/**
+ * Shows and changes a task's images. The same calls make the same images, so its state is recovered by
+ * replay.
+ */
 const imageTool: ToolPlugin<Media, ToolResponse> = {
   create({ task, config }) {
     const { images, videos } = mediaOf(task);
@@ -47,7 +50,7 @@ const imageTool: ToolPlugin<Media, ToolResponse> = {
 
 export default imageTool;
 
-/** A GIF of one pixel. */
+/** A GIF with one pixel. */
 const pixel = Buffer.from("R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7", "base64");
 
 async function changed(

@@ -1,2 +1,2 @@
-/** What the model did wrong: it is told the message, and the images are as they were. */
+/** A mistake of the model. The model sees the message, and the images are unchanged. */
 export class Mistake extends Error {}

@@ -1,6 +1,6 @@
 import type { Region, Size } from "./region.ts";
 
-/** What may be done to an image. Angles are clockwise, in degrees. */
+/** The changes to an image. Angles are clockwise, in degrees. */
 export type Change =
   | { kind: "extract"; region: Region }
   | { kind: "rotate"; angle: number }
@@ -8,13 +8,13 @@ export type Change =
   | { kind: "flip"; direction: "horizontal" | "vertical" };
 
 export interface ImageLimits {
-  /** Pixels that an image may have in all. */
+  /** The maximum pixels of an image. */
   pixels: number;
-  /** Pixels of the longer side of what is made, which is scaled down to it. */
+  /** The maximum pixels of a result's longer side. Larger results are scaled down. */
   side: number;
 }
 
-/** What the process of images is asked: to change one, or, without a change, for its size. */
+/** A request to change an image or, without a change, to return its size. */
 export interface ImageRequest {
   data: Uint8Array;
   limits: ImageLimits;
@@ -26,5 +26,8 @@ export interface MadeImage extends Size {
   data: Uint8Array;
 }
 
-/** What the process answers; `refused` is why the image can't be used. Without a change the bytes are empty: who asked has them. */
+/**
+ * The answer of the image process. `refused` explains why the image can't be used. Without a change the bytes
+ * are empty, because the caller has them.
+ */
 export type ImageAnswer = { image: MadeImage } | { refused: string };

@@ -1,18 +1,18 @@
 import { Mistake } from "./mistake.ts";
 
-/** In pixels. */
+/** A size in pixels. */
 export interface Size {
   width: number;
   height: number;
 }
 
-/** Whole pixels of an image. */
+/** A region in whole pixels. */
 export interface Region extends Size {
   left: number;
   top: number;
 }
 
-/** Of a box, in pixels that need not be whole. */
+/** A box in pixels, which need not be whole. */
 interface Box {
   left: number;
   top: number;
@@ -23,8 +23,9 @@ interface Box {
 const longest = 100;
 
 /**
- * The region that verl's image_zoom_in_tool shows: a box with a side below `minimum` pixels grows around its centre, in its own shape, until it
- * has them, or fills the image. Throws Mistake for a box that has no area, whose one side is more than 100 times the other, or that stays too small.
+ * Returns the region that verl's image_zoom_in_tool shows. A box with a side below `minimum` pixels grows
+ * around its center, in its own shape, until it is large enough or fills the image. Throws Mistake if the box
+ * has no area, has a side more than 100 times the other, or stays too small.
  */
 export function zoomRegion(bbox: readonly number[], size: Size, minimum: number): Region {
   const box = boxOf(bbox, size);
@@ -39,12 +40,15 @@ export function zoomRegion(bbox: readonly number[], size: Size, minimum: number)
   );
 }
 
-/** Exactly the box, in whole pixels. Throws Mistake for a box that has no area. */
+/** Returns exactly the box in whole pixels. Throws Mistake if it has no area. */
 export function cropRegion(bbox: readonly number[], size: Size): Region {
   return whole(boxOf(bbox, size), size);
 }
 
-/** What is within the image of a box [x1, y1, x2, y2] in pixels; if no number is above 1, in parts of width and height. */
+/**
+ * Returns the part of a box [x1, y1, x2, y2] within the image. The numbers are pixels, or fractions of width
+ * and height if none is above 1.
+ */
 function boxOf(bbox: readonly number[], { width, height }: Size): Box {
   const isRelative = bbox.every((number) => number >= 0 && number <= 1);
   const [x1 = 0, y1 = 0, x2 = 0, y2 = 0] = bbox.map((number, index) =>

@@ -1,12 +1,15 @@
 import { type Task, toolKwargs } from "everturn/plugin";
 
-/** What a task brings, in its order, as its row names it. */
+/** The references in a task's row to its images and videos, in order. */
 interface TaskMedia {
   images: unknown[];
   videos: unknown[];
 }
 
-/** The columns `images` and `videos`; without them, what verl's zoom tool is created with: `tools_kwargs.….create_kwargs.image`. */
+/**
+ * Reads the columns `images` and `videos`. Without them, reads the image for verl's zoom tool:
+ * `tools_kwargs.….create_kwargs.image`.
+ */
 export function mediaOf(task: Task): TaskMedia {
   const { images, videos } = task;
   const found = { images: listOf(images), videos: listOf(videos) };

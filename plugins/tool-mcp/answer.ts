@@ -7,7 +7,7 @@ import type { ToolResponse } from "everturn/plugin";
 
 type Part = NonNullable<ToolResponse["content"]>[number];
 
-/** What a server answered, as the model is told it. Structured content is told where nothing else says it. */
+/** Converts a server's answer for the model. Structured content appears only if no other content has it. */
 export function answerOf(result: CallToolResult | CompatibilityCallToolResult): ToolResponse {
   if (!Array.isArray(result.content)) return { content: jsonParts(result.toolResult) }; // the revision 2024-10-07
   const { content, structuredContent, isError } = result;
@@ -39,7 +39,7 @@ function partOf(block: ContentBlock): Part {
   }
 }
 
-/** What is no image is not told as one: it is the server's mistake, and no reason to end the run. */
+/** An invalid image becomes a note, because it is the server's mistake and no reason to end the run. */
 function imageOf(data: string, mimeType: string): Part {
   const isImage =
     /^image\/[a-z0-9.+-]+$/i.test(mimeType) && data !== "" && /^[A-Za-z0-9+/\s]*={0,2}\s*$/.test(data);
@@ -50,7 +50,7 @@ function bytesText(data: string): string {
   return `${Buffer.from(data, "base64").length} bytes`;
 }
 
-/** A value, and a note if the SDK, which reads it as JavaScript does, may have changed a number. */
+/** A value as JSON, with a note if the SDK may have changed a number when it parsed it. */
 function jsonParts(value: unknown): Part[] {
   const part: Part = { type: "json", value: JSON.parse(JSON.stringify(value ?? null)) };
   if (!holdsLargeNumber(value)) return [part];

@@ -1,22 +1,23 @@
 type Fetch = (url: string | URL, init?: RequestInit) => Promise<Response>;
 
-/** `ConnectionClosed` among the SDK's codes. */
+/** The SDK's code for `ConnectionClosed`. */
 const closed = -32_000;
 
 /**
- * A `fetch` for the SDK's transport by streamable HTTP, under which each request has an answer. The SDK waits on where a stream of events ends, breaks
- * or is resumed in vain, and where the answer is none; here the request is then answered by an error that says so.
+ * Returns a `fetch` for the SDK's streamable HTTP transport under which each request gets an answer. The SDK
+ * keeps waiting if a stream of events ends, breaks or can't be resumed, or if the answer is not valid. Here
+ * the request then gets an error as its answer.
  */
 export function answeringFetch(): Fetch {
-  /** Requests whose stream ended before their answer, by the id of its last event: they may be resumed. */
+  /** Requests whose stream ended before their answer, by the id of the last event. They may be resumed. */
   const suspended = new Map<string, unknown>();
 
-  /** The stream with an error at its end where it has no answer to the request of this id. */
+  /** Adds an error at the end of a stream that has no answer to the request with this id. */
   function answering(stream: ReadableStream<Uint8Array>, id: unknown): ReadableStream<Uint8Array> {
     const readEvents = eventReader();
     const decoder = new TextDecoder();
     let lastEventId = "";
-    /** Whether there was the answer; a text says what is wrong. */
+    /** Whether a chunk contains the answer. A text describes a problem. */
     const found = (chunk: string): boolean | string => {
       for (const event of readEvents(chunk)) {
         lastEventId = event.id || lastEventId;
@@ -91,13 +92,13 @@ function events(response: Response): Response {
   return response;
 }
 
-/** An error as the answer to a request, after whatever stands before it. */
+/** An error as the answer to a request. It starts a new event after any incomplete one. */
 function errorEvent(id: unknown, message: string): Uint8Array {
   const answer = { jsonrpc: "2.0", id, error: { code: closed, message } };
   return new TextEncoder().encode(`\n\nevent: message\ndata: ${JSON.stringify(answer)}\n\n`);
 }
 
-/** The id of the request that is sent; undefined if what is sent awaits no answer. */
+/** The id of the request that is sent. Undefined for messages without an answer. */
 function requestId({ method, body }: RequestInit): unknown {
   if (method !== "POST" || typeof body !== "string") return undefined;
   const { method: asked, id } = Object(JSON.parse(body));
@@ -108,7 +109,7 @@ function isAnswerTo(message: object, id: unknown): boolean {
   return "id" in message && message.id === id && ("result" in message || "error" in message);
 }
 
-/** A message, or a list of them; undefined of what is neither. */
+/** A message or a list of messages. Undefined if the text is neither. */
 function parsed(text: string): object | undefined {
   try {
     const value: unknown = JSON.parse(text);
@@ -124,7 +125,7 @@ interface Event {
   id: string;
 }
 
-/** The events that are whole in what has come so far, each once. */
+/** Returns a function that takes chunks and returns each event once it is complete. */
 function eventReader(): (chunk: string) => Event[] {
   let rest = "";
   let event: Event = { type: "", data: "", id: "" };

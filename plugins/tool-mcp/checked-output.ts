@@ -1,13 +1,14 @@
 import type { CallToolResult, CompatibilityCallToolResult, Tool } from "@modelcontextprotocol/sdk/types.js";
 import { AjvJsonSchemaValidator } from "@modelcontextprotocol/sdk/validation/ajv";
 
-/** A server says that a call has succeeded, and answers what its tool's output schema does not allow. */
+/** A server reports success, but its answer violates the tool's output schema. */
 export class OutputBroken extends Error {}
 
 const validator = new AjvJsonSchemaValidator();
 
 /**
- * What a tool answered, which its output schema allows if the call has succeeded. Of a call that has failed the schema says nothing. Throws OutputBroken.
+ * Checks a successful answer against the tool's output schema and returns it. The schema does not apply to
+ * failed calls. Throws OutputBroken.
  */
 export function checkedOutput<Result extends CallToolResult | CompatibilityCallToolResult>(
   result: Result,
@@ -25,7 +26,7 @@ function problemOf(output: unknown, schema: NonNullable<Tool["outputSchema"]>): 
   try {
     validate = validator.getValidator(JSON.parse(JSON.stringify(schema)));
   } catch {
-    return undefined; // a schema that can't be read allows anything
+    return undefined; // an unreadable schema allows anything
   }
   return validate(output).errorMessage;
 }

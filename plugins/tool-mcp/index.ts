@@ -4,12 +4,12 @@ import { answerOf } from "./answer.ts";
 import { openServer, type Server } from "./server.ts";
 import { type Settings, settingsOf } from "./settings.ts";
 
-/** A trajectory's server, or its part in a shared one. */
+/** A trajectory's own server, or its part in a shared one. */
 interface Instance {
   settings: Settings;
   server(): Promise<Server>;
   close(): Promise<void>;
-  /** The calls that a new server would be given again. */
+  /** The calls to repeat on a new server. */
   calls: Request[];
 }
 
@@ -18,10 +18,10 @@ interface Request {
   arguments: JsonObject;
 }
 
-/** By their configuration, so that all trajectories of a worker find theirs. */
+/** Shared servers by configuration, so that all trajectories of a worker find theirs. */
 const shared = new Map<string, Promise<Server>>();
 
-/** The tools of an MCP server as functions. */
+/** Offers the tools of an MCP server as functions. */
 const mcp: ToolPlugin<Instance> = {
   async functions(config) {
     const server = await openServer(settingsOf(config));
@@ -92,7 +92,7 @@ async function open(config: JsonObject, environment: Record<string, string>): Pr
 async function sharedServer(key: string, settings: Settings): Promise<Server> {
   const known = shared.get(key);
   if (known !== undefined && !(await known).isGone()) return known;
-  if (shared.get(key) !== known) return sharedServer(key, settings); // another call has opened it meanwhile
+  if (shared.get(key) !== known) return sharedServer(key, settings); // another call has opened it in the meantime
   const opening = openServer(settings);
   shared.set(key, opening);
   opening.catch(() => {
@@ -101,7 +101,7 @@ async function sharedServer(key: string, settings: Settings): Promise<Server> {
   return opening;
 }
 
-/** Arguments that the server refuses are the model's mistake; all other errors of the protocol are the server's. */
+/** Arguments that the server rejects are the model's mistake. All other protocol errors are the server's. */
 async function answered(
   server: Server,
   name: string,

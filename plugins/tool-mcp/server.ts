@@ -13,28 +13,28 @@ import { answeringFetch } from "./answering-fetch.ts";
 import { checkedOutput, OutputBroken } from "./checked-output.ts";
 import type { Settings } from "./settings.ts";
 
-/** A server that is connected. */
+/** A connected server. */
 export interface Server {
-  /** Its tools by the names that a policy can call them by. */
+  /** Its tools by the names that a policy uses. */
   tools: ReadonlyMap<string, Tool>;
-  /** Throws McpError, and what its transport fails with. */
+  /** Calls a tool. Throws McpError and the errors of the transport. */
   call(
     name: string,
     given: Record<string, unknown>,
     signal?: AbortSignal,
   ): Promise<CallToolResult | CompatibilityCallToolResult>;
-  /** Whether it has ended, or its connection has. */
+  /** Whether the server or its connection has ended. */
   isGone(): boolean;
   close(): Promise<void>;
 }
 
-/** The worker bounds each call itself, by the tool's time-out. */
+/** No limit here, because the worker limits each call by the tool's time-out. */
 const noLimit = 2 ** 31 - 1;
 
-/** What a server wrote to its standard error is told where it ends: so many characters. */
+/** The number of characters of a server's standard error that are shown when it ends. */
 const toldCharacters = 1000;
 
-/** Starts a server, or connects to one; `environment`: what the processes of an instance carry. */
+/** Starts a server, or connects to one. `environment` contains the marks for an instance's processes. */
 export async function openServer(
   settings: Settings,
   environment: Record<string, string> = {},
@@ -47,7 +47,7 @@ async function startServer(
   { command, args, folder, environment, secrets }: Settings & { command: string },
   marks: Record<string, string>,
 ): Promise<Server> {
-  const { EVERTURN_THREAD: thread } = process.env; // by it what is left is found when the plugin's thread ends
+  const { EVERTURN_THREAD: thread } = process.env; // by it, left-over processes are found when the plugin's thread ends
   const transport = new StdioClientTransport({
     command,
     args,
@@ -81,12 +81,12 @@ async function connectByHttp({ url = "", headers, secretHeaders }: Settings): Pr
     return {
       ...server,
       close: async () => {
-        await transport.terminateSession().catch(() => {}); // it is gone, or keeps no sessions
+        await transport.terminateSession().catch(() => {}); // the server is gone or keeps no sessions
         await server.close();
       },
     };
   } catch (error) {
-    // What servers of the revision 2024-11-05 say to the newer transport's first request.
+    // Servers of the revision 2024-11-05 answer the newer transport's first request with one of these codes.
     if (![400, 404, 405].includes(Number(Object(error).code)))
       throw new Error(`${url}: ${told(error)}`, { cause: error });
     const older = new SSEClientTransport(address, { requestInit });
@@ -97,9 +97,12 @@ async function connectByHttp({ url = "", headers, secretHeaders }: Settings): Pr
 }
 
 interface Connection {
-  /** What the server wrote beside its answers. */
+  /** The server's output other than its answers. */
   said?: () => string;
-  /** What its transport calls an error may be an answer's end, and a line that is no message is one. */
+  /**
+   * Whether an error of the transport ends the connection: it may mean that an answer is lost, and an
+   * unreadable line is an error.
+   */
   breaksByErrors?: boolean;
 }
 
@@ -114,7 +117,7 @@ async function connected(
   };
   let broken: Error | undefined;
   client.onerror = (error) => {
-    if (!breaksByErrors) return; // a line that is no message is no answer either: the call has its time-out
+    if (!breaksByErrors) return; // without an answer in a readable line, the call ends by its time-out
     broken ??= error;
     void client.close();
   };
@@ -130,7 +133,7 @@ async function connected(
         const options = { timeout: noLimit, ...(signal === undefined ? {} : { signal }) };
         const { name: server = "" } = client.getServerVersion() ?? {};
         try {
-          // not callTool(), which takes what a failing tool says for its output
+          // unlike this request, callTool() treats a failing tool's message as its output
           const call = { method: "tools/call" as const, params: request };
           const result = await client.request(call, CompatibilityCallToolResultSchema, options);
           return checkedOutput(result, { tool, server });
@@ -139,7 +142,7 @@ async function connected(
             throw new Error(`the stream of events broke: ${told(broken)}`, { cause: error });
           if (isGone) throw new Error(`the server ended${said() && `: ${said()}`}`, { cause: error });
           if (signal?.aborted || error instanceof McpError || error instanceof OutputBroken) throw error;
-          isGone = true; // a session that is no more, an answer of no known form: the next call has a new connection
+          isGone = true; // after a lost session or an unknown form of answer, the next call opens a new connection
           void client.close();
           throw new Error(told(error), { cause: error });
         }
@@ -153,15 +156,18 @@ async function connected(
   }
 }
 
-/** Some servers end their pages by a cursor that is null or empty. */
+/** Some servers end their pages with a cursor that is null or empty. */
 const toolsPage = ListToolsResultSchema.extend({
   nextCursor: ListToolsResultSchema.shape.nextCursor.nullable(),
 });
 
-/** Lists are not read any further. */
+/** The maximum number of pages of a list. */
 const mostPages = 200;
 
-/** All tools, each once: a cursor that is empty, or was there before, ends the list. Not listTools(), which refuses schemas that it can't read. */
+/**
+ * Lists all tools, each once. An empty or repeated cursor ends the list. listTools() is not used because it
+ * rejects schemas that it can't read.
+ */
 async function listTools(client: Client): Promise<Tool[]> {
   const tools = new Map<string, Tool>();
   const cursors = new Set<string>();
@@ -174,10 +180,13 @@ async function listTools(client: Client): Promise<Tool[]> {
     for (const tool of page.tools) if (!tools.has(tool.name)) tools.set(tool.name, tool);
     cursor = page.nextCursor ?? "";
   }
-  return [...tools.values()].filter(({ execution }) => execution?.taskSupport !== "required"); // which answer a call with a promise
+  return [...tools.values()].filter(({ execution }) => execution?.taskSupport !== "required"); // tools that require tasks answer with a promise
 }
 
-/** Names with signs that a policy's calls can't have get _ in their place; two that are the same then, a number. */
+/**
+ * Names for the policy. Characters that calls can't contain become _, and a number distinguishes names that
+ * become equal.
+ */
 export function namedTools(tools: readonly Tool[]): Map<string, Tool> {
   const named = new Map<string, Tool>();
   for (const tool of tools) {

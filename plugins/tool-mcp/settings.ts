@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from "everturn/plugin";
 
-/** A server of the pipeline's configuration. */
+/** The settings of a server in the pipeline's configuration. */
 export interface Settings {
   command: string | undefined;
   args: string[];
@@ -14,7 +14,7 @@ export interface Settings {
   recovery: "fresh" | "replay" | "fail";
 }
 
-/** The configuration, which its schema has checked. Throws if it names no server, or two. */
+/** Reads the configuration, which matches its schema. Throws if it names no server, or two. */
 export function settingsOf({ command, folder, url, ...config }: JsonObject): Settings {
   if ((typeof command === "string") === (typeof url === "string"))
     throw new Error("tool-mcp needs either “command”, which starts a server, or “url”, a server's");

@@ -3,13 +3,14 @@ import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** How often who waits for another one's file looks whether it is there, ms. */
+/** Milliseconds between two attempts to take the lock. */
 const look = 100;
 const busy = 5; // SQLITE_BUSY
 
 /**
- * The file at a path, built by `build` beside it and then put there whole, unless it is there already. Of several who want it at
- * once, in threads or processes, one builds and the others wait for its lock, an empty file that stays; if that one is killed, the next one begins anew. Throws what `build` throws.
+ * Returns the file at `path`. If it is missing, `build` writes it next to this path, and it is then moved
+ * there as a whole. If several threads or processes need it, one builds it and the others wait for its lock,
+ * an empty file that stays. If the builder is killed, the next one starts over. Throws the errors of `build`.
  */
 export async function builtOnce(path: string, build: (work: string) => Promise<void>): Promise<string> {
   if (statSync(path, { throwIfNoEntry: false }) !== undefined) return path;
@@ -19,7 +20,7 @@ export async function builtOnce(path: string, build: (work: string) => Promise<v
   try {
     if (statSync(path, { throwIfNoEntry: false }) !== undefined) return path;
     const work = `${path}.part`;
-    rmSync(work, { force: true }); // of one that was killed
+    rmSync(work, { force: true }); // left by a builder that was killed
     try {
       await build(work);
       renameSync(work, path);
@@ -32,7 +33,7 @@ export async function builtOnce(path: string, build: (work: string) => Promise<v
   }
 }
 
-/** A lock of the operating system's, as SQLite takes it on a file: it ends with its process. */
+/** Takes an operating system's lock on a file, with SQLite. The lock ends with its process. */
 async function locked(path: string): Promise<DatabaseSync> {
   const lock = new DatabaseSync(path, { timeout: 0 });
   for (;;) {

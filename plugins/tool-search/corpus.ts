@@ -10,16 +10,16 @@ export interface Passage {
   text: string;
 }
 
-/** A passage that was found; `score` is higher for better ones. */
+/** A passage that was found. A higher `score` is better. */
 export interface Found extends Passage {
   score: number;
 }
 
 const folderFiles = "**/*.{md,txt}";
-/** What of a file in a folder is one passage, characters; cut at empty lines. */
+/** The maximum characters of a passage from a file in a folder. Longer files are split at empty lines. */
 const longest = 2000;
 
-/** The files of a corpus: JSON Lines, or a folder's texts and Markdown in a fixed order. */
+/** The files of a corpus: a JSON Lines file, or a folder's text and Markdown files in a fixed order. */
 export function corpusFiles(path: string): string[] {
   if (!statSync(path).isDirectory()) return [path];
   return globSync(folderFiles, { cwd: path })
@@ -27,7 +27,7 @@ export function corpusFiles(path: string): string[] {
     .map((name) => join(path, name));
 }
 
-/** Names a corpus by its content: SHA-256 of its files. */
+/** Identifies a corpus by its content, the SHA-256 of its files. */
 export async function corpusDigest(path: string): Promise<string> {
   const hash = createHash("sha256");
   for (const file of corpusFiles(path)) {
@@ -38,8 +38,9 @@ export async function corpusDigest(path: string): Promise<string> {
 }
 
 /**
- * The passages of a corpus. A line of JSON has `contents`, "title\ntext" as Search-R1's have it, or `title` and `text`; a file of a
- * folder is a passage, or several if it is long, named by its path. Throws, with file and line, where a line is none.
+ * Reads the passages of a corpus. A JSON line has `contents`, "title\ntext" as in Search-R1, or `title` and
+ * `text`. A file in a folder is one passage named by its path, or several if it is long. Throws with file and
+ * line if a line is invalid.
  */
 export async function* passages(path: string): AsyncGenerator<Passage> {
   if (statSync(path).isDirectory()) {

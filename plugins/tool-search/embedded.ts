@@ -13,7 +13,10 @@ export type Answer = { number: number; found: Found[] } | { number: number; fail
 
 export type Search = (query: string, topk: number, signal: AbortSignal) => Promise<Found[]>;
 
-/** Searches a corpus of files in a thread of its own, which indexes it first. It is found in the cache the next time. */
+/**
+ * Searches a corpus of files in a separate thread. The thread first indexes the corpus, unless the cache has
+ * its index.
+ */
 export function searchCorpus(source: CorpusSource): Search {
   const { corpus } = source;
   const module = join(import.meta.dirname, `search-thread${extname(import.meta.filename)}`);

@@ -4,20 +4,23 @@ import { DatabaseSync } from "node:sqlite";
 import { builtOnce } from "./built-once.ts";
 import { corpusDigest, type Passage, passages } from "./corpus.ts";
 
-/** Of an index's form: another one is built anew. */
+/** The version of the index format. An index of another version is rebuilt. */
 const form = 2;
 const tokenizer = "porter unicode61";
-/** The share of the passages from which on a word is common. */
+/** A word in at least this share of the passages is common. */
 const commonShare = 0.02;
-/** MiB of it that are kept in memory while it is asked. */
+/** MiB of the index that are kept in memory during searches. */
 const askMemory = 64;
 
-/** Where indexes are kept: in the user's cache, named by the content of their corpus. */
+/** The folder of indexes in the user's cache. Each is named by the content of its corpus. */
 export function cacheFolder(): string {
   return join(process.env.XDG_CACHE_HOME ?? join(homedir(), ".cache"), "everturn", "search");
 }
 
-/** The full-text index of a corpus, built if it is not in the user's cache. Throws what is wrong with the corpus. */
+/**
+ * Returns the full-text index of a corpus. Builds it if it is not in the user's cache. Throws the problems of
+ * the corpus.
+ */
 export async function indexFile(corpus: string, digest?: string): Promise<string> {
   const path = join(cacheFolder(), `${digest ?? (await corpusDigest(corpus))}-${form}.sqlite`);
   return builtOnce(path, (work) => build(work, corpus));
@@ -50,7 +53,7 @@ export interface Ranked {
 
 /** An open index. Its queries are synchronous. */
 export interface Index {
-  /** The passages that fit best by bm25, titles twice. */
+  /** Returns the best passages by bm25, where titles count twice. */
   best(query: string, most: number): Ranked[];
   passage(number: number): Passage;
   close(): void;
@@ -94,10 +97,10 @@ ORDER BY bm25(passages, 0, 2, 1), rowid LIMIT ?`,
   };
 }
 
-/** The most words of a query that are looked for. */
+/** The maximum number of words in a query. */
 const mostWords = 32;
 
-/** The words of a query, whatever was written; signs mean nothing. */
+/** The words of any query. Punctuation is ignored. */
 export function queryWords(query: string): string[] {
   const words = query.match(/[\p{L}\p{N}\p{M}]+/gu) ?? [];
   return [...new Set(words.map((word) => word.toLowerCase()))].slice(0, mostWords);
@@ -108,15 +111,16 @@ function anyOf(words: readonly string[]): string {
 }
 
 /**
- * Passages that have a rare word, scored by all words, each twice: they are found by the rare words' lists, and those of the common ones
- * are only looked into. One with common words alone would not be among the best.
+ * Finds passages that contain a rare word, and scores them by all words. Each word appears twice: only the
+ * lists of rare words find passages, and those of common words are merely looked up. A passage with only
+ * common words would not be among the best.
  */
 function amongRare(rare: readonly string[], words: readonly string[]): string {
   const common = words.filter((word) => !rare.includes(word));
   return `(${anyOf(rare)}) AND (${anyOf([...rare, ...common, ...common])})`;
 }
 
-/** What the index makes of a word: its stem, or several where it is more than one word to it. */
+/** Returns the index's stem of a word, or several stems if the index splits the word. */
 function openStems(): { of(word: string): string[]; close(): void } {
   const database = new DatabaseSync(":memory:");
   database.exec(`CREATE VIRTUAL TABLE text USING fts5(word, tokenize = '${tokenizer}');

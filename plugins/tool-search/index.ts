@@ -5,10 +5,10 @@ import type { CorpusSource } from "./open-corpus.ts";
 import { searchServer } from "./remote.ts";
 import { searchWeb } from "./web-search.ts";
 
-/** By what is searched: a corpus is indexed and opened once. */
+/** The open searches by their source. Each corpus is indexed and opened once. */
 const searches = new Map<string, Search>();
 
-/** Finds passages for a query that the model wrote. That there are none is an answer, too. */
+/** Finds passages for the model's query. An empty result is an answer, too. */
 const search: ToolPlugin = {
   async execute({ query }, { config, signal }) {
     const text = String(query).trim();
@@ -60,7 +60,7 @@ function modelOf(embedding: JsonObject[string] | undefined): Pick<CorpusSource, 
   return { embedding: { model, rank: rank === "dense" ? "dense" : "hybrid" } };
 }
 
-/** As Search-R1 writes passages; each gets its share of the characters. */
+/** Formats passages as Search-R1 does. Each passage gets its share of the characters. */
 function told(found: readonly Found[], characters: number): string {
   const share = Math.floor(characters / found.length);
   return found

@@ -3,24 +3,30 @@ import { corpusDigest, type Found } from "./corpus.ts";
 import { indexFile, openIndex, type Ranked } from "./index-file.ts";
 import { vectorFile } from "./vector-file.ts";
 
-/** A corpus, and the model by whose vectors it is searched, too. */
+/** A corpus, and the optional model whose vectors also search it. */
 export interface CorpusSource {
   corpus: string;
   embedding?: {
-    /** A folder. */
+    /** The model's folder. */
     model: string;
-    /** By words and vectors together, or by vectors alone. */
+    /** Whether to search by words and vectors together, or by vectors alone. */
     rank: "hybrid" | "dense";
   };
 }
 
 export type FindPassages = (query: string, topk: number) => Promise<Found[]>;
 
-/** How far down each of two rankings is looked, at least, and what makes the first places weigh less (Cormack et al. 2009). */
+/**
+ * The minimum depth to which each of two rankings is read, and the constant that reduces the weight of the
+ * first places (Cormack et al. 2009).
+ */
 const depth = 100;
 const flattening = 60;
 
-/** Indexes a corpus, if it is not in the cache yet, and opens it. Throws what is wrong with it or with the model. */
+/**
+ * Opens a corpus. Indexes it first unless the cache has its index. Throws the problems of the corpus or the
+ * model.
+ */
 export async function openCorpus({ corpus, embedding }: CorpusSource): Promise<FindPassages> {
   const digest = await corpusDigest(corpus);
   const index = openIndex(await indexFile(corpus, digest));
@@ -38,7 +44,7 @@ export async function openCorpus({ corpus, embedding }: CorpusSource): Promise<F
   };
 }
 
-/** Rankings as one, by reciprocal ranks: a passage that both have goes before those of one. */
+/** Combines rankings by reciprocal ranks. Passages in both rankings come before those in one. */
 export function fused(rankings: readonly (readonly Ranked[])[]): Ranked[] {
   const scores = new Map<number, number>();
   for (const ranking of rankings)

@@ -1,7 +1,10 @@
 import type { Found } from "./corpus.ts";
 import type { Search } from "./embedded.ts";
 
-/** Searches by a server of Search-R1's protocol: `POST …/retrieve`. Throws what its retry policy is for. */
+/**
+ * Searches through a server of Search-R1's protocol, `POST …/retrieve`. Throws errors that the retry policy
+ * handles.
+ */
 export function searchServer(url: string): Search {
   return async (query, topk, signal) => {
     const response = await fetch(url, {
@@ -19,7 +22,7 @@ export function searchServer(url: string): Search {
   };
 }
 
-/** With scores `{ document: { contents }, score }`, without them the document itself. */
+/** Reads `{ document: { contents }, score }`. Without scores it is the document itself. */
 function passageOf(one: unknown, index: number, url: string): Found {
   const { document = one, score = 0 } = Object(one);
   const { id = index, contents, title, text } = Object(document);

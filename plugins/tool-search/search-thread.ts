@@ -2,13 +2,13 @@ import { parentPort, workerData } from "node:worker_threads";
 import type { Answer, Question } from "./embedded.ts";
 import { type FindPassages, openCorpus } from "./open-corpus.ts";
 
-// The thread in which a corpus is indexed and searched: SQLite's calls are synchronous.
+// The thread that indexes and searches a corpus. SQLite's calls are synchronous.
 
 const port = parentPort;
 if (port === null) throw new Error("search-thread.ts is run in a thread");
 let opened: Promise<FindPassages> | undefined;
 
-/** What could not be opened is tried again with the next question. */
+/** Opens the corpus. After a failure, the next query tries again. */
 async function find(): Promise<FindPassages> {
   opened ??= openCorpus(workerData);
   try {

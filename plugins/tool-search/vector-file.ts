@@ -7,7 +7,7 @@ import { builtOnce } from "./built-once.ts";
 import { passages } from "./corpus.ts";
 import { cacheFolder } from "./index-file.ts";
 
-/** Passages that are embedded at once. */
+/** The number of passages that are embedded at once. */
 const atOnce = 256;
 const modelFiles = [
   "config.json",
@@ -19,8 +19,8 @@ const modelFiles = [
 ];
 
 /**
- * The vectors of a corpus' passages by a model, in the corpus' order: made once, and kept beside the index, named by the content of both.
- * Throws what is wrong with either.
+ * Returns the file of a model's vectors of a corpus, in the order of the corpus. It is made once and stored
+ * next to the index, named by the content of both. Throws the problems of either.
  */
 export function vectorFile(
   corpus: string,

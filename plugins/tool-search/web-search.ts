@@ -2,19 +2,25 @@ import type { JsonObject, JsonValue } from "everturn/plugin";
 import type { Found } from "./corpus.ts";
 import type { Search } from "./embedded.ts";
 
-/** What a web search's API wants and answers. */
+/** The request and the answer of a web search API. */
 export interface WebApi {
-  /** With `$query` (and `$topk`) in it, where the query belongs into the address. */
+  /** Contains `$query` (and `$topk`) if the query belongs in the URL. */
   url: string;
-  /** Any JSON, in which the texts $query and $topk are replaced; posted. Undefined: GET. */
+  /** Any JSON in which $query and $topk are replaced. It is posted. Undefined: GET. */
   body: JsonObject | undefined;
-  /** Keys with dots: where the list is, and in each of its items the rest. */
+  /** Keys separated by dots: the place of the list, and of the other values in each item. */
   answer: { passages: string; text: string; title: string | undefined; id: string | undefined };
-  /** The environment variable that has the key, and the header that carries it: authorization, as a bearer's, if left out. */
+  /**
+   * The environment variable with the key, and the header for it. Default header: authorization, as a bearer
+   * token.
+   */
   key: { variable: string; header: string | undefined } | undefined;
 }
 
-/** Searches by a web search's API, such as Serper's, Brave's or Tavily's, by declaration. Throws what its retry policy is for. */
+/**
+ * Searches through a web search API, such as Serper's, Brave's or Tavily's, as declared. Throws errors that
+ * the retry policy handles.
+ */
 export function searchWeb({ url, body, answer, key }: WebApi): Search {
   const host = new URL(url).host;
   return async (query, topk, signal) => {
@@ -36,7 +42,7 @@ export function searchWeb({ url, body, answer, key }: WebApi): Search {
     if (!response.ok)
       throw new Error(`${host} answered ${response.status}: ${(await response.text()).slice(0, 200)}`);
     const list = at(await response.json(), answer.passages);
-    if (!Array.isArray(list)) return []; // Serper leaves the list out where it has found nothing
+    if (!Array.isArray(list)) return []; // Serper leaves out the list if it finds nothing
     return list.slice(0, topk).map((one, index) => passageOf(one, index, answer, host));
   };
 }
@@ -66,7 +72,7 @@ function filled(value: JsonValue, values: ReadonlyMap<string, JsonValue>): JsonV
   return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, filled(one, values)]));
 }
 
-/** What lies there, by keys with dots. */
+/** The value at keys separated by dots. */
 function at(value: unknown, path: string): unknown {
   return path.split(".").reduce<unknown>((within, key) => Object(within)[key], value);
 }

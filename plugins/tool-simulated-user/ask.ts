@@ -1,10 +1,13 @@
 import type { JsonObject } from "everturn/plugin";
 import type { TalkMessage } from "./talk.ts";
 
-/** An answer is not read any further. */
+/** The maximum bytes of an answer. */
 const longest = 1024 * 1024;
 
-/** What the user's model says next. Throws what `fetch` does, and where the answer is an error or says nothing. */
+/**
+ * Returns the next words of the user's model. Throws the errors of `fetch`, and an error if the answer is an
+ * error or empty.
+ */
 export async function nextWords(
   messages: readonly TalkMessage[],
   { url, model, key, temperature, seed, maxTokens }: JsonObject,
@@ -23,7 +26,7 @@ export async function nextWords(
   return content;
 }
 
-/** What was said, without what was thought before it; undefined if that is nothing. */
+/** The content without the reasoning before it. Undefined if it is empty. */
 function contentOf(text: string): string | undefined {
   try {
     const { content } = Object(Object(JSON.parse(text))?.choices?.[0]?.message);

@@ -2,7 +2,10 @@ import type { ToolPlugin } from "everturn/plugin";
 import { nextWords } from "./ask.ts";
 import { begun, greeting, type Talk } from "./talk.ts";
 
-/** What a user says next whom a model simulates. Its state is the conversation as the user sees it. */
+/**
+ * Returns the next words of a user that a model simulates. Its state is the conversation from the user's
+ * view.
+ */
 const simulatedUser: ToolPlugin<Talk> = {
   create: ({ task, config }) => begun(task, config),
   execute: async ({ said = greeting }, { config, signal }, talk) => {

@@ -1,22 +1,23 @@
 import type { JsonObject, Task } from "everturn/plugin";
 
-/** A message as the user's model has it: it is the assistant there, and the policy its user. */
+/** A message as the user's model sees it. There the model is the assistant, and the policy its user. */
 export interface TalkMessage {
   role: "system" | "user" | "assistant";
   content: string;
 }
 
-/** A conversation as the user's model has it. */
+/** A conversation as the user's model sees it. */
 export interface Talk {
   messages: TalkMessage[];
 }
 
-/** What the assistant says where the user speaks first. */
+/** The assistant's words if the user speaks first. */
 export const greeting = "Hello! How can I help you?";
 
 /**
- * The conversation before the policy's first words. What the user is there for is `extra_info.interaction_kwargs.instruction`, and
- * without that what the user said first. What the prompt has of the conversation is in it, system messages aside.
+ * Returns the conversation before the policy's first words. The user's goal is in
+ * `extra_info.interaction_kwargs.instruction`, or else in the user's first words. The conversation in the
+ * prompt is included, without system messages.
  */
 export function begun({ prompt, extra_info }: Task, { rules, end }: JsonObject): Talk {
   const { instruction } = Object(Object(extra_info).interaction_kwargs);

@@ -4,17 +4,23 @@ import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { gunzipSync, gzipSync } from "node:zlib";
 
-/** The largest database of which each trajectory may have a copy, bytes: what is kept after each call is its whole content. */
+/**
+ * The maximum bytes of a database that each trajectory copies, because its whole content is saved after each
+ * call.
+ */
 const largest = 64 * 2 ** 20;
 const prefix = "everturn-sql-";
 
-/** Where a trajectory's own copy of a database is to be: the folder is made after it was noted, so that one is never left that nobody knows. */
+/**
+ * Chooses the place of a trajectory's own copy of a database. The folder is made only after it has been
+ * recorded, so that no unknown folder is left behind.
+ */
 export function copyPlace(): { folder: string; path: string } {
   const folder = join(tmpdir(), `${prefix}${randomUUID()}`);
   return { folder, path: join(folder, "database") };
 }
 
-/** Copies a database, with what its write-ahead log has. */
+/** Copies a database together with its write-ahead log. */
 export function copyDatabase(from: string, to: string): void {
   const { size } = statSync(from);
   if (size > largest)
@@ -28,7 +34,7 @@ export function packedCopy(path: string): Uint8Array {
   return gzipSync(readFileSync(path), { level: 1 });
 }
 
-/** Makes the folder of a copy; nobody else may read it. */
+/** Makes the folder of a copy, readable only by this user. */
 export function makeCopyFolder(folder: string): void {
   mkdirSync(folder, { mode: 0o700 });
 }
@@ -37,7 +43,7 @@ export function unpackCopy(bytes: Uint8Array, path: string): void {
   writeFileSync(path, gunzipSync(bytes));
 }
 
-/** Removes a copy's folder, which may be gone; another folder is left alone. */
+/** Removes a copy's folder if it exists. Leaves other folders alone. */
 export function removeCopy(folder: unknown): void {
   if (typeof folder === "string" && basename(folder).startsWith(prefix))
     rmSync(folder, { recursive: true, force: true });

@@ -5,7 +5,7 @@ import { tellRows } from "./tell.ts";
 
 interface Session {
   source: DatabaseSource;
-  /** Of a trajectory's own copy. */
+  /** The folder of a trajectory's own copy. */
   folder?: string;
 }
 
@@ -16,7 +16,7 @@ interface Settings {
 
 const databases = openDatabases({ modules: import.meta.url });
 
-/** Runs a query that the model wrote. What is wrong with it, and which limit it broke, is an observation. */
+/** Runs the model's query. A mistake in it, or a limit that it exceeds, becomes an observation. */
 const sql: ToolPlugin<Session> = {
   create: (creation) => session(creation, copyDatabase),
   restore: (snapshot, creation) => session(creation, (_, to) => unpackCopy(snapshot, to)),
@@ -54,7 +54,7 @@ function session({ config, task, hold }: ToolCreation, copy: (from: string, to: 
   return { source: { ...source, path, write: true }, folder };
 }
 
-/** What a change that was stopped had written is undone when its database is opened again. */
+/** Undoes an interrupted change by opening its database again. */
 async function rollBack(source: DatabaseSource, signal: AbortSignal): Promise<void> {
   if (source.engine !== "postgresql" && source.write) await databases.query(source, "SELECT 1", { signal });
 }

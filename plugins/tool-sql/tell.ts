@@ -5,14 +5,17 @@ type Rows = Extract<QueryOutcome, { kind: "rows" }>;
 
 export interface Telling {
   format: "text" | "json";
-  /** How long the answer may be. */
+  /** The maximum characters of the answer. */
   characters: number;
 }
 
-/** The longest value that is told whole, characters. */
+/** The maximum characters of a value. Longer values are cut. */
 const longestValue = 500;
 
-/** A result as the model is told it: each value in one fixed way, cut at a row, with a note if there is more. */
+/**
+ * Formats a result for the model. Each value has a fixed form. The result is cut after a row, with a note if
+ * there are more.
+ */
 export function tellRows(result: Rows, { format, characters }: Telling): string {
   const lines = result.rows.map((row) =>
     format === "json" ? JSON.stringify(row.map(jsonOf)) : row.map(textOf).join(" | "),
@@ -39,8 +42,8 @@ function noteOf(rows: number, isCut: boolean): string {
 }
 
 /**
- * NULL, true, 42, 0.5, 2007-01-01, x'00ff'; a text in quotes, as JSON has it, where it could be taken for one of these or for
- * more than one value.
+ * Formats a value: NULL, true, 42, 0.5, 2007-01-01, x'00ff'. A text is a JSON string if it would look like
+ * one of these or like several values.
  */
 export function textOf(value: SqlValue): string {
   if (value === null) return "NULL";
@@ -57,7 +60,10 @@ function quoted(text: string): string {
   return isPlain && text.length <= longestValue ? text : shortened(JSON.stringify(text));
 }
 
-/** Numbers that JSON's readers would change are texts of their digits, bytes are x'…'. */
+/**
+ * Converts a value to JSON. Numbers that JSON parsers would change become texts of their digits, and bytes
+ * x'…'.
+ */
 export function jsonOf(value: SqlValue): JsonValue {
   if (typeof value === "bigint") return Number.isSafeInteger(Number(value)) ? Number(value) : String(value);
   if (typeof value === "number") return Number.isFinite(value) ? value : String(value);

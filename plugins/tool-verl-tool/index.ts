@@ -3,23 +3,27 @@ import type { JsonObject, ToolPlugin, ToolResponse } from "everturn/plugin";
 import { type Observed, observe, startOf } from "./server.ts";
 
 interface Instance {
-  /** What the server knows it by: another one for each instance, so that nothing of an earlier one is left in it. */
+  /**
+   * The trajectory's id on the server. Each instance has a new one, so that it inherits nothing from an
+   * earlier one.
+   */
   id: string;
   url: string;
   extraFields: JsonObject;
-  /** When the server was started that knows it. */
+  /** When the server that knows it started. */
   started: number | undefined;
 }
 
-/** Workers of one server start within so many milliseconds of each other. */
+/** The workers of one server start within this many milliseconds of each other. */
 const startedTogether = 15_000;
 
-/** How long the end of a trajectory is waited for, ms. */
+/** Milliseconds to wait for the end of a trajectory. */
 const patience = 10_000;
 
 /**
- * verl-tool's server. What does not answer, answers with an error, with what can't be read, or was started again meanwhile is
- * infrastructure that failed: the call is tried again, in a new trajectory of the server in which the calls before it were made again.
+ * Calls a tool of verl-tool's server. A missing, invalid or error answer and a restart of the server count as
+ * infrastructure failures. The call is then retried in a new trajectory on the server, after the earlier
+ * calls have been repeated.
  */
 const verlTool: ToolPlugin<Instance> = {
   async create({ instance, task, config, hold, signal }) {
@@ -58,7 +62,9 @@ const verlTool: ToolPlugin<Instance> = {
 
 export default verlTool;
 
-/** Tells the server that the trajectory ends. One that is not there any longer holds nothing. */
+/**
+ * Tells the server that the trajectory ends. If the server no longer knows it, there is nothing to release.
+ */
 async function finish(url: string, trajectory: string): Promise<void> {
   const asked = { trajectory, action: "", extraFields: {}, finish: true };
   try {
@@ -68,7 +74,7 @@ async function finish(url: string, trajectory: string): Promise<void> {
   }
 }
 
-/** Throws where the server says that its tool failed. */
+/** Converts the server's answer. Throws if the server reports that its tool failed. */
 function answerOf({ observation, done, valid }: Observed): ToolResponse {
   if (typeof observation === "string") return { text: observation, ...marks(done, valid, undefined) };
   const { obs, error, reward, image, invalid_reason: reason } = observation;
@@ -82,13 +88,13 @@ function answerOf({ observation, done, valid }: Observed): ToolResponse {
   };
 }
 
-/** An action that is not valid but ends the trajectory is its answer. */
+/** An invalid action that ends the trajectory is its answer. */
 function marks(done: boolean, valid: boolean, reason: unknown): Pick<ToolResponse, "done" | "invalid"> {
   const why = typeof reason === "string" && reason !== "" ? reason : "the server found no action in this";
   return valid || done ? { done } : { done, invalid: why };
 }
 
-/** Data URLs, or base64 alone. */
+/** Images as data URLs, or as base64 alone. */
 function imagesOf(image: unknown): NonNullable<ToolResponse["content"]> {
   const images = Array.isArray(image) ? image : [image];
   return images.flatMap((one) => {

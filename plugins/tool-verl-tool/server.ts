@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from "everturn/plugin";
 
-/** An answer is not read any further. */
+/** The maximum bytes of an answer. */
 const longest = 8 * 1024 * 1024;
 
 /** One action of a trajectory. */
@@ -11,14 +11,17 @@ export interface Asked {
   finish?: boolean;
 }
 
-/** What the server says of it. */
+/** The server's observation of an action. */
 export interface Observed {
   observation: string | JsonObject;
   done: boolean;
   valid: boolean;
 }
 
-/** Posts an action. Throws what `fetch` does, and where the answer is an error, too long, or no observation of one action. */
+/**
+ * Posts an action. Throws the errors of `fetch`, and an error if the answer is an error, too long, or not the
+ * observation of one action.
+ */
 export async function observe(
   url: string,
   { trajectory, action, extraFields, finish = false }: Asked,
@@ -42,10 +45,13 @@ export async function observe(
   return observedIn(parsed(text));
 }
 
-/** When the server was started, by its clock, in milliseconds; undefined where it does not say. Throws what `fetch` does. */
+/**
+ * When the server started, by its own clock, in milliseconds. Undefined if it does not report it. Throws the
+ * errors of `fetch`.
+ */
 export async function startOf(url: string, signal: AbortSignal): Promise<number | undefined> {
   const at = new URL(url);
-  const health = new URL(`health${at.search}`, at); // its query may hold a token
+  const health = new URL(`health${at.search}`, at); // the query may contain a token
   const response = await fetch(health, { redirect: "error", signal });
   const text = await textOf(response);
   if (!response.ok) return undefined;

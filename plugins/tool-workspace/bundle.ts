@@ -5,14 +5,15 @@ import { Mistake } from "./mistake.ts";
 import { unpacked } from "./tarball.ts";
 import type { TreeLimits } from "./tree.ts";
 
-/** MiB that a bundle may have. */
+/** The maximum MiB of a bundle. */
 const largest = 64;
-/** Seconds that git may take. */
+/** Seconds for git. */
 const time = 50;
 
 /**
- * The files of a commit of a git bundle. git runs in a sandbox: whatever it can be brought to do by what it reads, it does there, without hooks,
- * configuration and filters. Throws Mistake for a bundle that can't be read, or a commit that it has not.
+ * Returns the files of a commit in a git bundle. git runs in a sandbox without hooks, configuration and
+ * filters, so that malicious content can only act there. Throws Mistake for an unreadable bundle or an
+ * unknown commit.
  */
 export async function readBundle(
   file: string,
@@ -42,7 +43,10 @@ export async function readBundle(
   }
 }
 
-/** `git archive` heeds attributes of the commit's own, which may leave files out and change others; those of the repository come before them. */
+/**
+ * `git archive` follows the commit's own attributes, which may omit or change files. The repository's
+ * attributes override them.
+ */
 function script(commit: string | undefined): string {
   return `set -e
 export HOME=/tmp GIT_CONFIG_NOSYSTEM=1 GIT_CONFIG_GLOBAL=/dev/null

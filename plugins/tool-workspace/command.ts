@@ -3,13 +3,13 @@ import { type SandboxSession, sharedSandbox } from "everturn/sandbox";
 import { Mistake } from "./mistake.ts";
 import { Tree, type TreeLimits } from "./tree.ts";
 
-/** Bytes that the least file takes. */
+/** The minimum bytes that a file takes. */
 const block = 4096;
 const asBefore = "The workspace is as it was before the command";
 
 /**
- * Runs a command in a sandbox of its own, over a copy of the tree, and answers the tree that it left: its files, without folders that are empty,
- * symbolic links, and `__pycache__`. What it started ends with it.
+ * Runs a command in its own sandbox over a copy of the tree, and returns the tree that it left: its files,
+ * without empty folders, symbolic links and `__pycache__`. Processes that it started end with it.
  */
 export async function runCommand(
   tree: Tree,
@@ -37,7 +37,7 @@ export async function runCommand(
   }
 }
 
-/** Throws Mistake if it can't have all of them: none is left out without a word. */
+/** Reads all files. Throws Mistake if it can't, so that none is left out silently. */
 async function filesOf(
   session: SandboxSession,
   limits: TreeLimits,
@@ -58,7 +58,7 @@ async function filesOf(
     if (content === undefined) throw new Mistake(`${path} can't be read. ${asBefore}`);
     files.push([path, content]);
   }
-  // A sandbox that was brought down is replaced by an empty one, which a run tells.
+  // An empty sandbox replaces one that was brought down, and a run reports this.
   const isLost =
     files.length === 0 &&
     (await session.run({ language: "shell", code: ":" }, { signal })).lost !== undefined;

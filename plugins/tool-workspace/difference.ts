@@ -1,10 +1,13 @@
 import { structuredPatch } from "diff";
 import type { Tree } from "./tree.ts";
 
-/** Milliseconds that all comparing may take. */
+/** Milliseconds for all comparisons. */
 const longest = 5000;
 
-/** What differs between two trees, as a unified diff. A file that takes too long to be compared is only named. */
+/**
+ * Returns the difference of two trees as a unified diff. A file whose comparison takes too long is only
+ * named.
+ */
 export function difference(before: Tree, after: Tree): string {
   const end = performance.now() + longest;
   const paths = new Set([...before.entries(), ...after.entries()].map(([path]) => path));
@@ -29,7 +32,7 @@ export function difference(before: Tree, after: Tree): string {
   return parts.length === 0 ? "(nothing has changed)" : parts.join("\n");
 }
 
-/** No lines are said by the line before them. */
+/** A range without lines is written as the line before it. */
 function range(start: number, lines: number): string {
   return `${lines === 0 ? start - 1 : start},${lines}`;
 }

@@ -13,14 +13,14 @@ export function view(tree: Tree, path: string, first = 1, last = Number.POSITIVE
     .join("\n");
 }
 
-/** Writes a file that is not there yet. */
+/** Writes a new file. */
 export function create(tree: Tree, path: string, text: string): string {
   if (tree.get(path) !== undefined) throw new Mistake(`${path} is there already: edit it`);
   tree.write(path, text);
   return `wrote ${path}`;
 }
 
-/** Replaces a text that occurs once in a file. */
+/** Replaces a text that appears exactly once in a file. */
 export function replace(tree: Tree, path: string, old: string, by: string): string {
   const text = tree.text(path);
   const at = text.indexOf(old);
@@ -31,7 +31,7 @@ export function replace(tree: Tree, path: string, old: string, by: string): stri
   return `edited ${path}`;
 }
 
-/** Inserts lines after line `after`; 0 is before the first. */
+/** Inserts lines after line `after`. 0 means before the first line. */
 export function insert(tree: Tree, path: string, after: number, added: string): string {
   const text = tree.text(path);
   const lines = linesOf(text);

@@ -3,7 +3,10 @@ import { sep } from "node:path";
 import { Mistake } from "./mistake.ts";
 import { nameOf, type TreeLimits } from "./tree.ts";
 
-/** The files of a folder, without `.git`. Throws Mistake, with its name, for what is neither file nor folder, and for more than may be. */
+/**
+ * Reads the files of a folder, without `.git`. Throws Mistake, with its name, for an entry that is neither a
+ * file nor a folder, and for more files than the limits allow.
+ */
 export async function readFolder(folder: string, limits: TreeLimits): Promise<[string, Uint8Array][]> {
   const files: [string, Uint8Array][] = [];
   let bytes = 0;

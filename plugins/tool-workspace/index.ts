@@ -7,13 +7,16 @@ import { find, search } from "./search.ts";
 import { checkSource, taskTree } from "./source.ts";
 import { shown, Tree, type TreeLimits } from "./tree.ts";
 
-/** A trajectory's files, as the task brought them and as they are now. */
+/** A trajectory's files, as the task provided them and in their current state. */
 interface Workspace {
   before: Tree;
   tree: Tree;
 }
 
-/** A file tree for each trajectory. Its state is its bytes, kept after each call: it goes on anywhere, and no command is run twice. */
+/**
+ * Gives each trajectory a file tree. Its state is its bytes, saved after each call, so that it can continue
+ * anywhere without repeating a command.
+ */
 const workspace: ToolPlugin<Workspace> = {
   async create({ task, config }) {
     const before = await taskTree(task, config);

@@ -1,2 +1,2 @@
-/** What the model did wrong: it is told the message, and the tree is as it was. */
+/** A mistake of the model. The model sees the message, and the tree is unchanged. */
 export class Mistake extends Error {}

@@ -7,8 +7,9 @@ const longest = 300;
 const seconds = 5;
 
 /**
- * The lines that a regular expression of RE2 is found in, which takes time in proportion to their length. Of long lines the first
- * 10,000 characters are looked at, and all of it is given up after five seconds. Files that are no text are passed over.
+ * Returns the lines that match a regular expression. RE2 takes time in proportion to their length. Only the
+ * first 10,000 characters of a line are searched, and the search stops after five seconds. Files that are not
+ * text are skipped.
  */
 export function search(tree: Tree, pattern: string, below = ""): string {
   const expression = compiled(pattern);
@@ -26,7 +27,7 @@ export function search(tree: Tree, pattern: string, below = ""): string {
   return found.length === 0 ? "(found nothing)" : found.join("\n");
 }
 
-/** The paths that a regular expression is found in, with their sizes. */
+/** Returns the paths that match a regular expression, with their sizes. */
 export function find(tree: Tree, pattern: string): string {
   const expression = compiled(pattern);
   const found = tree.entries().filter(([path]) => expression.matcher(path).find());

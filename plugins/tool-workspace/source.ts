@@ -10,23 +10,25 @@ import { Tree, type TreeLimits, treePath } from "./tree.ts";
 
 type Files = [string, Uint8Array][];
 
-/** Milliseconds in which an archive must have been read. */
+/** Milliseconds for reading an archive. */
 const longest = 50_000;
-/** So many archives' files are kept, of those that were read last. */
+/** The number of archives whose files are kept, the most recently read ones. */
 const mostKept = 16;
 const kept = new Map<string, Promise<Files>>();
 
-/** What a task says of its files. */
+/** A task's settings for its files. */
 interface Said {
   source: string | undefined;
   commit: string | undefined;
-  /** Laid over the source's. */
+  /** Files laid over the source's. */
   files: Files;
 }
 
 /**
- * The files that a task brings, as verl's rows say it, in `extra_info.tools_kwargs.workspace.create_kwargs`: those of `source`, a folder, a tarball or a git bundle
- * below the configured folder, at `commit`, or of the configured one; and `files`, texts by path, laid over them. Throws Mistake for what can be none.
+ * Returns the files that a task provides in verl's form, in
+ * `extra_info.tools_kwargs.workspace.create_kwargs`. `source`, or else the configured source, is a folder, a
+ * tarball or a git bundle at `commit` below the configured folder. `files`, texts by path, are laid over it.
+ * Throws Mistake for an invalid source.
  */
 export async function taskTree(task: Task, config: JsonObject): Promise<Tree> {
   const { source, commit, files } = saidOf(task, config);
@@ -35,7 +37,7 @@ export async function taskTree(task: Task, config: JsonObject): Promise<Tree> {
   return new Tree(new Map([...fromSource, ...files]), limits);
 }
 
-/** Throws Mistake where a task's own files don't fit, or its source is not there. What is in an archive is not looked at. */
+/** Throws Mistake if a task's own files don't fit, or its source does not exist. Does not read archives. */
 export async function checkSource(task: Task, config: JsonObject): Promise<void> {
   const { source, files } = saidOf(task, config);
   new Tree(files, limitsOf(config));
@@ -78,7 +80,7 @@ async function sourceFiles(
   }
 }
 
-/** Where a source lies, below the configured folder, also with all its symbolic links followed. */
+/** Resolves a source. It must be below the configured folder, also after following all symbolic links. */
 async function found(source: string, { folder }: JsonObject): Promise<{ place: string; status: Stats }> {
   if (typeof folder !== "string")
     throw untaken(source, "set `folder` in the tool's configuration to its location");
@@ -106,13 +108,13 @@ async function archiveFiles(
   return unpacked(await readArchive(place, !place.endsWith(".tar"), limits, AbortSignal.timeout(longest)));
 }
 
-/** What `read` reads, once for all trajectories of a thread. */
+/** Returns the result of `read`, which runs once for all trajectories of a thread. */
 function keptFiles(key: string, read: () => Promise<Files>): Promise<Files> {
   const known = kept.get(key);
   const files = known ?? read();
   kept.delete(key);
   kept.set(key, files);
-  if (known === undefined) files.catch(() => kept.delete(key)); // read again with the next trajectory
+  if (known === undefined) files.catch(() => kept.delete(key)); // the next trajectory reads it again
   for (const oldest of kept.keys()) {
     if (kept.size <= mostKept) break;
     kept.delete(oldest);

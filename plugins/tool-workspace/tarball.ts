@@ -5,11 +5,14 @@ import { Parser, type ReadEntry } from "tar";
 import { Mistake } from "./mistake.ts";
 import { type TreeLimits, treePath } from "./tree.ts";
 
-/** Bytes of an archive for each file beside its content: headers, long names, and what fills its last block. */
+/** Bytes of an archive per file in addition to its content: headers, long names, padding. */
 const besides = 4096;
 const regular = new Set(["File", "OldFile", "ContiguousFile"]);
 
-/** The content of a .tar, or of a .tar.gz if `isPacked`. Throws Mistake if it is more than files within the limits take: it is read no further. */
+/**
+ * Returns the content of a .tar, or of a .tar.gz if `isPacked`. Throws Mistake if it is larger than any files
+ * within the limits need, without reading further.
+ */
 export async function readArchive(
   file: string,
   isPacked: boolean,
@@ -34,8 +37,9 @@ export async function readArchive(
 }
 
 /**
- * The files of a tar archive. Throws Mistake, with the entry's name, for one with anything in it but files and folders, with a path that is none below a
- * workspace, or twice the same; and for what is no whole archive.
+ * Returns the files of a tar archive. Throws Mistake, with the entry's name, for an entry that is neither a
+ * file nor a folder, for a path outside the workspace, and for a repeated path. Also throws Mistake for an
+ * incomplete archive.
  */
 export function unpacked(archive: Buffer): [string, Uint8Array][] {
   const files = new Map<string, Buffer[]>();

@@ -2,21 +2,21 @@ import { isUtf8 } from "node:buffer";
 import { posix } from "node:path";
 import { Mistake } from "./mistake.ts";
 
-/** What a tree may hold. */
+/** The limits of a tree. */
 export interface TreeLimits {
   files: number;
   bytes: number;
 }
 
 /**
- * A trajectory's files, by their paths. They are held here and nowhere on a disk, so that there is nothing outside that a path or a
- * symbolic link could lead to.
+ * A trajectory's files by path. They are only in memory, so a path or a symbolic link can't lead anywhere
+ * else.
  */
 export class Tree {
   readonly #files = new Map<string, Uint8Array>();
   readonly #limits: TreeLimits;
 
-  /** Throws Mistake for files that don't fit, or have no path of a tree. */
+  /** Throws Mistake for files that don't fit or have an invalid path. */
   constructor(files: Iterable<readonly [string, Uint8Array]>, limits: TreeLimits) {
     this.#limits = limits;
     let bytes = 0;
@@ -37,7 +37,7 @@ export class Tree {
     return this.#files.get(treePath(path));
   }
 
-  /** The text of a file. Throws Mistake if there is none, or if it is not UTF-8. */
+  /** The text of a file. Throws Mistake if the file does not exist or is not UTF-8. */
   text(path: string): string {
     const content = this.get(path);
     if (content === undefined) throw new Mistake(`there is no file ${path}`);
@@ -59,7 +59,7 @@ export class Tree {
     this.#files.set(placed, content);
   }
 
-  /** The path at which a file may be: neither is it a folder, nor is one of its folders a file. */
+  /** Checks that a file may be at a path: the path is not a folder, and none of its folders is a file. */
   #placed(path: string): string {
     const placed = treePath(path);
     const parts = placed.split("/");
@@ -85,12 +85,12 @@ export function nameOf(name: Buffer): string {
   return text;
 }
 
-/** A text with bytes of names that are not UTF-8 in it, as a person reads it: caf\xe9.txt. */
+/** Shows a text with non-UTF-8 bytes of names to people: caf\xe9.txt. */
 export function shown(text: string): string {
   return text.replace(bytes, (byte) => `\\x${(byte.charCodeAt(0) - 0xdc00).toString(16)}`);
 }
 
-/** A path in its plain form. Throws Mistake for one that leads out of the tree, or that no file system would take. */
+/** Normalizes a path. Throws Mistake for one that leads out of the tree, or that no file system accepts. */
 export function treePath(path: string): string {
   const plain = posix.normalize(path);
   const parts = plain.split("/");

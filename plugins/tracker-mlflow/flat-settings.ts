@@ -1,9 +1,9 @@
 import type { JsonObject, JsonValue } from "everturn/plugin";
 
-/** Most characters of a parameter's value that a server takes. */
+/** The maximum characters of a parameter's value on a server. */
 const longest = 6000;
 
-/** Settings as MLflow's parameters: by dotted keys, each a text. */
+/** Converts settings to MLflow's parameters: texts by dotted key. */
 export function flatSettings(settings: JsonObject): { key: string; value: string }[] {
   return leaves(settings, "").map(([key, value]) => {
     const text = typeof value === "string" ? value : JSON.stringify(value);

@@ -14,7 +14,10 @@ const statuses: Record<TrackedEnding, string> = {
   failed: "FAILED",
 };
 
-/** A run of an MLflow server for each run (config: `url`, `experiment`, `token`): parameters, and metrics by step. */
+/**
+ * Tracks each run as a run of an MLflow server (config: `url`, `experiment`, `token`), with parameters, and
+ * metrics by step.
+ */
 const mlflow: TrackerPlugin<Config> = {
   async open({ url, experiment, token }, run, signal) {
     const server = mlflowAt(url, token === undefined ? undefined : process.env[token]);
@@ -26,7 +29,7 @@ const mlflow: TrackerPlugin<Config> = {
     return {
       async log({ step, at, values }, own) {
         const metrics = Object.entries(values).map(([name, value]) => {
-          const key = name.replace(/[^\w\-. :/]/g, "_").slice(0, 250); // MLflow takes no others
+          const key = name.replace(/[^\w\-. :/]/g, "_").slice(0, 250); // the characters and the length that MLflow accepts
           return { key, value, step, timestamp: at };
         });
         await server.post("runs/log-batch", { run_id: id, metrics }, own);
@@ -47,7 +50,7 @@ async function experimentNamed(server: Mlflow, name: string, signal: AbortSignal
   return String((await server.post("experiments/create", { name }, signal)).experiment_id);
 }
 
-/** The run that this one was told as before; else a new one, with its settings as parameters. */
+/** Returns the MLflow run that already tracks this run, or else a new one with its settings as parameters. */
 async function runNamed(
   server: Mlflow,
   experimentId: string,

@@ -1,6 +1,6 @@
 /** A tracking server's REST API, version 2.0. */
 export interface Mlflow {
-  /** Throws Error with what the server says. */
+  /** Throws Error with the server's message. */
   post(path: string, body: object, signal: AbortSignal): Promise<Record<string, unknown>>;
   find(path: string, signal: AbortSignal): Promise<Record<string, unknown> | undefined>;
 }

@@ -1,4 +1,4 @@
-/** What an event holds: the file's version, the run's settings as text, or numbers by name. */
+/** The content of an event: the file's version, the run's settings as text, or numbers by name. */
 export interface Event {
   /** Milliseconds since 1970. */
   at: number;
@@ -9,12 +9,15 @@ export interface Event {
   values?: Record<string, number>;
 }
 
-/** An event as TensorBoard reads it: `tensorflow.Event` of tensorflow/core/util/event.proto, in protocol buffers' encoding. */
+/**
+ * Encodes an event for TensorBoard: `tensorflow.Event` of tensorflow/core/util/event.proto, as a protocol
+ * buffer.
+ */
 export function encodeEvent({ at, step = 0, fileVersion, texts = {}, values = {} }: Event): Buffer {
   const numbers = Object.entries(values).map(([tag, value]) => message(1, text(1, tag), float(2, value)));
   const words = Object.entries(texts).map(([tag, value]) => {
     const metadata = message(9, message(1, text(1, "text")));
-    const tensor = message(8, varints(1, 7), message(2, message(2, varints(1, 1))), text(8, value)); // a list of one text
+    const tensor = message(8, varints(1, 7), message(2, message(2, varints(1, 1))), text(8, value)); // a list with one text
     return message(1, text(1, tag), tensor, metadata);
   });
   return Buffer.concat([

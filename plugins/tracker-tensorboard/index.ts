@@ -5,7 +5,7 @@ import type { TrackedRun, TrackerPlugin } from "everturn/plugin";
 import { type Event, encodeEvent } from "./event.ts";
 import { framed } from "./record-file.ts";
 
-/** Event files that TensorBoard reads (config: `folder`): one for each time that the run was begun or gone on with. */
+/** Writes event files for TensorBoard (config: `folder`): one for each start or continuation of the run. */
 const tensorboard: TrackerPlugin<{ folder?: string }> = {
   async open({ folder }, run) {
     const place = folder === undefined ? join(run.folder, "tensorboard") : join(folder, run.run);
@@ -26,7 +26,7 @@ const tensorboard: TrackerPlugin<{ folder?: string }> = {
 
 export default tensorboard;
 
-/** As Markdown, which TensorBoard shows. */
+/** The settings as Markdown, which TensorBoard shows. */
 function settingsText({ settings }: TrackedRun): string {
   return `\`\`\`json\n${JSON.stringify(settings, null, 2)}\n\`\`\``;
 }

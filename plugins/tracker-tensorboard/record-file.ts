@@ -1,4 +1,4 @@
-/** A record as TensorFlow's files hold it: its length, that length's checksum, its bytes, their checksum. */
+/** Frames a record for TensorFlow's files: its length, that length's checksum, its bytes, their checksum. */
 export function framed(bytes: Buffer): Buffer {
   const length = Buffer.alloc(8);
   length.writeBigUInt64LE(BigInt(bytes.length));
@@ -19,7 +19,7 @@ const table = Uint32Array.from({ length: 256 }, (_, byte) => {
   return rest;
 });
 
-/** CRC-32C (Castagnoli), which Node's zlib does not have. */
+/** CRC-32C (Castagnoli), which Node's zlib does not provide. */
 function crc32c(bytes: Buffer): number {
   let sum = 0xffffffff;
   for (const byte of bytes) sum = (sum >>> 8) ^ (table[(sum ^ byte) & 0xff] ?? 0);

@@ -8,7 +8,10 @@ interface Config {
   key: string;
 }
 
-/** A run of Weights & Biases for each run (config: `url`, `entity`, `project`, `key`): its settings, and a history by step. */
+/**
+ * Tracks each run as a run of Weights & Biases (config: `url`, `entity`, `project`, `key`), with its
+ * settings, and a history by step.
+ */
 const wandb: TrackerPlugin<Config> = {
   async open({ url, entity, project, key }, run, signal) {
     const secret = process.env[key];
@@ -33,7 +36,7 @@ const wandb: TrackerPlugin<Config> = {
         const line = lineOf(entry, began);
         const next = { ...summary, ...line };
         const files = {
-          // By the entry's number: one that is told again takes its own place.
+          // The entry's number is its position, so an entry that is sent again replaces itself.
           "wandb-history.jsonl": { offset: entry.number, content: [JSON.stringify(line)] },
           "wandb-summary.json": { offset: 0, content: [JSON.stringify(next)] },
         };
@@ -49,7 +52,7 @@ const wandb: TrackerPlugin<Config> = {
 
 export default wandb;
 
-/** Settings as W&B keeps them: each under `value`. */
+/** Settings in W&B's form, each under `value`. */
 function configOf({ settings }: TrackedRun): string {
   return JSON.stringify(Object.fromEntries(Object.entries(settings).map(([key, value]) => [key, { value }])));
 }

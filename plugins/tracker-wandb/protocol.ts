@@ -1,4 +1,4 @@
-/** The mutation by which W&B's own client begins a run and goes on with it. */
+/** The mutation with which W&B's own client starts and continues a run. */
 export const upsertRun = `mutation UpsertBucket($name: String, $project: String, $entity: String, $displayName: String, $config: JSONString, $tags: [String!]) {
   upsertBucket(input: { name: $name, modelName: $project, entityName: $entity, displayName: $displayName, config: $config, tags: $tags }) {
     bucket { id name project { name entity { name } } historyLineCount }
@@ -6,13 +6,13 @@ export const upsertRun = `mutation UpsertBucket($name: String, $project: String,
   }
 }`;
 
-/** What a server of W&B answers of a run. */
+/** A W&B server's answer about a run. */
 export interface Bucket {
   name: string;
   project: { name: string; entity: { name: string } };
 }
 
-/** A server that speaks W&B's protocol: GraphQL for what a run is, a stream of lines for what it measures. */
+/** A server with W&B's protocol: GraphQL for the run, a stream of lines for its measurements. */
 export function wandbAt(url: string, key: string) {
   const base = url.replace(/\/+$/, "");
   const authorization = `Basic ${Buffer.from(`api:${key}`).toString("base64")}`;
@@ -45,7 +45,7 @@ export function wandbAt(url: string, key: string) {
         `${base}/graphql made no run: ${error?.message ?? JSON.stringify(answer).slice(0, 200)}`,
       );
     },
-    /** Lines of the run's history and summary, and whether it has ended. */
+    /** Sends lines of the run's history and summary, and whether the run has ended. */
     async stream({ name, project }: Bucket, body: object, signal: AbortSignal): Promise<void> {
       const place = [project.entity.name, project.name, name].map(encodeURIComponent).join("/");
       await post(`/files/${place}/file_stream`, body, signal);

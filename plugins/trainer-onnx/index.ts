@@ -25,7 +25,7 @@ import { correctionReason, resolveTraining } from "./resolve.ts";
 import { readConfig, trainingSettings } from "./settings.ts";
 import { readTrainerState, writeTrainerState } from "./state-folder.ts";
 
-/** Policy-gradient algorithms and supervised steps on ONNX Runtime. */
+/** Trains with policy-gradient algorithms and supervised steps on ONNX Runtime. */
 const plugin: TrainerPlugin = {
   async open(folders, given, seed, lossPlugin) {
     const config = readConfig(given);
@@ -134,7 +134,7 @@ const plugin: TrainerPlugin = {
 
 export default plugin;
 
-/** What updates are planned by; memory in bytes. */
+/** The settings for planning updates, with memory in bytes. */
 function planSettings({ maxTokensPerRun, recompute, memory }: TrainerConfig) {
   return {
     ...(maxTokensPerRun !== undefined && { maxTokensPerRun }),
@@ -143,17 +143,20 @@ function planSettings({ maxTokensPerRun, recompute, memory }: TrainerConfig) {
   };
 }
 
-/** Says on standard error what a step of a large model will hold. */
+/** Prints to standard error what a step of a large model will need. */
 function tellPlan(plan: StepPlan): void {
   if (plannedBytes(plan) >= 1e9) process.stderr.write(`${stepPlanText(plan)}\n`);
 }
 
-/** In float32 on the CPU, whose operators alone widen frozen matrices of half precision. */
+/**
+ * Whether to compute in float32 on the CPU, which is the only device whose operators widen frozen
+ * half-precision matrices.
+ */
 function computesExactly({ device, precision }: TrainerConfig): boolean {
   return device === "cpu" && precision === "float32";
 }
 
-/** Frozen weights of few bits are trained under an adapter, and in half precision on a card alone. */
+/** Quantized frozen weights require an adapter, and half precision requires a GPU. */
 function quantizationProblems(config: TrainerConfig, { quantization }: PolicyTraits): ConfigurationProblem[] {
   if (quantization === undefined) return [];
   if (config.lora === undefined) {
@@ -168,7 +171,10 @@ function quantizationProblems(config: TrainerConfig, { quantization }: PolicyTra
   return [{ key: "precision", reason, help }];
 }
 
-/** The learning rate of updates on examples: rising over the first 8 % of its steps, then a cosine down to 5 %. */
+/**
+ * The learning rate of updates on examples: it rises over the first 8 % of the steps, and then falls by a
+ * cosine to 5 %.
+ */
 function supervisedRate(learningRate: number, steps: number, step: number): number {
   const warmupSteps = Math.round(0.08 * steps);
   return learningRateAt(
@@ -177,7 +183,7 @@ function supervisedRate(learningRate: number, steps: number, step: number): numb
   );
 }
 
-/** A fresh value head and optimizer, with the policy's adapter if it has one. */
+/** A new value head and optimizer, with the policy's adapter if it has one. */
 function startingState(
   model: Parameters<typeof freshTrainerState>[0],
   { weights, adapter }: Pick<TrainerState, "weights" | "adapter">,

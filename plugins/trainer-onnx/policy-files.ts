@@ -17,18 +17,24 @@ import {
   writeNextPolicyFolder,
 } from "everturn/engine";
 
-/** The policy that a trainer starts from. With LoRA the weights are version 0's. */
+/** The policy from which a trainer starts. With LoRA, the weights are version 0's. */
 interface StartingPolicy {
   weights: Map<string, Tensor>;
-  /** Those of version 0 that stay in their files. */
+  /** The weights of version 0 that stay in their files. */
   base?: FrozenBase;
-  /** Of a version that was trained with LoRA; else empty. */
+  /** The adapter of a version that was trained with LoRA. Empty for others. */
   adapter: Map<string, Tensor>;
-  /** Gives the reference's weights, or its adapter; none if it is version 0 itself without one. */
+  /**
+   * Returns the weights or the adapter of the reference. Absent if the reference is version 0 without an
+   * adapter.
+   */
   reference?: () => Promise<ReadonlyMap<string, Tensor | LazyTensor>>;
 }
 
-/** Reads it. Where all is computed exactly (`computesExactly`), a large base of half precision stays as it is. */
+/**
+ * Reads the policy. With exact computation (`computesExactly`), a large half-precision base keeps its
+ * precision.
+ */
 export async function readPolicy(
   { initial, policy, reference }: TrainerFolders,
   lora: LoraSettings | undefined,
@@ -51,7 +57,7 @@ export async function readPolicy(
   };
 }
 
-/** Writes a version: its weights, or its adapter in PEFT's format, beside version 0's other files. */
+/** Writes a version: its weights, or its adapter in PEFT's format, and version 0's other files. */
 export async function writePolicy(
   folder: string,
   initial: string,

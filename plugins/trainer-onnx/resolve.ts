@@ -7,8 +7,9 @@ import {
 import { readConfig, trainingSettings, usualMinibatch } from "./settings.ts";
 
 /**
- * Learning rates of policy-gradient and of supervised steps, by what is trained: a pretrained model as a whole is
- * easily undone, low-rank matrices start at nothing, random weights have everything to learn.
+ * Learning rates of policy-gradient and supervised steps, by the weights that are trained. A fully trained
+ * pretrained model is easily damaged, low-rank matrices start at zero, and random weights have everything to
+ * learn.
  */
 const learningRates = {
   pretrained: { policyGradient: 1e-6, supervised: 2e-5 },
@@ -16,7 +17,10 @@ const learningRates = {
   random: { policyGradient: 1e-4, supervised: 1e-3 },
 };
 
-/** Fills in the learning rates, the minibatch, and the importance correction where it is needed; says what is compared. */
+/**
+ * Fills in the learning rates, the minibatch size, and the importance correction where it is needed. Reports
+ * whether turns are compared.
+ */
 export function resolveTraining(config: JsonObject, surroundings: TrainerSurroundings): ResolvedTraining {
   const { learningRate: given, minibatchSize, importanceCorrection } = config;
   const { batchSize } = surroundings;
@@ -38,7 +42,9 @@ export function resolveTraining(config: JsonObject, surroundings: TrainerSurroun
   };
 }
 
-/** Why what was sampled must be corrected for; undefined if the sampler draws from the policy that is trained. */
+/**
+ * Why sampled actions need an importance correction. Undefined if the sampler draws from the trained policy.
+ */
 export function correctionReason({ staleness, policy }: TrainerSurroundings): string | undefined {
   const [restriction] = policy.restrictions;
   if (staleness > 0) {

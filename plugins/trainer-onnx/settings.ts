@@ -1,15 +1,21 @@
 import { algorithmPresets, type JsonObject, type TrainingSettings } from "everturn/engine";
 import { defaults, type TrainerConfig } from "./config.ts";
 
-/** Trajectories of one update, where steps have a multiple of so many. */
+/** Trajectories per update, if the number of trajectories in a step is a multiple. */
 export const usualMinibatch = 64;
 
-/** A configuration that the manifest's schema has checked; what it lacks, as an earlier release made the plan, is filled. */
+/**
+ * Reads a configuration that matches the manifest's schema. Fills in settings that are missing from plans of
+ * earlier releases.
+ */
 export function readConfig(config: JsonObject): TrainerConfig {
   return { ...defaults, ...Object(config) };
 }
 
-/** The settings of a configuration: the algorithm's, but for what it says. The learning rate is there once it is resolved. */
+/**
+ * The settings of a configuration, based on those of its algorithm. The learning rate is known once it is
+ * resolved.
+ */
 export function trainingSettings(config: TrainerConfig): TrainingSettings {
   const {
     algorithm,

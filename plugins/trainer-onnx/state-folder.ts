@@ -13,11 +13,17 @@ import {
 const valueHeadFile = "value-head.safetensors";
 const optimizerFile = "optimizer.safetensors";
 const countersFile = "state.json";
-/** A critic's own weights or adapter. Its other files are named as the policy's, after the same word. */
+/**
+ * The prefix of the files of a separate critic: its weights or adapter, and its other files, named as the
+ * policy's.
+ */
 const critic = "critic-";
 const criticFile = "critic.safetensors";
 
-/** Writes what a trainer needs beside the policy's weights: value head, Adam's moments, counters, a critic of its own. */
+/**
+ * Writes the trainer's state in addition to the policy's weights: value head, Adam's moments, counters, a
+ * separate critic.
+ */
 export async function writeTrainerState(folder: string, state: TrainerState): Promise<void> {
   await persistently(() => mkdir(folder, { recursive: true }));
   await writeParts(folder, "", state);
@@ -60,7 +66,7 @@ async function readParts(folder: string, prefix: string): Promise<Parts> {
   };
 }
 
-/** What is trained of a model, beside its value head. */
+/** The trained parts of a model in addition to its value head. */
 function learnedOf({ weights, adapter }: TrainerState): Map<string, Tensor> {
   return adapter.size > 0 ? adapter : weights;
 }
