@@ -34,6 +34,9 @@ const of = (...languages: string[]) =>
 const unchecked: Record<string, string> = {
   "docs/engines.md: steps: 0": "a part of a pipeline, with another policy than the test's",
   "docs/sampling.md: policy:": "names a model of the reader's",
+  "docs/choosing.md: policy:": "names a model of the reader's",
+  "docs/choosing.md: policy: { plugin: policy-onnx, config: { model: ./models/fir":
+    "names a model of the reader's",
   "docs/models.md: policy:": "names a model of the reader's",
   "docs/gpu.md: policy:": "names a model of the reader's",
   "docs/engines.md: policy:": "names a model and servers of the reader's",
