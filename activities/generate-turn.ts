@@ -163,7 +163,7 @@ function generationRequest(
 interface GenerateOptions {
   signal: AbortSignal;
   report: Report;
-  /** Rejects if another attempt has recorded the turn meanwhile. */
+  /** Rejects if another attempt has recorded the turn in the meantime. */
   lookAgain: () => Promise<void>;
   /** Milliseconds. */
   timeLimit: number | undefined;

@@ -48,12 +48,12 @@ export function groupNumbers(groups: readonly EndedGroup[]): GroupNumbers {
   });
 }
 
-/** The mean; 0 of nothing. */
+/** The mean. 0 for an empty list. */
 export function mean(values: readonly number[]): number {
   return values.length === 0 ? 0 : values.reduce((total, value) => total + value, 0) / values.length;
 }
 
-/** Of the values themselves, not of what they are a sample of: divided by their number. */
+/** The population standard deviation, which divides by the number of values. */
 function standardDeviation(values: readonly number[]): number {
   const middle = mean(values);
   return Math.sqrt(mean(values.map((value) => (value - middle) ** 2)));

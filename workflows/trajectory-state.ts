@@ -234,7 +234,7 @@ function withCall({ calls }: OrdersState, call: string, asked: Asked): Pick<Orde
   return { calls: new Map(calls).set(call, asked) };
 }
 
-/** A decision stays, so that a later order about the call can be refused with it. */
+/** A decision is kept, so that a later order about the call can be rejected with it. */
 function withoutWaiting({ calls }: OrdersState, call: string): Pick<OrdersState, "calls"> {
   return { calls: new Map([...calls].filter(([key, { state }]) => key !== call || state === "decided")) };
 }

@@ -37,7 +37,7 @@ const interaction: AgentLoop = async (context) => {
 
 export default interaction;
 
-/** The user's reply; undefined if the user is done. */
+/** The user's reply. Undefined if the user is done. */
 async function replyOf(user: string, said: string, context: LoopContext): Promise<string | undefined> {
   const { text, done } = await context.useTool(user, { said });
   return done ? undefined : text;

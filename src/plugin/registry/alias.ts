@@ -29,7 +29,7 @@ export function manifestAs(manifest: PluginManifest, name: string): NamedManifes
   return { manifest: { ...own, name, config: schema }, alias: { of: manifest.name, preset } };
 }
 
-/** An object's schema without some properties, and without examples, which may have them. */
+/** An object's schema without some properties. Drops its examples, which may contain them. */
 function without(schema: JsonObject, keys: readonly string[]): JsonObject {
   const { properties, required, examples: _, ...rest } = schema;
   const kept = Object.entries(isObject(properties) ? properties : {}).filter(([key]) => !keys.includes(key));

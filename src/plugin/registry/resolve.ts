@@ -99,7 +99,7 @@ function folderAt(
   return new EverturnError("PLUGIN_NOT_FOUND", { at, name: reference, hint });
 }
 
-/** The plugin that goes by a name. A plugin's own name is stronger than another's alias. */
+/** Returns the plugin with a name. A plugin's own name takes precedence over another's alias. */
 function pluginNamed(
   slot: PluginSlot,
   found: readonly FoundPlugin[],
