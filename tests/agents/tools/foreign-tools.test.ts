@@ -1,4 +1,4 @@
-import { test } from "vitest";
+import { expect, test } from "vitest";
 import { expectTranslated } from "../../support/expect-translated.ts";
 import * as tools from "./foreign.ts";
 
