@@ -72,10 +72,10 @@ function unlessZero(value: number | undefined): number | undefined {
   return value === 0 ? undefined : value;
 }
 
-/** In brackets, the most frequent reason for leaving out a step's trajectories; "" if the record has none. */
-export function leftOutReason(record: StepRecord | undefined): string {
-  const [reason] = Object.keys(record?.leftOutReasons ?? {});
-  return reason === undefined ? "" : ` (${reason.slice(0, 60)})`;
+/** In brackets, the most frequent reason for leaving out a step's trajectories, whole; "" if the record has none. */
+function leftOutReason({ leftOutReasons = {} }: StepRecord): string {
+  const [reason] = Object.keys(leftOutReasons);
+  return reason === undefined ? "" : ` (${reason})`;
 }
 
 /** A line about an evaluation. */

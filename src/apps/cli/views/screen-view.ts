@@ -7,15 +7,7 @@ import type { Phase } from "../../../control/operations/phase.ts";
 import type { Diagnosis } from "../../../results/diagnosis/diagnose.ts";
 import { diagnosisLines } from "./diagnosis-text.ts";
 import { aboutText, type PhaseTime, phaseClock, remainingSeconds } from "./estimate.ts";
-import {
-  leftOutReason,
-  metric,
-  progressBar,
-  serverLine,
-  sparkline,
-  stepNumbers,
-  summaryLines,
-} from "./progress-text.ts";
+import { metric, progressBar, serverLine, sparkline, stepNumbers, summaryLines } from "./progress-text.ts";
 import type { RunView, ViewStream } from "./run-view.ts";
 import { line, paintFor, type Span } from "./spans.ts";
 
@@ -35,6 +27,7 @@ export function screenView(stream: ViewStream, clock: () => number = () => perfo
   let lastEnd = started; // of a step or an evaluation
   let latest: Progress | undefined;
   let waits: readonly string[] = [];
+  const reasons = new Set<string>(); // why trajectories were left out, each reported once
   let drawn = 0;
   let isOpen = true;
   const restore = () => stream.write(showCursor);
@@ -79,6 +72,14 @@ export function screenView(stream: ViewStream, clock: () => number = () => perfo
     draw();
   }
 
+  /** Reports each new reason as a note, because the redrawn lines are cut at the terminal's width. */
+  function noteReasons({ step, leftOutReasons = {} }: StepRecord): void {
+    for (const [reason, count] of Object.entries(leftOutReasons)) {
+      if (!reasons.has(reason)) note(paint("yellow", `step ${step}: ${count} left out: ${reason}`));
+      reasons.add(reason);
+    }
+  }
+
   function see(event: Exclude<RunEvent, { type: "note" | "server" | "diagnosis" }>): void {
     switch (event.type) {
       case "progress": {
@@ -91,6 +92,7 @@ export function screenView(stream: ViewStream, clock: () => number = () => perfo
       case "step":
         records.push(event.record);
         lastEnd = clock();
+        noteReasons(event.record);
         break;
       case "waits":
         waits = event.lines;
@@ -192,6 +194,5 @@ function timeSpans(phase: Phase, { elapsed, remaining }: PhaseTime, last: StepRe
 
 function leftOutSpan(records: readonly StepRecord[]): Span[] {
   const total = records.reduce((sum, record) => sum + record.leftOut, 0);
-  const last = records.findLast((record) => record.leftOut > 0);
-  return total === 0 ? [] : [["yellow", `  ${total} left out${leftOutReason(last)}`]];
+  return total === 0 ? [] : [["yellow", `  ${total} left out`]];
 }

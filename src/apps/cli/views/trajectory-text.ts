@@ -10,15 +10,22 @@ import { tableLines } from "./table.ts";
 
 /** A trajectory as text, turn by turn. `tokens` adds a table of every token. */
 export function trajectoryText(detail: TrajectoryDetail, paint: Paint, tokens?: readonly TokenRow[]): string {
-  const prompt = detail.record?.task.prompt.map(({ role, content }) => `${role}: ${content}`).join("\n");
   const sections = [
     [paint("bold", detail.id), headline(detail), ...metricLines(detail), ...originLines(detail)].join("\n"),
-    [paint("cyan", "prompt"), indented(prompt ?? detail.segments[0]?.text ?? "")].join("\n"),
+    [paint("cyan", "prompt"), indented(promptText(detail))].join("\n"),
     ...detail.turns.map((turn, index) => turnText(turn, index, detail.record, paint)),
     ending(detail.record, paint),
     ...(tokens === undefined ? [] : [tokenTable(tokens)]),
   ];
   return `${sections.join("\n\n")}\n`;
+}
+
+/**
+ * The prompt as the policy read it, with the system prompt and the tools; the task's messages if no turn is recorded.
+ */
+function promptText({ segments, record }: TrajectoryDetail): string {
+  const messages = record?.task.prompt ?? [];
+  return segments[0]?.text.trimEnd() ?? messages.map(({ role, content }) => `${role}: ${content}`).join("\n");
 }
 
 /** The measurements of the reward and the tools. */

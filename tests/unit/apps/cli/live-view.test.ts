@@ -234,6 +234,19 @@ test("keeps each line within a narrow terminal, and uses no colour where NO_COLO
   expect(frame.replace("\u001b[0J", "")).not.toContain("\u001b");
 });
 
+test("prints each reason for which trajectories were left out once, whole, above a narrow frame", () => {
+  const { stream, text } = fakeStream({ isTTY: true, columns: 40 });
+  const view = createView({ stream });
+  view.tell(progressEvent({ ...base, phase: "step", step: 13 }, { done: 16, of: 64 }));
+  const reason = "search: TOOL_TIMED_OUT: the tool search did not answer within 10 s, five times in a row";
+  const record = { ...stepRecord, leftOut: 2, leftOutReasons: { [reason]: 2 } };
+  view.tell({ type: "step", record });
+  view.tell({ type: "step", record: { ...record, step: 13 } });
+  view.close();
+  expect(stripVTControlCharacters(text()).split(`step 12: 2 left out: ${reason}\n`)).toHaveLength(2);
+  expect(text().split(reason)).toHaveLength(2);
+});
+
 test("what does not move is shown as long as it doesn't, below the rest, a few lines at most", () => {
   const { stream, written } = fakeStream({ isTTY: true, columns: 60 });
   const view = createView({ stream });

@@ -20,7 +20,13 @@ test("prints a trajectory turn by turn, with retried calls and the reward", asyn
     answered · reward 1 · policy version 1 · 2 turns · 1 tool call · tokens: 270 prompt, 38 action, 22 observation · 0.4 s
 
     prompt
-      user: State the final answer to the following arithmetic problem: 6 - 1 + 3 =
+      <|im_start|>system
+      # Tools
+      {"name": "calculator", "description": "Evaluates an arithmetic expression.", "parameters": {"type": "object", "properties": {"expression": {"type": "string"}}, "required": ["expression"]}, "stateful": false, "retry": {"maximumAttempts": 5, "backoffCoefficient": 2, "initialInterval": "100ms", "maximumInterval": "5s"}, "timeout": "10s"}
+      <|im_end|>
+      <|im_start|>user
+      State the final answer to the following arithmetic problem: 6 - 1 + 3 =<|im_end|>
+      <|im_start|>assistant
 
     turn 1  policy version 1 · 30 tokens · 0.1 s
     action

@@ -50,3 +50,9 @@ test("it names the rewards of uniform groups, cut actions and unreadable calls w
   expect(line).toContain("uniform 75 % (50 % at 0, 13 % at 1)");
   expect(line).toContain("tool calls 50 %  unreadable 20 %  cut 10 %");
 });
+
+test("it contains the whole reason for which most of its trajectories were left out", () => {
+  const reason = "search: TOOL_TIMED_OUT: the tool search did not answer within 10 s, five times in a row";
+  const line = stepLine({ ...record, leftOut: 3, leftOutReasons: { [reason]: 2, another: 1 } }, 40);
+  expect(line).toContain(`left out 3 (${reason})`);
+});
