@@ -14,10 +14,10 @@ import { plainDecoderFeeds } from "../../src/engine/models/decode/cpu/plain-deco
 import { plainDecoderGraph } from "../../src/engine/models/decode/cpu/plain-decoder-graph.ts";
 import { writeSafetensors } from "../../src/engine/models/weights/safetensors.ts";
 import { weightSources } from "../../src/engine/models/weights/weight-sources.ts";
-import { createSession } from "../../src/engine/onnx/create-session.ts";
+import { createModelSession } from "../../src/engine/onnx/create-model-session.ts";
 import { modelBytes } from "../../src/engine/onnx/model-bytes.ts";
-import { fallbacks, profileRun } from "../../src/engine/onnx/profile-run.ts";
-import type { Outputs, Tensor } from "../../src/engine/onnx/session.ts";
+import type { Outputs, Tensor } from "../../src/engine/onnx/model-session.ts";
+import { fallbacks, profilePass } from "../../src/engine/onnx/profile-pass.ts";
 import { configs, gpuShapes, shapes } from "../shapes.ts";
 import { benchmarkBatch, repeatedWeights } from "../train/workload.ts";
 import { compareDecoders, relativeDifference } from "./decoders.ts";
@@ -51,10 +51,10 @@ async function compare(
   outputs: string[],
 ) {
   const { bytes, complete } = modelFor({ device: "cpu" });
-  const processor = await createSession(bytes, { threads, ...mapped });
+  const processor = await createModelSession(bytes, { threads, ...mapped });
   const expected = await processor.run(feeds, complete ? undefined : outputs);
   complete?.(expected);
-  const actual = await profileRun(modelFor({ device }).bytes, feeds, device, mapped.weightsFolder);
+  const actual = await profilePass(modelFor({ device }).bytes, feeds, device, mapped.weightsFolder);
   const differences = outputs.map((name) =>
     relativeDifference(actual.floats.get(name)!, expected.floats(name)),
   );

@@ -5,7 +5,7 @@ import { scoringModel } from "../../src/engine/learning/training-graphs.ts";
 import { readModelConfig } from "../../src/engine/models/config/model-config-file.ts";
 import { readWeights } from "../../src/engine/models/weights/checkpoint.ts";
 import { checkModelWeights } from "../../src/engine/models/weights/model-weights.ts";
-import { createSession } from "../../src/engine/onnx/create-session.ts";
+import { createModelSession } from "../../src/engine/onnx/create-model-session.ts";
 
 // node tests/shapes/first-loss.ts FOLDER: the loss of the batch that first-loss.py left with a model of a published
 // size, beside transformers'. A run by hand, of minutes and gigabytes.
@@ -17,7 +17,7 @@ const theirs: { sequences: TokenSequence[]; loss: number; losses: number[] } = J
   await readFile(join(folder, "loss.json"), "utf8"),
 );
 const { bytes, reads } = scoringModel({ config }, { values: false });
-const session = await createSession(bytes, { threads: 2 });
+const session = await createModelSession(bytes, { threads: 2 });
 const outputs = await session.run({
   ...Object.fromEntries(reads.map((name) => [name, weights.get(name)!])),
   ...batchFeeds(batchSequences(theirs.sequences, config)),

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import type { Tokenizer } from "@huggingface/tokenizers";
 import { messageOf } from "../../base/errors/message-of.ts";
 import { readSafetensors } from "../models/weights/safetensors.ts";
-import { createSession } from "../onnx/create-session.ts";
+import { createModelSession } from "../onnx/create-model-session.ts";
 import { modelBytes } from "../onnx/model-bytes.ts";
 import { exactTokenizer } from "../tokens/exact-tokenizer.ts";
 import { readJsonFile } from "../tokens/json-file.ts";
@@ -51,7 +51,7 @@ export async function openEmbedder(
     types: rowsOf("embeddings.token_type_embeddings.weight"),
     intermediate: rowsOf("encoder.layer.0.intermediate.dense.weight"),
   });
-  const session = await createSession(modelBytes(graph), { threads });
+  const session = await createModelSession(modelBytes(graph), { threads });
   const dimensions = config.hiddenSize;
 
   async function batch(rows: readonly { ids: number[] }[]): Promise<Float32Array> {

@@ -1,7 +1,7 @@
 import { stat } from "node:fs/promises";
 import { basename, dirname } from "node:path";
 import { EverturnError } from "../../base/errors/everturn-error.ts";
-import { createSession } from "../onnx/create-session.ts";
+import { createModelSession } from "../onnx/create-model-session.ts";
 import { createGraph } from "../onnx/graph.ts";
 import { matMul } from "../onnx/linear-algebra.ts";
 import { modelBytes } from "../onnx/model-bytes.ts";
@@ -39,7 +39,7 @@ export async function openVectors(
   const graph = createGraph();
   const all = graph.stored(basename(path), 0, [count, dimensions]);
   graph.output("scores", matMul(all, graph.input("vector", "float32", [dimensions, 1])));
-  const session = await createSession(modelBytes(graph), { threads, weightsFolder: dirname(path) });
+  const session = await createModelSession(modelBytes(graph), { threads, weightsFolder: dirname(path) });
   return {
     count,
     async nearest(vector, most) {

@@ -1,10 +1,10 @@
 import type { Card } from "../devices/device.ts";
-import { createSession } from "../onnx/create-session.ts";
+import { createModelSession } from "../onnx/create-model-session.ts";
 import { fromDevice, toDevice } from "../onnx/device-memory.ts";
 import { add } from "../onnx/elementwise.ts";
 import { createGraph } from "../onnx/graph.ts";
 import { modelBytes } from "../onnx/model-bytes.ts";
-import type { DeviceTensor, Session, Tensor } from "../onnx/session.ts";
+import type { DeviceTensor, ModelSession, Tensor } from "../onnx/model-session.ts";
 import type { LearningRates } from "./learning-rates.ts";
 import { nextName, type OptimizerGraphSettings, optimizerModel } from "./optimizer-graph.ts";
 import { gradientName } from "./training-graphs.ts";
@@ -37,7 +37,7 @@ export async function createDeviceOptimizer(
 ): Promise<DeviceOptimizer> {
   const { tensors: state, session: upload } = await toDevice(new Map([...parameters, ...moments]), device);
   /** Models for the sets of parameters that are updated together, by parameter names. */
-  const opened = new Map<string, Promise<{ adder: Session; optimizer: Session }>>();
+  const opened = new Map<string, Promise<{ adder: ModelSession; optimizer: ModelSession }>>();
   let sums = new Map<string, DeviceTensor>();
 
   const sessions = (names: readonly string[]) => {
@@ -97,12 +97,12 @@ async function openSessions(
   device: Card,
   shapes: ReadonlyMap<string, readonly number[]>,
   settings: OptimizerGraphSettings,
-): Promise<{ adder: Session; optimizer: Session }> {
+): Promise<{ adder: ModelSession; optimizer: ModelSession }> {
   const names = [...shapes.keys()];
   const updated = names.flatMap(stateNames).map(nextName);
   return {
-    adder: await createSession(sumModel(device, shapes), { device, keptOnDevice: names.map(nextName) }),
-    optimizer: await createSession(optimizerModel(shapes, settings, { device }), {
+    adder: await createModelSession(sumModel(device, shapes), { device, keptOnDevice: names.map(nextName) }),
+    optimizer: await createModelSession(optimizerModel(shapes, settings, { device }), {
       device,
       keptOnDevice: updated,
     }),

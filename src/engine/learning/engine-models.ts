@@ -1,10 +1,10 @@
 import { defined } from "../../base/records/defined.ts";
 import type { Device } from "../devices/device.ts";
 import type { AttentionForm } from "../models/graph/decoder.ts";
-import { createSession } from "../onnx/create-session.ts";
+import { createModelSession } from "../onnx/create-model-session.ts";
 import { createLendingSession, type LendingSession } from "../onnx/lending-session.ts";
+import type { ModelSession, ModelSessionOptions } from "../onnx/model-session.ts";
 import { runtimeFunctions } from "../onnx/runtime-functions.ts";
-import type { Session, SessionOptions } from "../onnx/session.ts";
 import type { Target } from "../onnx/target.ts";
 import { madeByKey } from "./made-once.ts";
 import type { Objective } from "./objective.ts";
@@ -105,13 +105,13 @@ async function openModel<Model extends PolicyModel>(
   keptOnDevice: readonly string[] = [],
 ): Promise<OpenModel<Model>> {
   const runtime = device === "cpu" ? await runtimeFunctions() : undefined;
-  const settings = defined<Pick<SessionOptions, "weightsFolder"> & { threads: number }>({
+  const settings = defined<Pick<ModelSessionOptions, "weightsFolder"> & { threads: number }>({
     threads,
     weightsFolder: base?.folder,
   });
   const session: LendingSession = runtime
     ? await createLendingSession(runtime, model.graph, model.bytes, { ...settings, sharesMemory: true })
-    : lendsNothing(await createSession(model.bytes, { ...settings, device, keptOnDevice }));
+    : lendsNothing(await createModelSession(model.bytes, { ...settings, device, keptOnDevice }));
   const run: LendingSession["run"] = async (...given) => {
     checkOpen(); // closing the engine waits for a pass, not for a whole update
     return session.run(...given);
@@ -119,6 +119,6 @@ async function openModel<Model extends PolicyModel>(
   return { model, session: { ...session, run } };
 }
 
-function lendsNothing({ run, close }: Session): LendingSession {
+function lendsNothing({ run, close }: ModelSession): LendingSession {
   return { run: (feeds) => run(feeds), close };
 }

@@ -1,6 +1,6 @@
 import type { Device } from "../devices/device.ts";
 import type { Tensor } from "../models/weights/safetensors.ts";
-import type { DeviceTensor } from "../onnx/session.ts";
+import type { DeviceTensor } from "../onnx/model-session.ts";
 import type { AdamW } from "./adamw.ts";
 import type { EngineModels } from "./engine-models.ts";
 import type { EngineWeights, Parameters } from "./engine-weights.ts";

@@ -1,5 +1,5 @@
 import type { AttentionForm } from "../models/graph/decoder.ts";
-import type { Tensor } from "../onnx/session.ts";
+import type { Tensor } from "../onnx/model-session.ts";
 import { checkSequences, type TokenSequence } from "./batch.ts";
 import { type EngineParts, select } from "./engine-parts.ts";
 import { bytesToLoad, loadedFor } from "./loaded-for.ts";

@@ -1,8 +1,8 @@
 import { EverturnError } from "../../base/errors/everturn-error.ts";
 import type { Device } from "../devices/device.ts";
 import type { LazyTensor, Tensor } from "../models/weights/safetensors.ts";
+import type { DeviceTensor } from "../onnx/model-session.ts";
 import { runtimeFunctions } from "../onnx/runtime-functions.ts";
-import type { DeviceTensor } from "../onnx/session.ts";
 import type { AdamW } from "./adamw.ts";
 import { type GradientRooms, gradientRooms } from "./gradient-rooms.ts";
 import type { LearningRates } from "./learning-rates.ts";

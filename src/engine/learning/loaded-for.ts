@@ -1,7 +1,7 @@
 import type { LazyTensor, Tensor } from "../models/weights/safetensors.ts";
 import { elementCount } from "../onnx/element-count.ts";
+import type { DeviceTensor } from "../onnx/model-session.ts";
 import { release } from "../onnx/release.ts";
-import type { DeviceTensor } from "../onnx/session.ts";
 
 /** Returns the bytes of the tensors that are not loaded yet. */
 export function bytesToLoad(tensors: Iterable<Tensor | DeviceTensor | LazyTensor>): number {

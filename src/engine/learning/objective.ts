@@ -1,5 +1,5 @@
 import { type FloatValue, graphError } from "../onnx/graph.ts";
-import type { Tensor } from "../onnx/session.ts";
+import type { Tensor } from "../onnx/model-session.ts";
 import type { TokenSequence } from "./batch.ts";
 
 /**

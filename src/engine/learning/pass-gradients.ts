@@ -1,5 +1,5 @@
-import { runError } from "../onnx/run-error.ts";
-import type { DeviceTensor, Outputs, Tensor } from "../onnx/session.ts";
+import type { DeviceTensor, Outputs, Tensor } from "../onnx/model-session.ts";
+import { passError } from "../onnx/pass-error.ts";
 import { gradientName, type TrainingModel } from "./training-graphs.ts";
 
 type Gradients = ReadonlyMap<string, Float32Array>;
@@ -22,7 +22,7 @@ export function addGradientRows(
   for (const { parameter, numbers, output } of rows) {
     const [gradient, updates] = [gradients.get(parameter)!, outputs.floats(output)];
     const fed = feeds[numbers];
-    if (!fed || !("data" in fed)) throw runError(`${numbers} of ${output} was not fed`);
+    if (!fed || !("data" in fed)) throw passError(`${numbers} of ${output} was not fed`);
     const places = fed.data;
     const width = updates.length / places.length;
     places.forEach((place, row) => {

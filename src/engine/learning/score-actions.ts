@@ -1,6 +1,6 @@
 import type { ModelConfig } from "../models/config/model-config.ts";
 import type { AttentionForm } from "../models/graph/decoder.ts";
-import type { Outputs, Tensor } from "../onnx/session.ts";
+import type { Outputs, Tensor } from "../onnx/model-session.ts";
 import { batchFeeds, batchSequences, type TokenSequence } from "./batch.ts";
 import { actionCount } from "./objective.ts";
 import { type PassTokens, passSplits } from "./pass-splits.ts";

@@ -1,4 +1,4 @@
-import type { Outputs } from "../onnx/session.ts";
+import type { Outputs } from "../onnx/model-session.ts";
 import type { AdamW } from "./adamw.ts";
 import { actionCount, joined, type TrainingSample } from "./objective.ts";
 import { addGradientRows, denseGradients, type Feeds, passGradients } from "./pass-gradients.ts";

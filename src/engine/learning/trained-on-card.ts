@@ -1,7 +1,7 @@
 import { EverturnError } from "../../base/errors/everturn-error.ts";
 import type { Card } from "../devices/device.ts";
 import { toDevice } from "../onnx/device-memory.ts";
-import type { DeviceTensor, Outputs, Tensor } from "../onnx/session.ts";
+import type { DeviceTensor, Outputs, Tensor } from "../onnx/model-session.ts";
 import { countUpdate } from "./count-update.ts";
 import { createDeviceOptimizer } from "./device-optimizer.ts";
 import type { LearningRates } from "./learning-rates.ts";

@@ -1,5 +1,5 @@
 import type { Card } from "../devices/device.ts";
-import { closedError } from "./run-error.ts";
+import { closedError } from "./pass-error.ts";
 import { made, type Pointer, type RuntimeFunction, type RuntimeFunctions } from "./runtime-functions.ts";
 import {
   type BoundTensor,

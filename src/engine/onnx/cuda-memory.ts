@@ -2,8 +2,8 @@ import { cudaLibraries, libraryPath } from "../devices/cuda-packages.ts";
 import { type CardMemory, type CopiedBytes, cardArray } from "./card-memory.ts";
 import { elementBytes } from "./element-bytes.ts";
 import { foreignCalls } from "./foreign-calls.ts";
+import { passError } from "./pass-error.ts";
 import { requireDevice } from "./require-device.ts";
-import { runError } from "./run-error.ts";
 
 /** Memory of the first NVIDIA card, through CUDA's own library. */
 export interface CudaMemory extends CardMemory {
@@ -36,7 +36,7 @@ async function open(): Promise<CudaMemory> {
     const native = library.func(prototype);
     return (...args: readonly unknown[]) => {
       const code: number = native(...args);
-      if (code !== 0) throw runError(`CUDA failure ${code}: ${wordsOf(code)}`);
+      if (code !== 0) throw passError(`CUDA failure ${code}: ${wordsOf(code)}`);
     };
   };
   const malloc = call("int cudaMalloc(_Out_ void **, size_t)");

@@ -3,19 +3,19 @@ import { checkFeeds } from "./check-feeds.ts";
 import { elementCount } from "./element-count.ts";
 import { elementTypes } from "./element-types.ts";
 import { floatsOf } from "./floats-of.ts";
+import type { DeviceTensor, ModelSession, ModelSessionOptions, Outputs, Tensor } from "./model-session.ts";
+import { closedError, passError } from "./pass-error.ts";
 import { release } from "./release.ts";
-import { closedError, runError } from "./run-error.ts";
 import { made, type Pointer, type RuntimeFunction, type RuntimeFunctions } from "./runtime-functions.ts";
 import { runtimeSession, valueOver } from "./runtime-session.ts";
-import type { DeviceTensor, Outputs, Session, SessionOptions, Tensor } from "./session.ts";
 import { createUsage } from "./usage.ts";
 
 /** Creates a session on an NVIDIA card through the runtime's C API. Throws ONNX_SESSION_FAILED. */
 export function createCudaSession(
   runtime: RuntimeFunctions,
   model: Uint8Array,
-  { threads = 1, weightsFolder, keptOnDevice = [] }: SessionOptions,
-): Session {
+  { threads = 1, weightsFolder, keptOnDevice = [] }: ModelSessionOptions,
+): ModelSession {
   const session = runtimeSession(
     runtime,
     model,
@@ -63,7 +63,7 @@ function bindInput(
 ): void {
   if ("deviceData" in tensor) {
     if (!("cudaValue" in tensor.deviceData))
-      throw runError(`the input ${name} is in another device's memory`);
+      throw passError(`the input ${name} is in another device's memory`);
     runtime.BindInput(binding, name, tensor.deviceData.cudaValue);
     return;
   }
@@ -103,7 +103,7 @@ function outputsOf(
   const tensor = (name: string): Tensor => {
     const found = fetched.get(name);
     if (found) return found;
-    throw runError(
+    throw passError(
       onCard.has(name) ? `the output ${name} is in the device's memory` : `there is no output ${name}`,
     );
   };
@@ -113,7 +113,7 @@ function outputsOf(
     deviceTensor(name) {
       const found = onCard.get(name);
       if (found) return found;
-      throw runError(
+      throw passError(
         fetched.has(name) ? `the output ${name} is not in the device's memory` : `there is no output ${name}`,
       );
     },
@@ -146,7 +146,7 @@ function copyOf(runtime: RuntimeFunctions, name: string, value: Pointer, { shape
   if (type === elementTypes.float32) return { shape, data: new Float32Array(bytes(4)) };
   if (type === elementTypes.int64) return { shape, data: new BigInt64Array(bytes(8)) };
   if (type === elementTypes.bool) return { shape, data: new Uint8Array(bytes(1)) };
-  throw runError(`the output ${name} is of the element type ${type}`);
+  throw passError(`the output ${name} is of the element type ${type}`);
 }
 
 /** Returns the names of a model's inputs in order. */

@@ -1,8 +1,8 @@
 import { EverturnError, isEverturnError } from "../../base/errors/everturn-error.ts";
 import { messageOf } from "../../base/errors/message-of.ts";
 import type { Device } from "../devices/device.ts";
+import { sessionError } from "./pass-error.ts";
 import { probeDevice } from "./probe-device.ts";
-import { sessionError } from "./run-error.ts";
 
 /**
  * Returns the error for a model that could not be prepared: DEVICE_UNAVAILABLE if the device can't even add, otherwise

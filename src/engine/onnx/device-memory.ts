@@ -1,13 +1,13 @@
 import type { Card } from "../devices/device.ts";
-import { createSession } from "./create-session.ts";
+import { createModelSession } from "./create-model-session.ts";
 import { createGraph } from "./graph.ts";
 import { modelBytes } from "./model-bytes.ts";
-import type { DeviceTensor, Outputs, Session, Tensor } from "./session.ts";
+import type { DeviceTensor, ModelSession, Outputs, Tensor } from "./model-session.ts";
 
 /** Tensors in a card's memory, and the session that owns it. Close it after all of them are disposed of. */
 export interface Upload {
   readonly tensors: Map<string, DeviceTensor>;
-  readonly session: Session;
+  readonly session: ModelSession;
 }
 
 /** Copies float32 tensors to a card's memory. Throws DEVICE_UNAVAILABLE. */
@@ -36,10 +36,10 @@ async function pass(
   tensors: ReadonlyMap<string, Tensor | DeviceTensor>,
   device: Card,
   kept: boolean,
-): Promise<{ session: Session; outputs: Outputs }> {
+): Promise<{ session: ModelSession; outputs: Outputs }> {
   const graph = createGraph();
   for (const [name, { shape }] of tensors) graph.output(passed(name), graph.input(name, "float32", shape));
   const options = { device, keptOnDevice: kept ? [...graph.outputs.keys()] : [] };
-  const session = await createSession(modelBytes(graph, options), options);
+  const session = await createModelSession(modelBytes(graph, options), options);
   return { session, outputs: await session.run(Object.fromEntries(tensors)) };
 }

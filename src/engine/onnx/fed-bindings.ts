@@ -1,7 +1,7 @@
 import type { Bindings } from "./bound-session.ts";
-import { runError } from "./run-error.ts";
+import type { ModelSession, Tensor } from "./model-session.ts";
+import { passError } from "./pass-error.ts";
 import type { BoundTensor } from "./runtime-session.ts";
-import type { Session, Tensor } from "./session.ts";
 
 /** Bindings of either kind of session. */
 export interface FedBindings extends Omit<Bindings, "run" | "runAside"> {
@@ -13,11 +13,11 @@ export interface FedBindings extends Omit<Bindings, "run" | "runAside"> {
  * Returns bindings for a session of onnxruntime-node, for systems on which the C API can't be called. Each pass feeds
  * the bound inputs and copies outputs to their bound memory.
  */
-export function fedBindings(session: Session): FedBindings {
+export function fedBindings(session: ModelSession): FedBindings {
   const inputs = new Map<string, Tensor>();
   const outputs = new Map<string, BoundTensor["data"]>();
   const bindInput = (name: string, { shape, data }: BoundTensor) => {
-    if ("type" in data || data instanceof Int32Array) throw runError(`the input ${name} can't be fed`);
+    if ("type" in data || data instanceof Int32Array) throw passError(`the input ${name} can't be fed`);
     inputs.set(name, { shape, data });
   };
   return {
@@ -35,5 +35,5 @@ export function fedBindings(session: Session): FedBindings {
 function copyTo(to: BoundTensor["data"], from: Tensor["data"], name: string): void {
   if (to instanceof Float32Array && from instanceof Float32Array) to.set(from);
   else if (to instanceof BigInt64Array && from instanceof BigInt64Array) to.set(from);
-  else throw runError(`the output ${name} is bound to numbers of another type`);
+  else throw passError(`the output ${name} is bound to numbers of another type`);
 }

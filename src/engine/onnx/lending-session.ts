@@ -2,8 +2,9 @@ import { setImmediate } from "node:timers/promises";
 import { sizedShape } from "./dimensions.ts";
 import { elementCount } from "./element-count.ts";
 import type { Graph } from "./graph.ts";
+import type { DeviceTensor, ModelSession, Outputs, Tensor } from "./model-session.ts";
+import { closedError, passError } from "./pass-error.ts";
 import { release } from "./release.ts";
-import { closedError, runError } from "./run-error.ts";
 import { made, type Pointer, type RuntimeFunctions } from "./runtime-functions.ts";
 import {
   type BoundTensor,
@@ -11,13 +12,12 @@ import {
   runtimeSessionAside,
   valueOver,
 } from "./runtime-session.ts";
-import type { DeviceTensor, Outputs, Session, Tensor } from "./session.ts";
 import { createUsage } from "./usage.ts";
 
 /**
  * Milliseconds. After a pass that took less, the next one may block this thread. Another thread costs a tenth of them.
  */
-const quickRun = 100;
+const quickPass = 100;
 
 /** An output in the runtime's memory, or at its requested destination. */
 interface LentTensor {
@@ -27,7 +27,7 @@ interface LentTensor {
 }
 
 /** A session that writes outputs to requested destinations. */
-export interface LendingSession extends Omit<Session, "run"> {
+export interface LendingSession extends Omit<ModelSession, "run"> {
   /**
    * Runs the model like any session. Outputs with names in `into` are written there, and stay there after a release.
    */
@@ -79,7 +79,7 @@ export async function createLendingSession(
         await setImmediate(); // heartbeats and other work get turns
         runtime.Run(...given);
       } else await runtime.Run.aside(...given);
-      isQuick = performance.now() - start <= quickRun;
+      isQuick = performance.now() - start <= quickPass;
       if (isFirst) runtime.memoryAdvice?.giveBackHeap();
       isFirst = false;
       return [...outputs];
@@ -96,14 +96,14 @@ export async function createLendingSession(
   const lend = (values: Pointer[], tensors: ReadonlyMap<string, LentTensor>): Outputs => {
     const tensor = (name: string) => {
       const output = tensors.get(name);
-      if (!output) throw runError(`there is no output ${name}`);
+      if (!output) throw passError(`there is no output ${name}`);
       return output;
     };
     return {
       tensor,
       floats: (name) => tensor(name).data,
       deviceTensor(name) {
-        throw runError(`the output ${name} is not in the device's memory`);
+        throw passError(`the output ${name} is not in the device's memory`);
       },
       release() {
         for (const { data, isLent } of tensors.values()) if (isLent) release(data);
@@ -135,8 +135,8 @@ export async function createLendingSession(
 }
 
 function tensorOf(name: string, tensor: Tensor | DeviceTensor | undefined): Tensor {
-  if (!tensor) throw runError(`the input ${name} was not fed`);
-  if ("deviceData" in tensor) throw runError(`the input ${name} is in a device's memory`);
+  if (!tensor) throw passError(`the input ${name} was not fed`);
+  if ("deviceData" in tensor) throw passError(`the input ${name} is in a device's memory`);
   return tensor;
 }
 
@@ -159,6 +159,6 @@ function numbersOf(
   const information = made(runtime.GetTensorTypeAndShape, value);
   const found = Number(made(runtime.GetTensorShapeElementCount, information));
   runtime.ReleaseTensorTypeAndShapeInfo(information);
-  if (found !== count) throw runError(`the output ${name} has ${found} numbers, not ${count}`);
+  if (found !== count) throw passError(`the output ${name} has ${found} numbers, not ${count}`);
   return new Float32Array(runtime.view(made(runtime.GetTensorMutableData, value), 4 * count));
 }

@@ -6,13 +6,16 @@ import { checkFeeds } from "./check-feeds.ts";
 import { disabledOptimizers } from "./disabled-optimizers.ts";
 import { elementCount } from "./element-count.ts";
 import { floatsOf } from "./floats-of.ts";
+import type { DeviceTensor, ModelSession, ModelSessionOptions, Outputs, Tensor } from "./model-session.ts";
+import { closedError, passError } from "./pass-error.ts";
 import { release } from "./release.ts";
-import { closedError, runError } from "./run-error.ts";
-import type { DeviceTensor, Outputs, Session, SessionOptions, Tensor } from "./session.ts";
 import { createUsage } from "./usage.ts";
 
 /** Creates a session of onnxruntime-node, on the CPU or on WebGPU. Throws the runtime's errors. */
-export async function createNodeSession(model: Uint8Array, options: SessionOptions): Promise<Session> {
+export async function createNodeSession(
+  model: Uint8Array,
+  options: ModelSessionOptions,
+): Promise<ModelSession> {
   const runtime = await loadRuntime();
   const session = await runtime.InferenceSession.create(model, runtimeOptions(options));
   const names = session.inputNames;
@@ -25,17 +28,17 @@ export async function createNodeSession(model: Uint8Array, options: SessionOptio
     checkFeeds(feeds, names);
     const isCard = options.device === "webgpu";
     const empty = isCard ? names.find((name) => feeds[name]?.shape.includes(0)) : undefined;
-    if (empty !== undefined) throw runError(`the input ${empty} is empty, which WebGPU can't take`);
+    if (empty !== undefined) throw passError(`the input ${empty} is empty, which WebGPU can't take`);
     const runtimeFeeds = Object.fromEntries(
       names.map((name) => [name, runtimeTensor(runtime.Tensor, name, feeds[name]!)]),
     );
     const results = await session.run(runtimeFeeds, [...fetches]).catch((cause: unknown) => {
-      throw runError(messageOf(cause), cause);
+      throw passError(messageOf(cause), cause);
     });
     return outputsOf((name) => {
       const value = results[name];
       if (value instanceof runtime.Tensor) return value;
-      throw runError(`there is no output ${name}`);
+      throw passError(`there is no output ${name}`);
     });
   };
 
@@ -46,7 +49,7 @@ export async function createNodeSession(model: Uint8Array, options: SessionOptio
 }
 
 /** Returns the options of ONNX Runtime. */
-export function runtimeOptions(options: SessionOptions): InferenceSession.SessionOptions {
+export function runtimeOptions(options: ModelSessionOptions): InferenceSession.SessionOptions {
   const kept = options.keptOnDevice ?? [];
   return defined({
     executionProviders: [options.device ?? "cpu"],
@@ -71,20 +74,20 @@ function outputsOf(find: (name: string) => RuntimeTensor): Outputs {
   const given = new Set<Tensor["data"]>();
   const tensor = (name: string): Tensor => {
     const value = find(name);
-    if (value.location !== "cpu") throw runError(`the output ${name} is in the device's memory`);
+    if (value.location !== "cpu") throw passError(`the output ${name} is in the device's memory`);
     const { data, dims, type } = value;
     if (data instanceof Float32Array || data instanceof BigInt64Array || data instanceof Uint8Array) {
       given.add(data);
       return { shape: dims, data };
     }
-    throw runError(`the output ${name} is ${type}`);
+    throw passError(`the output ${name} is ${type}`);
   };
   return {
     tensor,
     floats: (name) => floatsOf(name, tensor(name)),
     deviceTensor(name) {
       const deviceData = find(name);
-      if (deviceData.location === "cpu") throw runError(`the output ${name} is not in the device's memory`);
+      if (deviceData.location === "cpu") throw passError(`the output ${name} is not in the device's memory`);
       return { shape: deviceData.dims, deviceData, dispose: () => deviceData.dispose() };
     },
     release() {
@@ -101,11 +104,11 @@ export function runtimeTensor(
 ): RuntimeTensor {
   if ("deviceData" in tensor) {
     if (tensor.deviceData instanceof make) return tensor.deviceData;
-    throw runError(`the input ${name} is in another device's memory`);
+    throw passError(`the input ${name} is in another device's memory`);
   }
   const { data, shape } = tensor;
   if (elementCount(shape) !== data.length) {
-    throw runError(`the input ${name} of shape [${shape.join(", ")}] was fed ${data.length} numbers`);
+    throw passError(`the input ${name} of shape [${shape.join(", ")}] was fed ${data.length} numbers`);
   }
   if (data instanceof Float32Array) return new make("float32", data, shape);
   if (data instanceof BigInt64Array) return new make("int64", data, shape);

@@ -1,4 +1,4 @@
-import { createSession } from "./create-session.ts";
+import { createModelSession } from "./create-model-session.ts";
 import { frozenLinear } from "./frozen-matrix.ts";
 import { createGraph } from "./graph.ts";
 import { modelBytes } from "./model-bytes.ts";
@@ -38,7 +38,7 @@ async function partsAreExact(): Promise<boolean> {
   const x = graph.input("x", "float32", ["rows", input]);
   graph.output("parts", quantizedLinear(x, weight, "parts"));
   graph.output("floats", frozenLinear(x, weight));
-  const session = await createSession(modelBytes(graph));
+  const session = await createModelSession(modelBytes(graph));
   const outputs = await session.run({ x: { shape: [rows, input], data } });
   const [parts, floats] = [outputs.floats("parts"), outputs.floats("floats")];
   const squares = (numbers: Float32Array) => numbers.reduce((sum, number) => sum + number ** 2, 0);

@@ -6,7 +6,7 @@ import { loadRuntime, runtimeLibrary } from "../devices/runtime.ts";
 import { keepLargeBlocksApart } from "./allocator.ts";
 import { foreignCalls } from "./foreign-calls.ts";
 import { type MemoryAdvice, memoryAdvice } from "./memory-advice.ts";
-import { runError } from "./run-error.ts";
+import { passError } from "./pass-error.ts";
 
 /** A pointer of ONNX Runtime as a number. Only the runtime knows its target. */
 export type Pointer = bigint | null;
@@ -151,7 +151,7 @@ async function load(): Promise<RuntimeFunctions> {
       if (released || !status) return;
       const reason: string = wordsOf(status);
       release(status);
-      throw runError(reason);
+      throw passError(reason);
     };
     const inThread = (args: readonly unknown[]) =>
       new Promise<Pointer>((resolve, reject) => {

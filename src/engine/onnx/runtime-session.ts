@@ -4,7 +4,7 @@ import type { CardArray } from "./card-memory.ts";
 import { disabledOptimizers } from "./disabled-optimizers.ts";
 import { elementCount } from "./element-count.ts";
 import { elementTypes } from "./element-types.ts";
-import { runError, sessionError } from "./run-error.ts";
+import { passError, sessionError } from "./pass-error.ts";
 import { errorsOnly, made, madeAside, type Pointer, type RuntimeFunctions } from "./runtime-functions.ts";
 
 /** Options of a session through the runtime's C API. */
@@ -105,7 +105,7 @@ function appendCuda(runtime: RuntimeFunctions, settings: Pointer, records: boole
 /** Returns a value of the runtime's over a tensor's own memory, which must outlive it. Release it after use. */
 export function valueOver(runtime: RuntimeFunctions, name: string, { shape, data }: BoundTensor): Pointer {
   if (elementCount(shape) !== data.length) {
-    throw runError(`${name} of shape [${shape.join(", ")}] was given ${data.length} numbers`);
+    throw passError(`${name} of shape [${shape.join(", ")}] was given ${data.length} numbers`);
   }
   const sizes = BigInt64Array.from(shape, BigInt);
   const create = runtime.CreateTensorWithDataAsOrtValue;

@@ -10,8 +10,8 @@ import { elementBytes } from "./element-bytes.ts";
 import type { Graph } from "./graph.ts";
 import { modelBytes } from "./model-bytes.ts";
 import { type MoveWay, movingGraph, zerosGraph } from "./moving-graphs.ts";
+import { passError } from "./pass-error.ts";
 import { requireDevice } from "./require-device.ts";
-import { runError } from "./run-error.ts";
 import { made, type RuntimeFunctions } from "./runtime-functions.ts";
 
 /** Memory of WebGPU's card for float32 numbers. */
@@ -53,7 +53,7 @@ export function createWebgpuMemory(runtime: RuntimeFunctions): WebgpuMemory {
     allocate(type, length) {
       const bytes = elementBytes[type] * length;
       const address = bytes > 0 ? made(runtime.AllocatorAlloc, allocator, bytes) : 0n;
-      if (typeof address !== "bigint") throw runError("a card's memory has no address");
+      if (typeof address !== "bigint") throw passError("a card's memory has no address");
       const array = cardArray(type, { card: "webgpu", address }, 0, length);
       clear(array);
       return array;
@@ -133,7 +133,7 @@ function firstPiece({ array, start, stride }: CopiedBytes): FirstPiece {
 
 /** Returns a card's memory up to the end of an array as a table of rows of this many bytes. */
 function inRows({ array }: CopiedBytes, width: number): { shape: number[]; data: CardArray } {
-  if (!("type" in array) || array.type !== "float32") throw runError("only float32 is moved on a card");
+  if (!("type" in array) || array.type !== "float32") throw passError("only float32 is moved on a card");
   const rows = Math.floor((array.byteOffset + array.byteLength) / width);
   return {
     shape: [rows, width / 4],
@@ -151,7 +151,7 @@ function eachPiece(
 ): void {
   pairs.forEach((pair, index) => {
     const { array, start, stride } = pair[side];
-    if (!(array instanceof Float32Array)) throw runError("only float32 is moved to a card and from it");
+    if (!(array instanceof Float32Array)) throw passError("only float32 is moved to a card and from it");
     for (let piece = 0; piece < count; piece++) {
       visit(array, (start + piece * stride) / 4, ((index * count + piece) * bytes) / 4);
     }

@@ -1,6 +1,6 @@
 import { defined } from "../../base/records/defined.ts";
 import { tiesBetween } from "../../contracts/router-ties.ts";
-import type { CachedDecoder, DecoderRun, Past } from "../models/decode/cached-decoder.ts";
+import type { CachedDecoder, DecoderPass, Past } from "../models/decode/cached-decoder.ts";
 import { bytesOfPosition } from "../models/decode/key-values.ts";
 import type { Tensor } from "../models/weights/safetensors.ts";
 import { createDecoderCache, type KeyValueCache, longest } from "./key-value-cache.ts";
@@ -51,7 +51,7 @@ export function createBatch({ model, adapter, store, origin }: BatchOptions): Ba
   const reader = createPromptReader(model, adapter, store, origin);
   let active: Sequence[] = [];
   /** The next pass without its tokens and lengths, kept while the rows keep their places. */
-  let prepared: DecodingRun | undefined;
+  let prepared: DecodingPass | undefined;
 
   /** Returns each row's number of positions after the next token. */
   const nextLengths = () => active.map(({ done, length }) => (done ? 0 : length + 1));
@@ -97,7 +97,7 @@ export function createBatch({ model, adapter, store, origin }: BatchOptions): Ba
     });
   };
 
-  const prepare = (): DecodingRun => {
+  const prepare = (): DecodingPass => {
     // The cache may have rows without a sequence. Their contents don't matter.
     const rows = Math.min(cache.rows(), rowStep * Math.ceil(active.length / rowStep));
     const all = Array.from({ length: rows }, (_, row) => active[row]);
@@ -116,12 +116,12 @@ export function createBatch({ model, adapter, store, origin }: BatchOptions): Ba
     if (active.length === 0) return;
     if (active.some(({ length }) => length % step === 0)) arrange([...active.keys()]);
     prepared ??= prepare();
-    const run = prepared;
+    const pass = prepared;
     active.forEach(({ prompt, tokens, length }, row) => {
-      run.tokens[row]![0] = tokens[length - prompt.length]!;
-      run.past.lengths[row] = length;
+      pass.tokens[row]![0] = tokens[length - prompt.length]!;
+      pass.past.lengths[row] = length;
     });
-    const output = await model.run(run);
+    const output = await model.run(pass);
     for (const sequence of active) sequence.length++;
     await prepareAll(active);
     active.forEach((sequence, row) => {
@@ -193,7 +193,7 @@ export function createBatch({ model, adapter, store, origin }: BatchOptions): Ba
 }
 
 /** One more token for each sequence, filled in before the pass. */
-interface DecodingRun extends DecoderRun {
+interface DecodingPass extends DecoderPass {
   tokens: number[][];
   past: Past & { lengths: number[] };
 }

@@ -9,7 +9,7 @@ import { createDecoderCache, type KeyValueCache, longest } from "./key-value-cac
 import { positionsTaken } from "./memory-check.ts";
 import { nextTokenOf, prepareAll, tempered, wantedBy } from "./next-tokens.ts";
 import { blockLength, keptLength, type PrefixStore, type PromptBlock } from "./prefix-store.ts";
-import { readingRuns } from "./reading-runs.ts";
+import { readingPasses } from "./reading-passes.ts";
 import type { NextToken } from "./sample-token.ts";
 import type { Sequence } from "./sequence.ts";
 
@@ -129,7 +129,7 @@ export function createPromptReader(
   const longestPrompt = () => longest(readings.map(({ prompt }) => prompt.length));
 
   /** Returns the number of tokens in a pass, limited by the memory of their attention scores. */
-  const runLength = () =>
+  const passLength = () =>
     Math.min(reads.atOnce, Math.floor(reads.scores / (config.num_attention_heads * longestPrompt())));
 
   /** Returns the prompts to read together, in order: those that have begun, and others up to the limit. */
@@ -175,15 +175,15 @@ export function createPromptReader(
 
   /** Gives every prompt that has begun a row. Rows of the passes come first, in order. */
   const arrange = (
-    runs: readonly Reading[][],
+    passes: readonly Reading[][],
     begun: readonly Reading[],
     found: ReadonlyMap<Reading, PromptBlock[]>,
   ) => {
-    const taken = new Set(runs.flat());
+    const taken = new Set(passes.flat());
     const order = [...taken, ...begun.filter((reading) => !taken.has(reading))];
     const padded = new Map(
-      runs.flatMap((group) =>
-        group.map((reading) => [reading, longest(group.map(({ next }) => next.length))]),
+      passes.flatMap((pass) =>
+        pass.map((reading) => [reading, longest(pass.map(({ next }) => next.length))]),
       ),
     );
     cache.arrange(
@@ -319,12 +319,12 @@ export function createPromptReader(
     async step(finished) {
       readings = readings.filter(({ sequences }) => !sequences.every(({ done }) => done));
       if (readings.length === 0) return;
-      const most = runLength();
+      const most = passLength();
       const { taken, found } = take(most);
       const begun = readings.filter((reading) => reading.row >= 0 || found.has(reading));
-      const runs = readingRuns(taken, most);
-      arrange(runs, begun, found);
-      for (const group of runs) await read(group);
+      const passes = readingPasses(taken, most);
+      arrange(passes, begun, found);
+      for (const pass of passes) await read(pass);
       finished(readings.filter(isRead), cache);
       readings = readings.filter((reading) => !isRead(reading));
       if (cache.bytes() > bytesKept) rest();

@@ -1,11 +1,11 @@
 import type { Bindings } from "../../onnx/bound-session.ts";
-import type { DecoderRun } from "./cached-decoder.ts";
+import type { DecoderPass } from "./cached-decoder.ts";
 
 /** Binds an adapter's matrices unless they are bound already. Without an adapter the last one's stay bound. */
 export function adapterBinder(
   bindings: Pick<Bindings, "bindInput">,
-): (adapter: DecoderRun["adapter"]) => void {
-  let bound: DecoderRun["adapter"];
+): (adapter: DecoderPass["adapter"]) => void {
+  let bound: DecoderPass["adapter"];
   return (adapter) => {
     if (!adapter || adapter === bound) return;
     for (const [name, matrix] of adapter) bindings.bindInput(name, matrix);

@@ -2,7 +2,7 @@ import type { Bindings } from "../../onnx/bound-session.ts";
 import type { BoundTensor } from "../../onnx/runtime-session.ts";
 import type { ModelConfig } from "../config/model-config.ts";
 import { adapterBinder } from "./adapter-binder.ts";
-import type { DecoderRun, Past } from "./cached-decoder.ts";
+import type { DecoderPass, Past } from "./cached-decoder.ts";
 import type { KeyValueArray } from "./key-values.ts";
 import { pastBinder } from "./past-binder.ts";
 import { readLength } from "./read-length.ts";
@@ -10,10 +10,10 @@ import { createTieReader } from "./tie-reader.ts";
 
 /** New tokens of a batch of rows. Each row is padded to `length`. */
 export interface Block {
-  tokens: DecoderRun["tokens"];
+  tokens: DecoderPass["tokens"];
   past: Past;
   length: number;
-  adapter?: DecoderRun["adapter"] | undefined;
+  adapter?: DecoderPass["adapter"] | undefined;
 }
 
 /** The inputs and outputs of a block's passes except keys and values. It has room for at least the block's rows. */
@@ -42,7 +42,7 @@ export interface BlockRunner {
  * Milliseconds. After a pass that took longer, the next one runs on another thread. Handing short passes over would
  * cost too much.
  */
-const longRun = 10;
+const longPass = 10;
 
 /**
  * Creates a runner with its own bindings of a session of `inPlaceDecoderGraph`. Vocabulary 0 means a graph without
@@ -100,7 +100,7 @@ export function createBlockRunner(
     const start = performance.now();
     if (isLong) await bindings.runAside();
     else bindings.run();
-    isLong = performance.now() - start > longRun;
+    isLong = performance.now() - start > longPass;
     return tieReader.read(tokens);
   };
 

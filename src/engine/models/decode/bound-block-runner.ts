@@ -4,7 +4,7 @@ import type { ModelConfig } from "../config/model-config.ts";
 import { outputsFor } from "../graph/next-token.ts";
 import { adapterBinder } from "./adapter-binder.ts";
 import { type Block, rowOf } from "./block-runner.ts";
-import type { DecoderRun, NextTokenOutput, NextTokens, Past } from "./cached-decoder.ts";
+import type { DecoderPass, NextTokenOutput, NextTokens, Past } from "./cached-decoder.ts";
 import type { KeyValueMemory } from "./key-value-memory.ts";
 import type { KeyValueArray } from "./key-values.ts";
 import { pastBinder } from "./past-binder.ts";
@@ -12,7 +12,7 @@ import { createTieReader } from "./tie-reader.ts";
 
 /** A block, and 1 / temperature of each of its rows, for weights. Default: 1. */
 export interface BoundBlock extends Block {
-  inverseTemperatures?: DecoderRun["inverseTemperatures"];
+  inverseTemperatures?: DecoderPass["inverseTemperatures"];
 }
 
 /** Runs a block, in one pass or row by row. The next block overwrites its outputs. */

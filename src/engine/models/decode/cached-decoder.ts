@@ -14,7 +14,7 @@ export interface Past extends KeyValues {
 }
 
 /** One pass: the new tokens of each row (at least one), which follow those in `past`. */
-export interface DecoderRun {
+export interface DecoderPass {
   tokens: readonly (readonly number[])[];
   /** Has room for the new tokens, padded. Their keys and values are written there. */
   past: Past;
@@ -100,7 +100,7 @@ export interface CachedDecoder {
   /** The memory of `past`. */
   readonly keyValues: KeyValueMemory;
   /** Runs one pass at a time. The next pass reuses the memory of its inputs and outputs. */
-  run(request: DecoderRun): Promise<NextTokens>;
+  run(request: DecoderPass): Promise<NextTokens>;
   /** Waits for the current pass. */
   close(): Promise<void>;
 }

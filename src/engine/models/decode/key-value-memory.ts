@@ -3,8 +3,8 @@ import type { CardArray, CardBuffer, CardMemory } from "../../onnx/card-memory.t
 import { elementBytes } from "../../onnx/element-bytes.ts";
 import type { FloatDataType } from "../../onnx/graph.ts";
 import type { MemoryAdvice } from "../../onnx/memory-advice.ts";
+import { passError } from "../../onnx/pass-error.ts";
 import { release } from "../../onnx/release.ts";
-import { runError } from "../../onnx/run-error.ts";
 import { type KeyValueArray, type KeyValueType, keyValueArray, type ProcessorArray } from "./key-values.ts";
 
 /** Pieces of an array, in numbers: where the first begins, and the distance between them. */
@@ -140,6 +140,6 @@ function copyPieces(from: Pieces, to: Pieces, count: number, length: number): vo
 
 /** Checks that an array is in main memory. Throws ONNX_RUN_FAILED for one on a card. */
 export function onProcessor(array: KeyValueArray): ProcessorArray {
-  if ("type" in array) throw runError("keys and values are in a GPU's memory");
+  if ("type" in array) throw passError("keys and values are in a GPU's memory");
   return array;
 }

@@ -1,5 +1,5 @@
 import type { Bindings } from "../../onnx/bound-session.ts";
-import { runError } from "../../onnx/run-error.ts";
+import { passError } from "../../onnx/pass-error.ts";
 import type { BoundTensor } from "../../onnx/runtime-session.ts";
 import type { ModelConfig } from "../config/model-config.ts";
 import type { Past } from "./cached-decoder.ts";
@@ -41,7 +41,7 @@ export function pastBinder(
 /** Half-precision keys and values are bound on the card. */
 function bindable(data: KeyValueArray): BoundTensor["data"] {
   if (data instanceof Uint16Array)
-    throw runError("half-precision keys and values are outside the GPU's memory");
+    throw passError("half-precision keys and values are outside the GPU's memory");
   return data;
 }
 

@@ -1,14 +1,14 @@
 import type { Bindings } from "../../onnx/bound-session.ts";
 import type { ModelConfig } from "../config/model-config.ts";
 import { routedLayers, tiesName } from "../graph/expert-choice.ts";
-import type { DecoderRun } from "./cached-decoder.ts";
+import type { DecoderPass } from "./cached-decoder.ts";
 
 /** Reads the routing ties of a decoding graph (`choiceTold`). */
 export interface TieReader {
   /** Binds memory for passes of this many rows, each with this many tokens including padding. */
   bind(rows: number, length: number): void;
   /** Returns the ties of the rows of the last pass, by places among their tokens. */
-  read(tokens: DecoderRun["tokens"]): number[][];
+  read(tokens: DecoderPass["tokens"]): number[][];
 }
 
 /** Creates a reader with its own memory, bound in `bindings`. */

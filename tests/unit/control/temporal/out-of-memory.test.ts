@@ -3,7 +3,7 @@ import { MockActivityEnvironment } from "@temporalio/testing";
 import { expect, test } from "vitest";
 import { durable } from "../../../../src/control/temporal/durable.ts";
 import { isOutOfMemory } from "../../../../src/control/temporal/out-of-memory.ts";
-import { runError, sessionError } from "../../../../src/engine/onnx/run-error.ts";
+import { passError, sessionError } from "../../../../src/engine/onnx/pass-error.ts";
 
 /** What Temporal is told of an activity that throws `error`. */
 async function failure(error: unknown): Promise<unknown> {
@@ -22,7 +22,7 @@ const noMemory = [
 test.each(noMemory)(
   "an activity that found no memory is told apart, and worth a retry: %s",
   async (reason) => {
-    for (const error of [runError(reason), sessionError(reason, undefined)]) {
+    for (const error of [passError(reason), sessionError(reason, undefined)]) {
       const allocation = await failure(error);
       expect(allocation).toMatchObject({ type: "ONNX_OUT_OF_MEMORY", nonRetryable: false });
       expect(isOutOfMemory(allocation)).toBe(true);
@@ -31,7 +31,7 @@ test.each(noMemory)(
 );
 
 test("an activity that failed for another reason is not said to have found no memory", async () => {
-  const shape = await failure(runError("Got invalid dimensions for input: ids"));
+  const shape = await failure(passError("Got invalid dimensions for input: ids"));
   expect(shape).toMatchObject({ type: "ONNX_RUN_FAILED", nonRetryable: true });
   expect(isOutOfMemory(shape)).toBe(false);
 });

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { loadCuda, runtimeWithCuda } from "../../../../src/engine/devices/cuda.ts";
 import { providerFolder, providerWheel } from "../../../../src/engine/devices/cuda-packages.ts";
 import { loadLibrary } from "../../../../src/engine/devices/native-library.ts";
-import { createSession } from "../../../../src/engine/onnx/create-session.ts";
+import { createModelSession } from "../../../../src/engine/onnx/create-model-session.ts";
 import { createGraph } from "../../../../src/engine/onnx/graph.ts";
 import { modelBytes } from "../../../../src/engine/onnx/model-bytes.ts";
 import { temporaryFolder } from "../../../support/temporary-folder.ts";
@@ -27,10 +27,10 @@ test("the provider is of the version of ONNX Runtime that runs the models", () =
 });
 
 test("a session on a device that can't be used says what is missing and how to get it", async () => {
-  await expect(createSession(model(), { device: "cuda" })).rejects.toMatchObject({
+  await expect(createModelSession(model(), { device: "cuda" })).rejects.toMatchObject({
     code: "DEVICE_UNAVAILABLE",
   });
-  await expect(createSession(model(), { device: "cuda" })).rejects.toThrow(
+  await expect(createModelSession(model(), { device: "cuda" })).rejects.toThrow(
     "The device “cuda” can't be used on this machine: ONNX Runtime's CUDA provider was not fetched yet. " +
       "Run `npx everturn devices fetch cuda`.",
   );

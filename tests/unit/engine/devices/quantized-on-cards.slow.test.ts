@@ -8,7 +8,7 @@ import { createPlainDecoder } from "../../../../src/engine/models/decode/cpu/pla
 import { createCachedDecoder } from "../../../../src/engine/models/decode/create-cached-decoder.ts";
 import { createWebgpuDecoder } from "../../../../src/engine/models/decode/webgpu/webgpu-decoder.ts";
 import { readFrozenWeights, weightSources } from "../../../../src/engine/models/weights/weight-sources.ts";
-import { createSession } from "../../../../src/engine/onnx/create-session.ts";
+import { createModelSession } from "../../../../src/engine/onnx/create-model-session.ts";
 import { frozenLinear } from "../../../../src/engine/onnx/frozen-matrix.ts";
 import { createGraph } from "../../../../src/engine/onnx/graph.ts";
 import { modelBytes } from "../../../../src/engine/onnx/model-bytes.ts";
@@ -49,7 +49,7 @@ test.each([
     const x = { shape: [3, input], data: noise(3 * input, 5) };
     const found = [];
     for (const device of ["cpu", "cuda"] as const) {
-      const session = await createSession(modelBytes(graph, { device }));
+      const session = await createModelSession(modelBytes(graph, { device }));
       found.push(Array.from((await session.run({ x })).floats("y")));
       await session.close();
     }

@@ -12,10 +12,10 @@ import { createCachedDecoder } from "../../../../src/engine/models/decode/create
 import { createWebgpuDecoder } from "../../../../src/engine/models/decode/webgpu/webgpu-decoder.ts";
 import { modelWeightShapes } from "../../../../src/engine/models/weights/model-weights.ts";
 import { randomModelWeights } from "../../../../src/engine/models/weights/random-weights.ts";
-import { createSession } from "../../../../src/engine/onnx/create-session.ts";
-import { type NodeRun, profileRun } from "../../../../src/engine/onnx/profile-run.ts";
+import { createModelSession } from "../../../../src/engine/onnx/create-model-session.ts";
+import type { Tensor } from "../../../../src/engine/onnx/model-session.ts";
+import { type ProfiledNode, profilePass } from "../../../../src/engine/onnx/profile-pass.ts";
 import { runtimeFunctions } from "../../../../src/engine/onnx/runtime-functions.ts";
-import type { Tensor } from "../../../../src/engine/onnx/session.ts";
 import { createDecoderCache } from "../../../../src/engine/sampling/key-value-cache.ts";
 import { cardAdapter, cardModels } from "../../../support/card-model.ts";
 import { copyTrainerState } from "../../../support/copy-trainer-state.ts";
@@ -38,7 +38,7 @@ async function tiny(name: string) {
 }
 
 /** What ran on the processor although numbers went in or came out. */
-function copies(runs: readonly NodeRun[]) {
+function copies(runs: readonly ProfiledNode[]) {
   return runs.filter(({ op }) => op === "MemcpyToHost" || op === "FusedMatMul" || op === "LogSoftmax");
 }
 
@@ -46,11 +46,11 @@ test.each(["qwen3", "gemma"])("%s: loss and gradients on WebGPU are those of the
   const { config, names, parameters, feeds } = await tiny(name);
   const all = { ...Object.fromEntries(parameters), ...feeds };
   const ofProcessor = trainingModel({ config }, supervisedObjective);
-  const processor = await createSession(ofProcessor.bytes);
+  const processor = await createModelSession(ofProcessor.bytes);
   const model = trainingModel({ config }, supervisedObjective, { device: "webgpu" });
   const expected = await processor.run(all);
   const gradients = passGradients(ofProcessor, expected, all);
-  const { nodes, floats } = await profileRun(model.bytes, all, "webgpu");
+  const { nodes, floats } = await profilePass(model.bytes, all, "webgpu");
   expect(floats.get("loss")![0]).toBeCloseTo(expected.floats("loss")[0]!, 5);
   for (const weight of names) {
     const found = floats.get(gradientName(weight))!;

@@ -1,18 +1,18 @@
 import { expect, test } from "vitest";
 import { useSwiftShader } from "../../../../src/engine/devices/swiftshader.ts";
 import { causalAttention, causalBias } from "../../../../src/engine/onnx/causal-attention.ts";
-import { createSession } from "../../../../src/engine/onnx/create-session.ts";
+import { createModelSession } from "../../../../src/engine/onnx/create-model-session.ts";
 import * as elementwise from "../../../../src/engine/onnx/elementwise.ts";
 import { geGlu, geGluTanh, swiGlu } from "../../../../src/engine/onnx/gated-units.ts";
 import { createGraph, type FloatValue, type Graph } from "../../../../src/engine/onnx/graph.ts";
 import { gather, gatherElements, scatterAdd } from "../../../../src/engine/onnx/indexing.ts";
 import { gemm, matMul } from "../../../../src/engine/onnx/linear-algebra.ts";
 import { modelBytes } from "../../../../src/engine/onnx/model-bytes.ts";
-import { profileRun } from "../../../../src/engine/onnx/profile-run.ts";
+import type { Tensor } from "../../../../src/engine/onnx/model-session.ts";
+import { profilePass } from "../../../../src/engine/onnx/profile-pass.ts";
 import { logSoftmax, reduceMean, reduceSum, softmax } from "../../../../src/engine/onnx/reductions.ts";
 import { rmsNorm } from "../../../../src/engine/onnx/rms-norm.ts";
 import { rotaryEmbedding } from "../../../../src/engine/onnx/rotary-embedding.ts";
-import type { Tensor } from "../../../../src/engine/onnx/session.ts";
 import {
   concat,
   expand,
@@ -137,9 +137,9 @@ test("each operator gives on WebGPU what it gives on the CPU, and runs there", a
     columns: int([1, 7, 0, 1, 4, 4], [6, 1]),
     positions: int([0, 3, 1, 15, 2, 8], [6, 1]),
   };
-  const processor = await createSession(model("cpu").bytes, { device: "cpu" });
+  const processor = await createModelSession(model("cpu").bytes, { device: "cpu" });
   const expected = await processor.run(feeds);
-  const { nodes, floats: actual } = await profileRun(model("webgpu").bytes, feeds, "webgpu");
+  const { nodes, floats: actual } = await profilePass(model("webgpu").bytes, feeds, "webgpu");
   const errors = model("cpu").names.map((name) => [
     name,
     relativeError(actual.get(name)!, expected.floats(name)),

@@ -11,7 +11,7 @@ import { gradientName, trainingModel } from "../../../../src/engine/learning/tra
 import type { TrainingSettings } from "../../../../src/engine/learning/training-settings.ts";
 import { valueObjective } from "../../../../src/engine/learning/value-objective.ts";
 import type { Tensor } from "../../../../src/engine/models/weights/safetensors.ts";
-import { createSession } from "../../../../src/engine/onnx/create-session.ts";
+import { createModelSession } from "../../../../src/engine/onnx/create-model-session.ts";
 import { copyTrainerState } from "../../../support/copy-trainer-state.ts";
 import { torchFixture, withPrefix } from "../../torch-fixtures.ts";
 import { expectTensors, ppoFixture } from "./ppo-fixture.ts";
@@ -45,7 +45,7 @@ test("the loss of a critic of its own and every gradient are PyTorch's; the lang
   const then = withPrefix(fixture.tensors, "then.");
   const parameters = parametersOf(critic());
   expect(model.trains).not.toContain("lm_head.weight");
-  const session = await createSession(model.bytes);
+  const session = await createModelSession(model.bytes);
   const outputs = await session.run({
     ...Object.fromEntries(model.reads.map((name) => [name, parameters.get(name)!])),
     ...batchFeeds(batch),

@@ -11,7 +11,7 @@ import { trainingModel } from "../../../../src/engine/learning/training-graphs.t
 import { modelConfig } from "../../../../src/engine/models/config/model-config.ts";
 import type { AttentionForm } from "../../../../src/engine/models/graph/decoder.ts";
 import { randomModelWeights } from "../../../../src/engine/models/weights/random-weights.ts";
-import { createSession } from "../../../../src/engine/onnx/create-session.ts";
+import { createModelSession } from "../../../../src/engine/onnx/create-model-session.ts";
 import { peakBytes } from "../../../../src/engine/onnx/peak-memory.ts";
 import { tileSize } from "../../../../src/engine/onnx/tiled-attention.ts";
 import { relativeError } from "../../torch-fixtures.ts";
@@ -37,7 +37,7 @@ async function runWith(
 ): Promise<Map<string, Float32Array>> {
   const { graph, bytes, reads } = trainingModel({ config: model, attention }, supervisedObjective);
   const parameters = parametersOf(freshTrainerState({ config: model }, randomModelWeights(model, 1)));
-  const session = await createSession(bytes);
+  const session = await createModelSession(bytes);
   const prefix = prefixLength(attention, sequences);
   const outputs = await session.run({
     ...Object.fromEntries(reads.map((name) => [name, parameters.get(name)!])),

@@ -6,7 +6,7 @@ import { freshTrainerState, parametersOf } from "../../../../src/engine/learning
 import { createTrainingEngine } from "../../../../src/engine/learning/training-engine.ts";
 import { gradientName, trainingModel } from "../../../../src/engine/learning/training-graphs.ts";
 import { modelConfig } from "../../../../src/engine/models/config/model-config.ts";
-import { createSession } from "../../../../src/engine/onnx/create-session.ts";
+import { createModelSession } from "../../../../src/engine/onnx/create-model-session.ts";
 import { relativeError, torchFixture, withPrefix } from "../../torch-fixtures.ts";
 
 const { config, json, tensors } = await torchFixture("lora");
@@ -30,7 +30,7 @@ test.each([false, true])(
   "the loss and the adapter's gradients are PEFT's (recompute: %s)",
   async (recompute) => {
     const model = trainingModel({ config, lora, recompute }, supervisedObjective);
-    const session = await createSession(model.bytes, { threads: 1 });
+    const session = await createModelSession(model.bytes, { threads: 1 });
     const parameters = parametersOf({ ...freshTrainerState({ config, lora }, weights), adapter });
     const outputs = await session.run({
       ...Object.fromEntries(model.reads.map((name) => [name, parameters.get(name)!])),

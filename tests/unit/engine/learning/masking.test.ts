@@ -4,7 +4,7 @@ import { supervisedObjective } from "../../../../src/engine/learning/supervised-
 import type { Experienced } from "../../../../src/engine/learning/token-rewards.ts";
 import { createTrainer } from "../../../../src/engine/learning/trainer.ts";
 import { gradientName, trainingModel } from "../../../../src/engine/learning/training-graphs.ts";
-import { createSession } from "../../../../src/engine/onnx/create-session.ts";
+import { createModelSession } from "../../../../src/engine/onnx/create-model-session.ts";
 import { gradients } from "../../../../src/engine/onnx/gradients.ts";
 import { createGraph } from "../../../../src/engine/onnx/graph.ts";
 import { gather } from "../../../../src/engine/onnx/indexing.ts";
@@ -47,7 +47,7 @@ test("rows that predict observation tokens get a gradient of exactly zero", asyn
   const [ofEntropy] = gradients(reduceSum(entropies), [hidden]);
   graph.output("gradient", gradient!);
   graph.output("ofEntropy", ofEntropy!);
-  const session = await createSession(modelBytes(graph));
+  const session = await createModelSession(modelBytes(graph));
   const outputs = await session.run({ hidden: { shape: [6, 4], data: noise(24, 2) } });
   for (const name of ["gradient", "ofEntropy"]) {
     const numbers = outputs.floats(name);
@@ -60,7 +60,7 @@ test("rows that predict observation tokens get a gradient of exactly zero", asyn
 });
 
 test("a batch's gradient is the sum of its sequences' own: padding has no part in it", async () => {
-  const session = await createSession(trainingModel({ config }, supervisedObjective).bytes);
+  const session = await createModelSession(trainingModel({ config }, supervisedObjective).bytes);
   const gradientOf = async (sequences: Experienced[]) => {
     const batch = batchSequences(sequences, config);
     const actions = batch.actions.length;

@@ -21,7 +21,7 @@ import {
 import { preferenceObjective } from "../../../../src/engine/learning/preference-objective.ts";
 import { supervisedObjective } from "../../../../src/engine/learning/supervised-objective.ts";
 import { readSafetensors } from "../../../../src/engine/models/weights/safetensors.ts";
-import { createSession } from "../../../../src/engine/onnx/create-session.ts";
+import { createModelSession } from "../../../../src/engine/onnx/create-model-session.ts";
 import { gradients } from "../../../../src/engine/onnx/gradients.ts";
 import { createGraph } from "../../../../src/engine/onnx/graph.ts";
 import { modelBytes } from "../../../../src/engine/onnx/model-bytes.ts";
@@ -134,7 +134,7 @@ async function lossOf(
   const { loss } = objective.build(now, (name) => then.get(name)!);
   graph.output("loss", loss);
   graph.output("gradient", gradients(loss, [logits])[0]!);
-  const session = await createSession(modelBytes(graph));
+  const session = await createModelSession(modelBytes(graph));
   let start = 0;
   const losses: number[] = [];
   const slopes: Float32Array[] = [];

@@ -7,8 +7,8 @@ import { createTrainer } from "../../../../src/engine/learning/trainer.ts";
 import { parametersOf } from "../../../../src/engine/learning/trainer-state.ts";
 import { gradientName, trainingModel } from "../../../../src/engine/learning/training-graphs.ts";
 import { objectiveSettings } from "../../../../src/engine/learning/training-settings.ts";
-import { createSession } from "../../../../src/engine/onnx/create-session.ts";
-import type { Tensor } from "../../../../src/engine/onnx/session.ts";
+import { createModelSession } from "../../../../src/engine/onnx/create-model-session.ts";
+import type { Tensor } from "../../../../src/engine/onnx/model-session.ts";
 import { copyTrainerState } from "../../../support/copy-trainer-state.ts";
 import { withPrefix } from "../../torch-fixtures.ts";
 import { expectTensors, ppoFixture } from "./ppo-fixture.ts";
@@ -24,7 +24,7 @@ async function outputsOf(objective: Objective, known: Record<string, Tensor>) {
   const equal = { shape: [actions], data: new Float32Array(actions).fill(1 / actions) };
   const inputs: Record<string, Tensor> = { weights: equal, policyWeights: equal, shares: equal, ...known };
   const parameters = parametersOf(state);
-  const session = await createSession(model.bytes);
+  const session = await createModelSession(model.bytes);
   const outputs = await session.run({
     ...Object.fromEntries(model.reads.map((name) => [name, parameters.get(name)!])),
     ...batchFeeds(batch),

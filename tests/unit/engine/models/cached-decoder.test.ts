@@ -19,7 +19,7 @@ import {
 } from "../../../../src/engine/models/weights/safetensors.ts";
 import { readSafetensorsHeader } from "../../../../src/engine/models/weights/safetensors-header.ts";
 import type { WeightSources } from "../../../../src/engine/models/weights/weight-sources.ts";
-import { createSession } from "../../../../src/engine/onnx/create-session.ts";
+import { createModelSession } from "../../../../src/engine/onnx/create-model-session.ts";
 import { createGraph } from "../../../../src/engine/onnx/graph.ts";
 import { modelBytes } from "../../../../src/engine/onnx/model-bytes.ts";
 import { logSoftmax } from "../../../../src/engine/onnx/reductions.ts";
@@ -59,7 +59,7 @@ async function trainingLogProbabilities(config: ModelConfig, weights: Map<string
     "logprobs",
     logSoftmax(languageModelHead(model, decoderForward(model, decoderInputs(graph, config)))),
   );
-  const session = await createSession(modelBytes(graph));
+  const session = await createModelSession(modelBytes(graph));
   const whole = sequences.map((tokens) => ({ tokens: [...tokens, 0], mask: [0, ...tokens.map(() => 1)] }));
   const {
     targets: _,

@@ -14,7 +14,7 @@ import {
   weightInputs,
 } from "../../../../src/engine/models/weights/model-weights.ts";
 import type { Tensor } from "../../../../src/engine/models/weights/safetensors.ts";
-import { createSession } from "../../../../src/engine/onnx/create-session.ts";
+import { createModelSession } from "../../../../src/engine/onnx/create-model-session.ts";
 import { createGraph } from "../../../../src/engine/onnx/graph.ts";
 import { modelBytes } from "../../../../src/engine/onnx/model-bytes.ts";
 import { relativeError, torchFixture, withPrefix } from "../../torch-fixtures.ts";
@@ -52,7 +52,7 @@ async function logitsOf(
     tables: rotaryTables(graph, config),
   };
   graph.output("logits", languageModelHead(model, decoderForward(model, decoderInputs(graph, config))));
-  const session = await createSession(modelBytes(graph), { threads: 1 });
+  const session = await createModelSession(modelBytes(graph), { threads: 1 });
   // With a token more at the end, which carries loss, a batch keeps all the others, and predicts after each.
   const whole = sequences.map(({ tokens }) => ({
     tokens: [...tokens, 0],
@@ -86,7 +86,7 @@ test.each(families)("%s: loss and every gradient of a ragged batch are those of 
   const { config, tensors, sequences, loss } = await family(name);
   const weights = new Map([...modelWeightShapes(config).keys()].map((key) => [key, tensors.get(key)!]));
   const model = trainingModel({ config }, supervisedObjective);
-  const session = await createSession(model.bytes, { threads: 1 });
+  const session = await createModelSession(model.bytes, { threads: 1 });
   const batch = batchSequences(sequences, config);
   const actions = batch.actions.length;
   const feeds = {

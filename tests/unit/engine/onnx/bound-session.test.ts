@@ -16,7 +16,7 @@ async function open() {
   return createBoundSession(runtime, modelBytes(graph), { threads: 1 });
 }
 
-test("runs read and write the memory that was bound, until other memory is", async () => {
+test("passes read and write the memory that was bound, until other memory is", async () => {
   const session = await open();
   const bindings = session.bindings();
   const rows = BigInt64Array.of(2n, 0n);

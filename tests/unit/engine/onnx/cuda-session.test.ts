@@ -17,7 +17,7 @@ async function open() {
 
 const x = { shape: [2, 2], data: Float32Array.of(1, 2, 3, 4) };
 
-test("what stays on the card is fed to the next run as it is, and the rest comes back", async () => {
+test("what stays on the card is fed to the next pass as it is, and the rest comes back", async () => {
   const session = await open();
   const outputs = await session.run({ x });
   expect(outputs.tensor("y")).toEqual({ shape: [2, 2], data: Float32Array.of(3, 5, 7, 9) });
@@ -29,7 +29,7 @@ test("what stays on the card is fed to the next run as it is, and the rest comes
   await session.close();
 });
 
-test("what is wrong with a run is said by name", async () => {
+test("what is wrong with a pass is said by name", async () => {
   const session = await open();
   await expect(session.run({})).rejects.toThrow("the input x was not fed");
   await expect(session.run({ x, w: x })).rejects.toThrow("the model has no input w");

@@ -1,10 +1,10 @@
-import { createSession } from "../../../../src/engine/onnx/create-session.ts";
+import { createModelSession } from "../../../../src/engine/onnx/create-model-session.ts";
 import { mul } from "../../../../src/engine/onnx/elementwise.ts";
 import { gradients } from "../../../../src/engine/onnx/gradients.ts";
 import { createGraph, type FloatValue, type Graph } from "../../../../src/engine/onnx/graph.ts";
 import { modelBytes } from "../../../../src/engine/onnx/model-bytes.ts";
+import type { Tensor } from "../../../../src/engine/onnx/model-session.ts";
 import { reduceSum } from "../../../../src/engine/onnx/reductions.ts";
-import type { Tensor } from "../../../../src/engine/onnx/session.ts";
 
 /** Numbers in ±1 that look random, the same at each call. */
 export function noise(count: number, seed = 1): Float32Array {
@@ -37,12 +37,12 @@ export async function gradientError(
   gradients(loss, inputs).forEach((gradient, index) => {
     graph.output(`dx${index}`, gradient);
   });
-  const session = await createSession(modelBytes(graph), { threads: 1 });
+  const session = await createModelSession(modelBytes(graph), { threads: 1 });
 
   const feeds: Record<string, Tensor> = Object.fromEntries(
     data.map((numbers, index) => [`x${index}`, { shape: sizes(shapes[index]!), data: numbers }]),
   );
-  // A first run tells the shape of y, which may be symbolic.
+  // A first pass tells the shape of y, which may be symbolic.
   const forward = createGraph();
   forward.output(
     "y",
@@ -51,7 +51,7 @@ export async function gradientError(
       forward,
     ),
   );
-  const forwardSession = await createSession(modelBytes(forward), { threads: 1 });
+  const forwardSession = await createModelSession(modelBytes(forward), { threads: 1 });
   const { shape: outputShape } = (await forwardSession.run(feeds)).tensor("y");
   const weights = noise(
     outputShape.reduce((a, b) => a * b, 1),

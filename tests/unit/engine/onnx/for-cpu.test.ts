@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
 import type { Device } from "../../../../src/engine/devices/device.ts";
-import { createSession } from "../../../../src/engine/onnx/create-session.ts";
+import { createModelSession } from "../../../../src/engine/onnx/create-model-session.ts";
 import { mul } from "../../../../src/engine/onnx/elementwise.ts";
 import { createGraph } from "../../../../src/engine/onnx/graph.ts";
 import { gemm } from "../../../../src/engine/onnx/linear-algebra.ts";
 import { modelBytes } from "../../../../src/engine/onnx/model-bytes.ts";
-import { profileRun } from "../../../../src/engine/onnx/profile-run.ts";
+import { profilePass } from "../../../../src/engine/onnx/profile-pass.ts";
 
 /** The gradient of a weight [out, in] by the processor, of a model that is written for a device, and the nodes that the runtime ran. */
 async function gradient(out: number, columns: number, device: Device) {
@@ -21,7 +21,7 @@ async function gradient(out: number, columns: number, device: Device) {
     data: Float32Array.from({ length: rows * width }, (_, at) => ((at * step) % 1009) / 500 - 1),
   });
   const feeds = { dy: matrix(30, out, 7), x: matrix(30, columns, 13), plus: matrix(out, columns, 29) };
-  const { nodes, floats } = await profileRun(modelBytes(graph, { device }), feeds, "cpu");
+  const { nodes, floats } = await profilePass(modelBytes(graph, { device }), feeds, "cpu");
   return { ran: nodes.map(({ op }) => op), sum: floats.get("sum")! };
 }
 
@@ -50,7 +50,7 @@ test("a graph of so many products that copies and what reads them are in differe
   for (let step = 1; step < 5100; step++) sum = gemm(dy, x, { transposeA: true, plus: sum });
   graph.output("sum", sum);
   const [rows, first, second] = [3, [1, 0, 2, 3, 0, 1], Array.from({ length: 768 }, (_, at) => at % 7)];
-  const session = await createSession(modelBytes(graph));
+  const session = await createModelSession(modelBytes(graph));
   const outputs = await session.run({
     dy: { shape: [rows, 2], data: Float32Array.from(first) },
     x: { shape: [rows, 256], data: Float32Array.from(second) },

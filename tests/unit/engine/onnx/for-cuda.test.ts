@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createSession } from "../../../../src/engine/onnx/create-session.ts";
+import { createModelSession } from "../../../../src/engine/onnx/create-model-session.ts";
 import { createGraph } from "../../../../src/engine/onnx/graph.ts";
 import { modelBytes } from "../../../../src/engine/onnx/model-bytes.ts";
 import { argMax, reduceMax } from "../../../../src/engine/onnx/reductions.ts";
@@ -10,7 +10,7 @@ async function largest(size: number, data: Float32Array) {
   const x = graph.input("x", "float32", ["rows", size]);
   graph.output("largest", reduceMax(x));
   graph.output("place", argMax(x));
-  const session = await createSession(modelBytes(graph, { device: "cuda" }));
+  const session = await createModelSession(modelBytes(graph, { device: "cuda" }));
   const outputs = await session.run({ x: { shape: [data.length / size, size], data } });
   await session.close();
   return { largest: outputs.tensor("largest"), places: outputs.tensor("place") };

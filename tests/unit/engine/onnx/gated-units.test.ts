@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createSession } from "../../../../src/engine/onnx/create-session.ts";
+import { createModelSession } from "../../../../src/engine/onnx/create-model-session.ts";
 import { geGlu, geGluTanh, swiGlu } from "../../../../src/engine/onnx/gated-units.ts";
 import { createGraph } from "../../../../src/engine/onnx/graph.ts";
 import { modelBytes } from "../../../../src/engine/onnx/model-bytes.ts";
@@ -21,7 +21,7 @@ test("GELU, its approximation and SiLU are three different activations", async (
   graph.output("gelu", geGlu(gate, up));
   graph.output("tanh", geGluTanh(gate, up));
   graph.output("silu", swiGlu(gate, up));
-  const session = await createSession(modelBytes(graph), { threads: 1 });
+  const session = await createModelSession(modelBytes(graph), { threads: 1 });
   const outputs = await session.run({ gate: { shape: [6], data: Float32Array.from(numbers) } });
   for (const [name, values] of Object.entries(expected)) {
     const found = outputs.floats(name);

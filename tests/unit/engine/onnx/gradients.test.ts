@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { causalAttention, causalBias } from "../../../../src/engine/onnx/causal-attention.ts";
-import { createSession } from "../../../../src/engine/onnx/create-session.ts";
+import { createModelSession } from "../../../../src/engine/onnx/create-model-session.ts";
 import {
   add,
   clip,
@@ -369,7 +369,7 @@ test("rows of a table that other steps use too are given apart, and come to the 
   graph.output("rows", inParts!.rows[0]!.updates);
   expect(alone!.rows).toEqual([]);
   graph.output("alone", alone!.gradient);
-  const session = await createSession(modelBytes(graph));
+  const session = await createModelSession(modelBytes(graph));
   const outputs = await session.run({
     table: { shape: [4, 2], data: Float32Array.of(1, 2, 3, 4, 5, 6, 7, 8) },
     lonely: { shape: [4, 2], data: Float32Array.of(1, -1, 2, -2, 3, -3, 4, -4) },

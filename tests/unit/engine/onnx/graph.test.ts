@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createSession } from "../../../../src/engine/onnx/create-session.ts";
+import { createModelSession } from "../../../../src/engine/onnx/create-model-session.ts";
 import { add, mul } from "../../../../src/engine/onnx/elementwise.ts";
 import { createGraph } from "../../../../src/engine/onnx/graph.ts";
 import { gather, scatterAdd } from "../../../../src/engine/onnx/indexing.ts";
@@ -15,7 +15,7 @@ test("a graph with sizes known only at run time computes what it says", async ()
   const embedded = gather(x, tokens);
   graph.output("by head", transpose(reshape(x, ["batch", "length", 2, 2]), [0, 2, 1, 3]));
   graph.output("embedded", add(mul(embedded, 2), 1));
-  const session = await createSession(modelBytes(graph), { threads: 1 });
+  const session = await createModelSession(modelBytes(graph), { threads: 1 });
   const data = Float32Array.from({ length: 24 }, (_, at) => at);
   const feeds = {
     x: { shape: [6, 4], data },
@@ -45,10 +45,10 @@ test("shapes that don't fit are refused while the graph is built", () => {
   expect(() => modelBytes(graph)).toThrow("the graph has no outputs");
 });
 
-test("a run says which input is missing, unknown or of the wrong size", async () => {
+test("a pass says which input is missing, unknown or of the wrong size", async () => {
   const graph = createGraph();
   graph.output("y", mul(graph.input("x", "float32", ["rows"]), 2));
-  const session = await createSession(modelBytes(graph));
+  const session = await createModelSession(modelBytes(graph));
   const x = { shape: [2], data: Float32Array.of(1, 2) };
   await expect(session.run({})).rejects.toThrow("the input x was not fed");
   await expect(session.run({ x, z: x })).rejects.toThrow("the model has no input z");
@@ -58,7 +58,7 @@ test("a run says which input is missing, unknown or of the wrong size", async ()
   });
   expect((await session.run({ x })).floats("y")).toEqual(Float32Array.of(2, 4));
   await session.close();
-  await expect(createSession(new Uint8Array([1, 2, 3]))).rejects.toMatchObject({
+  await expect(createModelSession(new Uint8Array([1, 2, 3]))).rejects.toMatchObject({
     code: "ONNX_SESSION_FAILED",
   });
 });
@@ -71,7 +71,7 @@ test("scatterAdd adds repeated indices up, with several threads and many times o
   const zeros = expand(graph.floats([0], [1, 1]), [8, 16]);
   const wide = expand(reshape(indices, [rows, 1]), [rows, 16]);
   graph.output("sums", scatterAdd(zeros, wide, updates, 0));
-  const session = await createSession(modelBytes(graph), { threads: 4 });
+  const session = await createModelSession(modelBytes(graph), { threads: 4 });
   const data = noise(rows * 16).map((value) => Math.round(value * 64));
   const expected = new Float32Array(8 * 16);
   data.forEach((value, at) => {
@@ -81,6 +81,6 @@ test("scatterAdd adds repeated indices up, with several threads and many times o
     indices: { shape: [rows], data: BigInt64Array.from({ length: rows }, (_, at) => BigInt(at % 8)) },
     updates: { shape: [rows, 16], data },
   };
-  for (let run = 0; run < 40; run++) expect((await session.run(feeds)).floats("sums")).toEqual(expected);
+  for (let pass = 0; pass < 40; pass++) expect((await session.run(feeds)).floats("sums")).toEqual(expected);
   await session.close();
 });

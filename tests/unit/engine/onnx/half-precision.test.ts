@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createSession } from "../../../../src/engine/onnx/create-session.ts";
+import { createModelSession } from "../../../../src/engine/onnx/create-model-session.ts";
 import { mul } from "../../../../src/engine/onnx/elementwise.ts";
 import { createGraph } from "../../../../src/engine/onnx/graph.ts";
 import { gemm } from "../../../../src/engine/onnx/linear-algebra.ts";
@@ -13,7 +13,7 @@ async function run(precision: Precision) {
   const product = gemm(graph.input("a", "float32", [1, 3]), graph.input("b", "float32", [3, 2]));
   graph.output("product", product);
   graph.output("softmax", softmax(product));
-  const session = await createSession(modelBytes(graph, { precision }));
+  const session = await createModelSession(modelBytes(graph, { precision }));
   const a = { shape: [1, 3], data: Float32Array.of(1.0009765625, 0.1, 3) };
   const b = { shape: [3, 2], data: Float32Array.of(1, 0.30078125, 1, 1 / 3, 2 ** -12, 5) };
   const outputs = await session.run({ a, b });
@@ -56,7 +56,7 @@ async function gated(isAsked: boolean) {
   const between = mul(gemm(x, a), gemm(x, b));
   graph.output("product", gemm(between, c));
   if (isAsked) graph.output("between", between);
-  const session = await createSession(modelBytes(graph, { precision: "bfloat16" }));
+  const session = await createModelSession(modelBytes(graph, { precision: "bfloat16" }));
   const one = (value: number) => ({ shape: [1, 1], data: Float32Array.of(value) });
   const outputs = await session.run({ x: one(1), a: one(1.0078125), b: one(1.0234375), c: one(3) });
   return { product: outputs.floats("product")[0], between: isAsked && outputs.floats("between")[0] };

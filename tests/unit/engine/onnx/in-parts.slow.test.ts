@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createSession } from "../../../../src/engine/onnx/create-session.ts";
+import { createModelSession } from "../../../../src/engine/onnx/create-model-session.ts";
 import { add, equal, mul } from "../../../../src/engine/onnx/elementwise.ts";
 import { createGraph, type FloatValue } from "../../../../src/engine/onnx/graph.ts";
 import { inParts } from "../../../../src/engine/onnx/in-parts.ts";
@@ -29,7 +29,7 @@ test("a graph of very many nodes is given to the runtime in parts, and computes 
   expect(graph.nodes.length).toBeGreaterThan(10_000);
   expect(inParts(graph, graph.nodes).length).toBeLessThan(50);
 
-  const session = await createSession(modelBytes(graph), { threads: 2 });
+  const session = await createModelSession(modelBytes(graph), { threads: 2 });
   for (const rows of [[1], [2, 3, 5]]) {
     const outputs = await session.run({
       start: { shape: [rows.length, 1], data: Float32Array.from(rows) },
@@ -72,7 +72,7 @@ test("attention whose values are of another part than its queries and keys gives
     const first = sequenceAttention([queries, keys, values], lengths, options);
     const again = gather(reshape(first, ["batch*length", 16]), places);
     graph.output("attended", add(sequenceAttention([again, values, values], lengths, options), first));
-    const session = await createSession(modelBytes(graph), { threads: 2 });
+    const session = await createModelSession(modelBytes(graph), { threads: 2 });
     const outputs = await session.run({
       x: { shape: [20, 16], data: queryRows! },
       y: { shape: [20, 8], data: keyRows! },

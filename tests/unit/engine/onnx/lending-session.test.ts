@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createSession } from "../../../../src/engine/onnx/create-session.ts";
+import { createModelSession } from "../../../../src/engine/onnx/create-model-session.ts";
 import { mul } from "../../../../src/engine/onnx/elementwise.ts";
 import { createGraph, type Graph } from "../../../../src/engine/onnx/graph.ts";
 import { createLendingSession } from "../../../../src/engine/onnx/lending-session.ts";
@@ -22,7 +22,7 @@ const feed = (...numbers: number[]) => ({
   numbers: { shape: [numbers.length], data: Float32Array.from(numbers) },
 });
 
-test("what runs lend stays as it is until it is released, then it is empty", async () => {
+test("what passes lend stays as it is until it is released, then it is empty", async () => {
   const session = await open();
   const first = await session.run(feed(1, 2, 3));
   const second = await session.run(feed(4, 5));
@@ -53,12 +53,12 @@ test("outputs are written where they are to be, and stay there", async () => {
   await session.close();
 });
 
-test("runs at the same time don't mix, and what they read may be dropped by the caller", async () => {
+test("passes at the same time don't mix, and what they read may be dropped by the caller", async () => {
   const session = await open();
   const counts = Array.from({ length: 40 }, (_, count) => count + 1);
-  const runs = counts.map((count) => session.run(feed(...new Array<number>(1000).fill(count))));
-  for (const [index, run] of runs.entries()) {
-    const outputs = await run;
+  const passes = counts.map((count) => session.run(feed(...new Array<number>(1000).fill(count))));
+  for (const [index, pass] of passes.entries()) {
+    const outputs = await pass;
     expect(new Set(outputs.floats("tripled"))).toEqual(new Set([3 * (index + 1)]));
     outputs.release();
   }
@@ -91,11 +91,11 @@ const slowGraph = () => {
 
 test.each([
   ["lends", (graph: Graph) => createLendingSession(runtime, graph, modelBytes(graph), { threads: 1 })],
-  ["copies", (graph: Graph) => createSession(modelBytes(graph), { threads: 1 })],
-])("a session that %s is closed when its runs have ended, once, and runs no more", async (_, create) => {
+  ["copies", (graph: Graph) => createModelSession(modelBytes(graph), { threads: 1 })],
+])("a session that %s is closed when its passes have ended, once, and runs no more", async (_, create) => {
   const session = await create(slowGraph());
   const matrix = { shape: [400, 400], data: new Float32Array(400 * 400).fill(1 / 400) };
-  const runs = [1, 2, 3].map(async () => {
+  const passes = [1, 2, 3].map(async () => {
     const outputs = await session.run({ matrix });
     const { data } = outputs.tensor("product");
     const ends = [data.length, data[0], data.at(-1)];
@@ -109,7 +109,7 @@ test.each([
   const again = session.close();
   await expect(session.run({ matrix })).rejects.toThrow("the session is closed");
   expect(closed).toBe(false);
-  for (const ends of await Promise.all(runs)) {
+  for (const ends of await Promise.all(passes)) {
     expect(ends[0]).toBe(400 * 400);
     expect(ends[1]).toBeCloseTo(1 / 400, 6);
     expect(ends[2]).toBeCloseTo(1 / 400, 6);
@@ -117,7 +117,7 @@ test.each([
   await Promise.all([closing, again]);
 });
 
-test("however many quick runs follow each other, timers have their turn between them", async () => {
+test("however many quick passes follow each other, timers have their turn between them", async () => {
   const session = await open();
   let turns = 0;
   let beating = setImmediate(function beat() {

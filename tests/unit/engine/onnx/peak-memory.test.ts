@@ -72,7 +72,7 @@ test("norms and gated units are made again: of a layer its input, gate and up ar
   expect(peak(20) - peak(10)).toBe(10 * 1000 * 4 * (16 + 48 + 48 + 1));
 });
 
-test("a size that only a run knows is taken as the share that it was said to be", () => {
+test("a size that only a pass knows is taken as the share that it was said to be", () => {
   const graph = createGraph();
   const x = graph.input("x", "float32", ["rows", 8]);
   const chosen = graph.input("chosen", "bool", ["rows"]);

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { defined } from "../../../../src/base/records/defined.ts";
-import { createSession } from "../../../../src/engine/onnx/create-session.ts";
+import { createModelSession } from "../../../../src/engine/onnx/create-model-session.ts";
 import { dequantize, gatherQuantized } from "../../../../src/engine/onnx/dequantize.ts";
 import { mul, sub } from "../../../../src/engine/onnx/elementwise.ts";
 import { frozenLinear } from "../../../../src/engine/onnx/frozen-matrix.ts";
@@ -74,7 +74,7 @@ test.each(kinds)("%i bits in blocks of %i (minimums: %s) are what they stand for
   graph.output("product", product);
   for (const way of ways) graph.output(way, quantizedLinear(x, weight, way, bias));
   graph.output("dx", gradients(reduceSum(mul(product, product)), [x])[0]!);
-  const session = await createSession(modelBytes(graph));
+  const session = await createModelSession(modelBytes(graph));
   const data = noise(3 * input, 6);
   const outputs = await session.run({ x: { shape: [3, input], data } });
   await session.close();
@@ -136,7 +136,7 @@ test.each(kinds.flatMap((kind) => waysOfProcessor.map((way) => [way, ...kind] as
       "y",
       quantizedLinear(graph.input("x", "float32", ["rows", input]), quantizedMatrix(...kind), way),
     );
-    const session = await createSession(modelBytes(graph));
+    const session = await createModelSession(modelBytes(graph));
     const count = 37;
     const data = noise(count * input, 6);
     const of = async (from: number, to: number) => {
@@ -163,7 +163,7 @@ test.each(["parts", "halves"] as const)(
     const graph = createGraph();
     const weight = quantizedMatrix(8, 32, false);
     graph.output("y", quantizedLinear(graph.input("x", "float32", ["rows", input]), weight, way));
-    const session = await createSession(modelBytes(graph));
+    const session = await createModelSession(modelBytes(graph));
     const data = new Float32Array(2 * input);
     data.set([1e30, ...noise(input - 1, 8).map((value) => 1e30 * value)], input);
     const y = (await session.run({ x: { shape: [2, input], data } })).floats("y");
@@ -184,7 +184,7 @@ test("products of long rows' parts lose less than sums of floats do", async () =
   const graph = createGraph();
   const weight = { shape: [units, long], bits: 8, block, values, scales } as const;
   graph.output("y", quantizedLinear(graph.input("x", "float32", ["rows", long]), weight, "parts"));
-  const session = await createSession(modelBytes(graph));
+  const session = await createModelSession(modelBytes(graph));
   const data = noise(rows * long, 6);
   const y = (await session.run({ x: { shape: [rows, long], data } })).floats("y");
   await session.close();
@@ -230,7 +230,7 @@ test("a quantized head gives the distribution and gradients of its numbers, in p
   graph.output("whole", whole);
   graph.output("gradient", gradients(parts, [hidden])[0]!);
   graph.output("expected", gradients(whole, [hidden])[0]!);
-  const session = await createSession(modelBytes(graph));
+  const session = await createModelSession(modelBytes(graph));
   const outputs = await session.run({
     hidden: { shape: [2, size], data: noise(2 * size, 6) },
     targets: { shape: [2], data: BigInt64Array.of(3n, 8195n) },

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { causalAttention, causalBias } from "../../../../src/engine/onnx/causal-attention.ts";
-import { createSession } from "../../../../src/engine/onnx/create-session.ts";
+import { createModelSession } from "../../../../src/engine/onnx/create-model-session.ts";
 import { mul } from "../../../../src/engine/onnx/elementwise.ts";
 import { gradients } from "../../../../src/engine/onnx/gradients.ts";
 import { createGraph, type FloatValue } from "../../../../src/engine/onnx/graph.ts";
@@ -40,7 +40,7 @@ async function attended(way: "operator" | "products", length: number, window?: n
     shape: [batch, length, count * size],
     data: noise(batch * length * count * size, seed).map((value) => 2 * value),
   });
-  const session = await createSession(modelBytes(graph));
+  const session = await createModelSession(modelBytes(graph));
   const feeds = { queries: of(heads, 1), keys: of(groups, 2), values: of(groups, 3), weights: of(heads, 4) };
   const outputs = await session.run(feeds);
   const found = [...graph.outputs.keys()].map((name) => outputs.floats(name).slice());

@@ -4,7 +4,7 @@ import {
   causalBias,
   type ScoreOptions,
 } from "../../../../src/engine/onnx/causal-attention.ts";
-import { createSession } from "../../../../src/engine/onnx/create-session.ts";
+import { createModelSession } from "../../../../src/engine/onnx/create-model-session.ts";
 import { type Dimension, product } from "../../../../src/engine/onnx/dimensions.ts";
 import { mul } from "../../../../src/engine/onnx/elementwise.ts";
 import { gradients } from "../../../../src/engine/onnx/gradients.ts";
@@ -58,7 +58,7 @@ test.each<[string, number | undefined, ScoreOptions]>([
     };
     const run = async (dimension: Dimension) => {
       const graph = graphOf(dimension, window, options);
-      const session = await createSession(modelBytes(graph));
+      const session = await createModelSession(modelBytes(graph));
       const outputs = await session.run(feeds);
       const found = [...graph.outputs.keys()].map((name) => outputs.floats(name).slice());
       await session.close();

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createSession } from "../../../../src/engine/onnx/create-session.ts";
+import { createModelSession } from "../../../../src/engine/onnx/create-model-session.ts";
 import { mul, sigmoid } from "../../../../src/engine/onnx/elementwise.ts";
 import { gradients } from "../../../../src/engine/onnx/gradients.ts";
 import { createGraph, type FloatValue, type IntValue } from "../../../../src/engine/onnx/graph.ts";
@@ -59,7 +59,7 @@ const inputs = (scale: number) => ({
 
 async function numbersOf(scale: number) {
   const graph = graphOf(inParts);
-  const session = await createSession(modelBytes(graph));
+  const session = await createModelSession(modelBytes(graph));
   const { hidden, head, chosenWeights, entropyWeights } = inputs(scale);
   const outputs = await session.run({
     hidden: { shape: [rows, size], data: hidden },

@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from "vitest";
 import { defined } from "../../../../src/base/records/defined.ts";
 import type { ModelConfig } from "../../../../src/engine/models/config/model-config.ts";
-import type { CachedDecoder, DecoderRun } from "../../../../src/engine/models/decode/cached-decoder.ts";
+import type { CachedDecoder, DecoderPass } from "../../../../src/engine/models/decode/cached-decoder.ts";
 import { createCachedDecoder } from "../../../../src/engine/models/decode/create-cached-decoder.ts";
 import { bytesOfPosition } from "../../../../src/engine/models/decode/key-values.ts";
 import { randomModelWeights } from "../../../../src/engine/models/weights/random-weights.ts";
@@ -80,23 +80,23 @@ test.each([
 });
 
 /** A decoder that keeps what it was asked for. */
-async function watched(): Promise<{ model: CachedDecoder; runs: DecoderRun[] }> {
+async function watched(): Promise<{ model: CachedDecoder; passes: DecoderPass[] }> {
   const decoder = await createCachedDecoder(
     config,
     { tensors: randomModelWeights(config, 3) },
     { threads: 2 },
   );
   opened.push(decoder);
-  const runs: DecoderRun[] = [];
-  const run = (asked: DecoderRun) => {
-    runs.push(structuredClone({ ...asked, past: { ...asked.past, keys: [], values: [] } }));
+  const passes: DecoderPass[] = [];
+  const run = (asked: DecoderPass) => {
+    passes.push(structuredClone({ ...asked, past: { ...asked.past, keys: [], values: [] } }));
     return decoder.run(asked);
   };
-  return { model: { ...decoder, run }, runs };
+  return { model: { ...decoder, run }, passes };
 }
 
 test("a group reads its prompt once, whose keys and values its members go on from", async () => {
-  const { model, runs } = await watched();
+  const { model, passes } = await watched();
   const batch = createBatch({ model, store: createPrefixStore(), origin: "test" });
   const samples: Sample[] = [];
   const group = Array.from({ length: 8 }, (_, sample) => {
@@ -116,13 +116,13 @@ test("a group reads its prompt once, whose keys and values its members go on fro
   batch.join(group);
   while (batch.size() > 0) await batch.step();
   expect(samples).toHaveLength(8);
-  const read = runs.filter(({ length = 0 }) => length > 1).flatMap(({ tokens }) => tokens);
+  const read = passes.filter(({ length = 0 }) => length > 1).flatMap(({ tokens }) => tokens);
   expect(read.flat()).toEqual(request(2).tokens);
   expect(new Set(samples.map(({ tokens }) => tokens.join())).size).toBeGreaterThan(1);
 });
 
 test("who gives way is decoded again, without drawing, and goes on", async () => {
-  const { model, runs } = await watched();
+  const { model, passes } = await watched();
   const batch = createBatch({ model, store: createPrefixStore(), origin: "test" });
   const samples: Sample[] = [];
   const start = (arrival: number) =>
@@ -140,19 +140,19 @@ test("who gives way is decoded again, without drawing, and goes on", async () =>
   expect(batch.youngest()).toEqual([older]);
   batch.trim();
   for (let step = 0; step < 3; step++) await batch.step();
-  runs.length = 0;
+  passes.length = 0;
   batch.join([younger]);
   while (batch.size() > 0) await batch.step();
   expect(younger.tokens.slice(0, before.length)).toEqual(before);
   expect(samples.map(({ tokens }) => tokens.length)).toEqual([30, 30]);
-  const fed = runs.filter(({ length }) => length === 1).flatMap(({ tokens }) => tokens.at(-1)!);
+  const fed = passes.filter(({ length }) => length === 1).flatMap(({ tokens }) => tokens.at(-1)!);
   expect(fed).toEqual(younger.tokens.slice(0, -1));
 });
 
 test.runIf(process.platform === "linux")(
   "prompts that gave way to what was under way are kept again as it ends, for the next turn",
   async () => {
-    const { model, runs } = await watched();
+    const { model, passes } = await watched();
     const store = createPrefixStore(); // may keep nothing while the first turn is under way
     const batch = createBatch({ model, store, origin: "test" });
     const turn = async (tokens: readonly number[], number: number) => {
@@ -170,9 +170,9 @@ test.runIf(process.platform === "linux")(
           ),
         ),
       );
-      runs.length = 0;
+      passes.length = 0;
       while (batch.size() > 0) await batch.step();
-      const read = runs.filter(({ length = 0 }) => length > 1).flatMap((one) => one.tokens);
+      const read = passes.filter(({ length = 0 }) => length > 1).flatMap((one) => one.tokens);
       return { samples, read: read.flat().length };
     };
     const [first, more] = [request(2).tokens, request(5).tokens.slice(0, 50)];

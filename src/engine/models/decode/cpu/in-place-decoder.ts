@@ -3,8 +3,8 @@ import { type Bindings, createBoundSessionAside } from "../../../onnx/bound-sess
 import { elementCount } from "../../../onnx/element-count.ts";
 import type { Graph } from "../../../onnx/graph.ts";
 import { modelBytes } from "../../../onnx/model-bytes.ts";
+import { closedError } from "../../../onnx/pass-error.ts";
 import type { QuantizedMatrix } from "../../../onnx/quantized-matrix.ts";
-import { closedError } from "../../../onnx/run-error.ts";
 import type { RuntimeFunctions } from "../../../onnx/runtime-functions.ts";
 import { createUsage } from "../../../onnx/usage.ts";
 import type { ModelConfig } from "../../config/model-config.ts";
@@ -12,7 +12,7 @@ import type { Tensor } from "../../weights/safetensors.ts";
 import type { WeightSources } from "../../weights/weight-sources.ts";
 import { isWidened, widensForBlocks } from "../../weights/widened-blocks.ts";
 import { type BlockRunner, createBlockRunner } from "../block-runner.ts";
-import type { CachedDecoder, DecoderOptions, DecoderRun, NextTokens, Past } from "../cached-decoder.ts";
+import type { CachedDecoder, DecoderOptions, DecoderPass, NextTokens, Past } from "../cached-decoder.ts";
 import { type AdapterShape, type DecodedWeights, decodedWeights } from "../decoding-model.ts";
 import { indexOfLargest } from "../index-of-largest.ts";
 import { processorMemory } from "../key-value-memory.ts";
@@ -66,7 +66,7 @@ export async function createInPlaceDecoder(
   let tempered: TemperedWeights | undefined;
 
   const usage = createUsage(closedError);
-  const run = async (request: DecoderRun): Promise<NextTokens> => {
+  const run = async (request: DecoderPass): Promise<NextTokens> => {
     const { tokens, past, inverseTemperatures } = request;
     const length = request.length ?? Math.max(...tokens.map((row) => row.length));
     // The operator reads several new tokens of several rows only at the start of their sequences.

@@ -1,5 +1,5 @@
 import { defined } from "../../../../base/records/defined.ts";
-import type { Tensor } from "../../../onnx/session.ts";
+import type { Tensor } from "../../../onnx/model-session.ts";
 import type { ModelConfig } from "../../config/model-config.ts";
 import type { Block } from "../block-runner.ts";
 import type { Past } from "../cached-decoder.ts";

@@ -1,10 +1,10 @@
 import { defined } from "../../../../base/records/defined.ts";
 import { createBoundSessionAside } from "../../../onnx/bound-session.ts";
-import { createSession } from "../../../onnx/create-session.ts";
+import { createModelSession } from "../../../onnx/create-model-session.ts";
 import { fedBindings } from "../../../onnx/fed-bindings.ts";
 import { modelBytes } from "../../../onnx/model-bytes.ts";
+import type { ModelSessionOptions } from "../../../onnx/model-session.ts";
 import { runtimeFunctions } from "../../../onnx/runtime-functions.ts";
-import type { SessionOptions } from "../../../onnx/session.ts";
 import type { ModelConfig } from "../../config/model-config.ts";
 import type { WeightSources } from "../../weights/weight-sources.ts";
 import { createBoundDecoder } from "../bound-decoder.ts";
@@ -30,14 +30,14 @@ export async function createPlainDecoder(
   const memory = runtime ? await decoderMemory(device, runtime) : ofProcessor();
   const graph = plainDecoderGraph(config, await decodedWeights(sources, activations, device), adapter);
   const inputs = new Set(graph.inputs.map(({ name }) => name));
-  const options = defined<SessionOptions & { threads: number }>({
+  const options = defined<ModelSessionOptions & { threads: number }>({
     threads,
     device,
     weightsFolder: sources.folder,
   });
   const session = runtime
     ? await createBoundSessionAside(runtime, modelBytes(graph, target), options)
-    : await createSession(modelBytes(graph, target), options);
+    : await createModelSession(modelBytes(graph, target), options);
   return createBoundDecoder({
     config,
     bindings: () => ("bindings" in session ? session.bindings() : fedBindings(session)),

@@ -2,7 +2,7 @@ import { defined } from "../../../../base/records/defined.ts";
 import { type CardArray, type CardType, cardArray } from "../../../onnx/card-memory.ts";
 import type { CudaMemory } from "../../../onnx/cuda-memory.ts";
 import { elementBytes } from "../../../onnx/element-bytes.ts";
-import { runError } from "../../../onnx/run-error.ts";
+import { passError } from "../../../onnx/pass-error.ts";
 
 /** The inputs of blocks, in main memory. */
 export interface BlockNumbers {
@@ -104,7 +104,7 @@ export function createCudaBlockMemory(
       const found = new Float32Array(count);
       const { BYTES_PER_ELEMENT: width, byteLength: stride } = found;
       const from = outputs.get(name);
-      if (!from) throw runError(`there is no output ${name}`);
+      if (!from) throw passError(`there is no output ${name}`);
       card.copy(
         { array: from.onCard, start: width * start, stride },
         { array: found, start: 0, stride },

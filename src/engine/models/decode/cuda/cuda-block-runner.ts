@@ -4,7 +4,7 @@ import type { CudaMemory } from "../../../onnx/cuda-memory.ts";
 import { contextLength, type ModelConfig } from "../../config/model-config.ts";
 import { vocabularyParts } from "../../graph/next-token.ts";
 import { type Block, rowOf } from "../block-runner.ts";
-import type { DecoderRun, Drawn, NextTokenOutput, NextTokens } from "../cached-decoder.ts";
+import type { DecoderPass, Drawn, NextTokenOutput, NextTokens } from "../cached-decoder.ts";
 import { pastBinder } from "../past-binder.ts";
 import type { CudaAdapter } from "./cuda-adapters.ts";
 import { type CudaBlockMemory, createCudaBlockMemory, type WantedOutput } from "./cuda-block-memory.ts";
@@ -32,7 +32,7 @@ function outputsFor(wanted: readonly NextTokenOutput[], vocabulary: number): Map
 /** A block with its inputs on a card. */
 export interface CudaBlock extends Omit<Block, "adapter"> {
   adapter?: CudaAdapter | undefined;
-  inverseTemperatures?: DecoderRun["inverseTemperatures"];
+  inverseTemperatures?: DecoderPass["inverseTemperatures"];
 }
 
 /** Runs blocks with the same requested outputs on an NVIDIA card. */

@@ -53,8 +53,8 @@ export async function createCudaDecoder(
     isSparse: false,
     reads: { ofPrompt: 2048, atOnce: 8192, scores: Number.POSITIVE_INFINITY },
     keyValues,
-    async run({ tokens, past, adapter: matrices, inverseTemperatures, wanted = ["logits"], ...run }) {
-      const length = run.length ?? Math.max(...tokens.map((row) => row.length));
+    async run({ tokens, past, adapter: matrices, inverseTemperatures, wanted = ["logits"], ...rest }) {
+      const length = rest.length ?? Math.max(...tokens.map((row) => row.length));
       const name = [length === 1 ? "step" : "read", ...wanted.toSorted()].join();
       const runner = runners.get(name) ?? createCudaBlockRunner(session.bindings(), shared, name, wanted);
       runners.set(name, runner);

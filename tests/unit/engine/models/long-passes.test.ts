@@ -22,7 +22,7 @@ function pastOf({ keyValues }: CachedDecoder): Past {
   return { keys: arrays(), values: arrays(), capacity: length, lengths: [0] };
 }
 
-test("long runs leave the thread to others, give what the first gave, and are waited for", async () => {
+test("long passes leave the thread to others, give what the first gave, and are waited for", async () => {
   const decoder = await createCachedDecoder(
     config,
     { tensors: randomModelWeights(config, 1) },

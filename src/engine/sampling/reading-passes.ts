@@ -12,30 +12,30 @@ export interface NextPart {
  * Groups parts of prompts into passes of at most `most` tokens, including padding. Prompts without known tokens come
  * first, and longer parts before shorter ones.
  */
-export function readingRuns<Part extends NextPart>(parts: readonly Part[], most: number): Part[][] {
+export function readingPasses<Part extends NextPart>(parts: readonly Part[], most: number): Part[][] {
   const sorted = parts.toSorted(
     (a, b) => Number(isFresh(b)) - Number(isFresh(a)) || b.next.length - a.next.length,
   );
-  const runs: Part[][] = [];
+  const passes: Part[][] = [];
   for (const part of sorted) {
-    const run = runs.at(-1);
-    if (run && goesWith(part, run, most)) run.push(part);
-    else runs.push([part]);
+    const pass = passes.at(-1);
+    if (pass && goesWith(part, pass, most)) pass.push(part);
+    else passes.push([part]);
   }
-  return runs;
+  return passes;
 }
 
 /**
  * Whether a part fits a pass, whose first part is the longest. Parts that would need much padding don't. Prompts with
  * known tokens stay separate, because their rows may have to be read one by one. So do whole blocks.
  */
-function goesWith(part: NextPart, run: readonly NextPart[], most: number): boolean {
-  const first = run[0]!;
+function goesWith(part: NextPart, pass: readonly NextPart[], most: number): boolean {
+  const first = pass[0]!;
   return (
     isFresh(first) === isFresh(part) &&
     first.isWhole === part.isWhole &&
     part.next.length >= 0.75 * first.next.length &&
-    (run.length + 1) * first.next.length <= most
+    (pass.length + 1) * first.next.length <= most
   );
 }
 

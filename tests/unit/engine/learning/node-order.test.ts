@@ -15,7 +15,7 @@ import { randomModelWeights } from "../../../../src/engine/models/weights/random
 import type { GraphBody } from "../../../../src/engine/onnx/graph.ts";
 import { neededNodes } from "../../../../src/engine/onnx/needed-nodes.ts";
 import { peakBytes } from "../../../../src/engine/onnx/peak-memory.ts";
-import { profileRun } from "../../../../src/engine/onnx/profile-run.ts";
+import { profilePass } from "../../../../src/engine/onnx/profile-pass.ts";
 
 const shape = (vocabulary: number, layers: number) =>
   modelConfig({
@@ -51,7 +51,7 @@ test.each<[string, TrainedModel]>([
     columns: { weights: new Float32Array(5).fill(1 / actions) },
   }));
   const batch = batchSequences(sequences, trained.config);
-  const { nodes: ran } = await profileRun(
+  const { nodes: ran } = await profilePass(
     bytes,
     {
       ...Object.fromEntries(reads.map((name) => [name, parameters.get(name)!])),

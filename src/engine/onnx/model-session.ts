@@ -32,7 +32,7 @@ export interface Outputs {
   release(): void;
 }
 
-export interface SessionOptions {
+export interface ModelSessionOptions {
   /**
    * Threads per operator. Default: 1, because small operators take longer on two, which wait for each other by
    * spinning.
@@ -47,7 +47,7 @@ export interface SessionOptions {
 }
 
 /** A model ready to run. */
-export interface Session {
+export interface ModelSession {
   /** Runs the model. Inputs are read in place, so don't change them before the pass has ended. */
   run(feeds: Readonly<Record<string, Tensor | DeviceTensor>>, fetches?: readonly string[]): Promise<Outputs>;
   /** Waits for active passes, then frees the model. Later calls throw ONNX_RUN_FAILED. */

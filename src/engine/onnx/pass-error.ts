@@ -4,7 +4,7 @@ import { EverturnError } from "../../base/errors/everturn-error.ts";
 const wordsOfAllocators = /std::bad_alloc|failed to allocate memory|out of memory|cannot allocate memory/i;
 
 /** Returns the error of a model's pass: ONNX_OUT_OF_MEMORY for a message about memory, otherwise ONNX_RUN_FAILED. */
-export function runError(reason: string, cause?: unknown): EverturnError {
+export function passError(reason: string, cause?: unknown): EverturnError {
   const code = wordsOfAllocators.test(reason) ? "ONNX_OUT_OF_MEMORY" : "ONNX_RUN_FAILED";
   return new EverturnError(code, { reason }, { cause });
 }
@@ -17,5 +17,5 @@ export function sessionError(reason: string, cause: unknown): EverturnError {
 
 /** Returns the error of a call to a closed session. */
 export function closedError(): EverturnError {
-  return runError("the session is closed");
+  return passError("the session is closed");
 }

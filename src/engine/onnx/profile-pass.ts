@@ -4,11 +4,11 @@ import { join } from "node:path";
 import { defined } from "../../base/records/defined.ts";
 import type { Device } from "../devices/device.ts";
 import { loadRuntime } from "../devices/runtime.ts";
+import type { Tensor } from "./model-session.ts";
 import { runtimeOptions, runtimeTensor } from "./node-session.ts";
-import type { Tensor } from "./session.ts";
 
 /** A node that ran. Copies between memories are also nodes: MemcpyToHost and MemcpyFromHost. */
-export interface NodeRun {
+export interface ProfiledNode {
   readonly name: string;
   readonly op: string;
   readonly provider: string;
@@ -24,9 +24,9 @@ interface ProfileEvent {
 }
 
 /** A profiled pass of a model. */
-export interface ProfiledRun {
+export interface ProfiledPass {
   /** Each node and the device that ran it. */
-  readonly nodes: readonly NodeRun[];
+  readonly nodes: readonly ProfiledNode[];
   /** Its float32 outputs. */
   readonly floats: ReadonlyMap<string, Float32Array>;
 }
@@ -35,12 +35,12 @@ export interface ProfiledRun {
  * Runs a model once on a device. Returns where each of its nodes ran, and the outputs. `weightsFolder` contains the
  * files that its graph names.
  */
-export async function profileRun(
+export async function profilePass(
   model: Uint8Array,
   feeds: Readonly<Record<string, Tensor>>,
   device: Device,
   weightsFolder?: string,
-): Promise<ProfiledRun> {
+): Promise<ProfiledPass> {
   const { InferenceSession, Tensor: make } = await loadRuntime();
   const folder = await mkdtemp(join(tmpdir(), "everturn-profile-"));
   try {
@@ -58,22 +58,22 @@ export async function profileRun(
     const floats = outputs.flatMap(([name, { data }]) =>
       data instanceof Float32Array ? [[name, data] as const] : [],
     );
-    return { nodes: events.flatMap(nodeRun), floats: new Map(floats) };
+    return { nodes: events.flatMap(profiledNodes), floats: new Map(floats) };
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
 }
 
-function nodeRun({ cat, name, dur, args }: ProfileEvent): NodeRun[] {
+function profiledNodes({ cat, name, dur, args }: ProfileEvent): ProfiledNode[] {
   if (cat !== "Node" || !name.endsWith("_kernel_time") || args?.op_name === undefined) return [];
   const { op_name: op, provider = "" } = args;
   return [{ name: name.slice(0, -"_kernel_time".length), op, provider, microseconds: dur }];
 }
 
 /** Returns how often each operator ran off the device, including copies between the two, most frequent first. */
-export function fallbacks(runs: readonly NodeRun[]): [op: string, count: number][] {
+export function fallbacks(nodes: readonly ProfiledNode[]): [op: string, count: number][] {
   const counts = new Map<string, number>();
-  for (const { op, provider } of runs) {
+  for (const { op, provider } of nodes) {
     if (provider === "CPUExecutionProvider" || op.startsWith("Memcpy"))
       counts.set(op, (counts.get(op) ?? 0) + 1);
   }
