@@ -30,13 +30,13 @@ export type {
   TrainingTrajectory,
 } from "../contracts/trainer.ts";
 export { endpointPolicy } from "../engine/inference-servers/endpoint-policy.ts";
-export { enginePolicy } from "../engine/inference-servers/engine-policy.ts";
+export { enginePolicy } from "../engine/inference-servers/server-policy.ts";
 export type {
   Ask,
   EngineAction,
   EngineAnswer,
   EngineProtocol,
-} from "../engine/inference-servers/engine-protocol.ts";
+} from "../engine/inference-servers/server-protocol.ts";
 export { sglang } from "../engine/inference-servers/sglang.ts";
 export { vllm } from "../engine/inference-servers/vllm.ts";
 export { type AlgorithmSettings, algorithmPresets, comparesTurns } from "../engine/learning/algorithm.ts";

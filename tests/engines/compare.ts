@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import onnx from "../../plugins/policy-onnx/index.ts";
-import { openEngine } from "../../src/engine/inference-servers/open-engine.ts";
+import { openServerPolicy } from "../../src/engine/inference-servers/open-server-policy.ts";
 import { sglang } from "../../src/engine/inference-servers/sglang.ts";
 import { vllm } from "../../src/engine/inference-servers/vllm.ts";
 
 /**
- * Compares a real engine with Everturn's own sampler, by hand: `npm run engines -- FOLDER` writes two small models to start the
+ * Compares a real inference server with Everturn's own sampler, by hand: `npm run engines -- FOLDER` writes two small models to start the
  * server with (docs/engines.md), `npm run engines -- FOLDER vllm|sglang URL…` compares what both write in float32.
  */
 const [root = "", name, ...urls] = process.argv.slice(2);
@@ -26,7 +26,7 @@ if (name === undefined) {
     await onnx.initialize(folder, { tokenizer, architecture }, seed);
 } else {
   const [first = ""] = folders;
-  const engine = await openEngine(first, { protocol: name === "sglang" ? sglang : vllm, urls });
+  const policy = await openServerPolicy(first, { protocol: name === "sglang" ? sglang : vllm, urls });
   const own = await onnx.open(first, {});
   const { tokens } = own.framePrompt([{ role: "user", content: "1 + 2 =" }], []);
   const request = (version: number, trajectory: string, temperature: number) => ({
@@ -37,10 +37,10 @@ if (name === undefined) {
   });
   for (const [version, folder] of folders.entries()) {
     const started = performance.now();
-    await engine.load(version, folder);
+    await policy.load(version, folder);
     const seconds = ((performance.now() - started) / 1000).toFixed(2);
     await own.load(version, folder);
-    const written = await engine.generate(request(version, "t", 0));
+    const written = await policy.generate(request(version, "t", 0));
     const expected = await own.generate(request(version, "t", 0));
     assert.deepEqual(written.tokens, expected.tokens);
     const gap = Math.max(...written.logprobs.map((one, at) => Math.abs(one - expected.logprobs[at]!)));
@@ -50,8 +50,8 @@ if (name === undefined) {
     );
   }
   const mixed = Array.from({ length: 16 }, (_, at) => request(at % 2, `t${at}`, 1));
-  const actions = await Promise.all(mixed.map((one) => engine.generate(one)));
+  const actions = await Promise.all(mixed.map((one) => policy.generate(one)));
   console.log(`two versions at once: ${actions.length} actions`);
-  await engine.close();
+  await policy.close();
   await own.close();
 }

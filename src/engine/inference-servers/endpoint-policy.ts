@@ -14,9 +14,9 @@ import {
   conversationOf,
   type TextMessage,
 } from "./conversation-tokens.ts";
-import { askEngine, type EngineReply, NoReply } from "./engine-request.ts";
 import { keyProblems } from "./key-problems.ts";
 import { seedOf } from "./sampling-seed.ts";
+import { askServer, NoReply, type ServerReply } from "./server-request.ts";
 
 /**
  * Milliseconds before a failed request is repeated. The pause doubles each time, from the first value to the second.
@@ -60,10 +60,10 @@ function openEndpoint(config: JsonObject): Policy {
   const closing = new AbortController();
 
   /** Repeats a request while another attempt may succeed. Throws ENGINE_FAILED once `patience` is over. */
-  const reply = async (body: JsonObject, signal: AbortSignal): Promise<EngineReply> => {
+  const reply = async (body: JsonObject, signal: AbortSignal): Promise<ServerReply> => {
     const until = performance.now() + Number(patience) * 1000;
     for (let pause: number = pauses[0]; ; pause = Math.min(2 * pause, pauses[1])) {
-      const found = await askEngine({ ...place, body, signal, parse: parseKeepingDigits }).catch((error) => {
+      const found = await askServer({ ...place, body, signal, parse: parseKeepingDigits }).catch((error) => {
         if (error instanceof NoReply) return error;
         throw error;
       });
@@ -116,7 +116,7 @@ async function imageUrls(
 }
 
 /** Returns why another attempt may succeed. Undefined if it can't. */
-function passing({ status, body }: EngineReply): string | undefined {
+function passing({ status, body }: ServerReply): string | undefined {
   if (exceedsContext({ status, body })) return undefined;
   const passes = status === 408 || status === 409 || status === 429 || status >= 500;
   return passes ? `answered ${status}: ${JSON.stringify(body).slice(0, 500)}` : undefined;

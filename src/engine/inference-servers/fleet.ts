@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { setTimeout as wait } from "node:timers/promises";
 import { EverturnError } from "../../base/errors/everturn-error.ts";
-import type { EngineAction, EngineAnswer } from "./engine-protocol.ts";
-import type { EngineWeights, Replica } from "./replica.ts";
+import type { Replica, ServedWeights } from "./replica.ts";
+import type { EngineAction, EngineAnswer } from "./server-protocol.ts";
 
 /** Replicas of an inference server, used as one. */
 export interface Fleet {
@@ -13,13 +13,13 @@ export interface Fleet {
    */
   generate(
     trajectory: string,
-    weights: EngineWeights,
+    weights: ServedWeights,
     action: EngineAction,
     signal: AbortSignal,
     onBegin?: () => void,
   ): Promise<EngineAnswer>;
   /** Loads weights in every healthy replica. Throws their errors if all fail. */
-  load(weights: EngineWeights): Promise<void>;
+  load(weights: ServedWeights): Promise<void>;
   /** Ends active requests with POLICY_CLOSED. */
   close(): void;
 }
@@ -100,7 +100,7 @@ function inOrder(trajectory: string, replicas: readonly Replica[]): Replica[] {
 function none(replicas: readonly Replica[]): EverturnError {
   const url = replicas.map((replica) => replica.url).join(", ");
   return new EverturnError("ENGINE_FAILED", {
-    engine: "The engine",
+    engine: "The inference server",
     url,
     reason: "has no replica that is well",
   });

@@ -1,11 +1,11 @@
 import { EverturnError } from "../../base/errors/everturn-error.ts";
 import { exceedsContext } from "./context-limit.ts";
-import type { Ask, EngineAction, EngineAnswer, EngineProtocol } from "./engine-protocol.ts";
-import { askEngine, NoReply } from "./engine-request.ts";
+import type { Ask, EngineAction, EngineAnswer, EngineProtocol } from "./server-protocol.ts";
+import { askServer, NoReply } from "./server-request.ts";
 import { versionGate } from "./version-gate.ts";
 
 /** Weights to load on an inference server. */
-export interface EngineWeights {
+export interface ServedWeights {
   /** The whole weights: their folder and their label on the server. */
   base: { folder: string; label: string };
   /** An adapter over them. */
@@ -35,13 +35,13 @@ export interface Replica {
    * the signal's reason.
    */
   generate(
-    weights: EngineWeights,
+    weights: ServedWeights,
     action: EngineAction,
     signal: AbortSignal,
     onBegin?: () => void,
   ): Promise<EngineAnswer>;
   /** Loads weights in advance. */
-  load(weights: EngineWeights, signal: AbortSignal): Promise<void>;
+  load(weights: ServedWeights, signal: AbortSignal): Promise<void>;
 }
 
 /** The conversation does not fit the server's context, which may be shorter than the model's. */
@@ -73,7 +73,7 @@ export function openReplica({ url, protocol, key, healthEvery = 10_000 }: Replic
     (signal: AbortSignal): Ask =>
     async (method, path, body) => {
       const asking = { method, url: `${url.replace(/\/+$/, "")}${path}`, body, key, signal };
-      const reply = await askEngine(asking).catch((error: unknown) => {
+      const reply = await askServer(asking).catch((error: unknown) => {
         if (!(error instanceof NoReply)) throw error;
         throw fail(`gave no whole answer to ${path}: ${error.message}`);
       });
@@ -104,7 +104,7 @@ export function openReplica({ url, protocol, key, healthEvery = 10_000 }: Replic
   };
 
   const isWell = async () => {
-    const reply = await askEngine({
+    const reply = await askServer({
       method: "GET" as const,
       url: `${url.replace(/\/+$/, "")}${protocol.health}`,
       key,
@@ -151,7 +151,7 @@ export function openReplica({ url, protocol, key, healthEvery = 10_000 }: Replic
   /** Uses an adapter, which stays loaded meanwhile. */
   const withAdapter = async <Result>(
     ask: Ask,
-    { adapter }: EngineWeights,
+    { adapter }: ServedWeights,
     work: () => Promise<Result>,
   ): Promise<Result> => {
     if (adapter === undefined) return work();
@@ -178,7 +178,7 @@ export function openReplica({ url, protocol, key, healthEvery = 10_000 }: Replic
 
   /** Uses loaded weights. After a failure, the replica's state counts as unknown. */
   const under = async <Result>(
-    weights: EngineWeights,
+    weights: ServedWeights,
     signal: AbortSignal,
     work: (ask: Ask) => Promise<Result>,
   ): Promise<Result> => {

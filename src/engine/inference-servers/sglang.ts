@@ -1,6 +1,6 @@
 import { EverturnError } from "../../base/errors/everturn-error.ts";
 import { defined } from "../../base/records/defined.ts";
-import type { EngineAnswer, EngineProtocol } from "./engine-protocol.ts";
+import type { EngineAnswer, EngineProtocol } from "./server-protocol.ts";
 import { labelsOf } from "./vllm.ts";
 
 /**

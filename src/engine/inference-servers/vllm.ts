@@ -1,5 +1,5 @@
 import { defined } from "../../base/records/defined.ts";
-import type { Ask, EngineAnswer, EngineProtocol } from "./engine-protocol.ts";
+import type { Ask, EngineAnswer, EngineProtocol } from "./server-protocol.ts";
 
 /**
  * vLLM's server with its development endpoints (VLLM_SERVER_DEV_MODE=1), as of 0.32. `/inference/v1/generate` takes and

@@ -5,11 +5,11 @@ import { json } from "node:stream/consumers";
 import onnx from "../../plugins/policy-onnx/index.ts";
 import type { Generation, Policy } from "../../src/contracts/policy.ts";
 
-/** What an engine does wrong with a generation. */
+/** What an inference server does wrong with a generation. */
 export type Fault = "drop" | "half" | "error" | "abort" | "silence" | "updated";
 
 /** A server that speaks vLLM's and SGLang's published protocols, and writes with Everturn's own sampler. */
-export interface EngineServer {
+export interface InferenceServer {
   url: string;
   /** Actions that it was asked for, by their ids. */
   asked: string[];
@@ -36,7 +36,7 @@ interface Ask {
 }
 
 /** Starts a server with the model in a folder, under weights that are nobody's. */
-export async function engineServer(folder: string): Promise<EngineServer> {
+export async function inferenceServer(folder: string): Promise<InferenceServer> {
   let port = 0;
   let label = "default";
   let version = 0;
@@ -189,7 +189,7 @@ export async function engineServer(folder: string): Promise<EngineServer> {
     if (http.listening) await die();
     await policy.close();
   };
-  const server: EngineServer = {
+  const server: InferenceServer = {
     url: "",
     isWell: true,
     asked: [],
@@ -208,7 +208,7 @@ const spans = ({ by, tokens }: Generation & { by: string }) => [
   { version: by, start: 0, end: tokens.length },
 ];
 
-/** An answer as one gets it whose engine ended the action, or changed the weights while it wrote. */
+/** An answer as one gets it whose server ended the action, or changed the weights while it wrote. */
 function spoilt(value: unknown, fault: Fault | undefined): unknown {
   const text = JSON.stringify(value);
   if (fault === "abort")

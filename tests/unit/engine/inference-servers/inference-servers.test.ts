@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import onnx from "../../../../plugins/policy-onnx/index.ts";
 import type { GenerationRequest, Policy } from "../../../../src/contracts/policy.ts";
-import type { EngineProtocol } from "../../../../src/engine/inference-servers/engine-protocol.ts";
-import { openEngine } from "../../../../src/engine/inference-servers/open-engine.ts";
+import { openServerPolicy } from "../../../../src/engine/inference-servers/open-server-policy.ts";
+import type { EngineProtocol } from "../../../../src/engine/inference-servers/server-protocol.ts";
 import { sglang } from "../../../../src/engine/inference-servers/sglang.ts";
 import { vllm } from "../../../../src/engine/inference-servers/vllm.ts";
 import { adapterShapes } from "../../../../src/engine/learning/lora.ts";
@@ -12,7 +12,7 @@ import { readModelConfig } from "../../../../src/engine/models/config/model-conf
 import { writeAdapterPolicyFolder } from "../../../../src/engine/models/weights/policy-folder.ts";
 import type { Tensor } from "../../../../src/engine/models/weights/safetensors.ts";
 import { loadPlan } from "../../../../src/plan/pipeline/load-plan.ts";
-import { engineServer, type Fault } from "../../../support/engine-server.ts";
+import { type Fault, inferenceServer } from "../../../support/inference-server.ts";
 import { tokenizerFolder } from "../../../support/sample-plan.ts";
 import { temporaryFolder } from "../../../support/temporary-folder.ts";
 
@@ -32,7 +32,7 @@ const [first = "", second = ""] = folders;
 const adapted = join(root, "adapted");
 await writeAdapter(adapted);
 
-const servers = [await engineServer(first), await engineServer(first)];
+const servers = [await inferenceServer(first), await inferenceServer(first)];
 const embedded = await onnx.open(first, { slots: 8 });
 const { tokens } = embedded.framePrompt([{ role: "user", content: "1 + 2 =" }], []);
 const opened: Policy[] = [];
@@ -45,12 +45,12 @@ afterAll(async () => {
 test.each([vllm, sglang])(
   "$name writes what the embedded policy writes, version by version",
   async (protocol) => {
-    const engine = await open(protocol, 1);
+    const policy = await open(protocol, 1);
     for (const version of [0, 1, 2, 1]) {
-      if (!engine.isLoaded(version)) await engine.load(version, [first, second, adapted][version] ?? "");
+      if (!policy.isLoaded(version)) await policy.load(version, [first, second, adapted][version] ?? "");
       for (const temperature of [0, 1]) {
         const asked = request({ version, temperature });
-        const written = await engine.generate(asked);
+        const written = await policy.generate(asked);
         const { tokens: own, logprobs, samplingLogprobs, text } = await expected(asked);
         expect(written.logprobs).toHaveLength(written.tokens.length);
         if (temperature === 0)
@@ -68,12 +68,12 @@ test.each<[string, EngineProtocol, Fault[]]>([
 ])(
   "%s: what it wrote is taken whole and of the right version, or written again",
   async (_, protocol, faults) => {
-    const engine = await open(protocol, 1);
-    await engine.load(0, first);
+    const policy = await open(protocol, 1);
+    await policy.load(0, first);
     const server = servers[0]!;
     const before = server.asked.length;
     server.faults.push(...faults);
-    const written = await engine.generate(request({ version: 0 }));
+    const written = await policy.generate(request({ version: 0 }));
     expect(written).toMatchObject({ tokens: (await expected(request({ version: 0 }))).tokens });
     expect(server.asked.length - before).toBe(faults.length + 1);
     expect(new Set(server.asked).size, "each attempt has an id of its own").toBe(server.asked.length);
@@ -81,12 +81,12 @@ test.each<[string, EngineProtocol, Fault[]]>([
 );
 
 test("two versions asked for at once are each written by their own weights, in few changes", async () => {
-  const engine = await open(sglang, 1);
-  await engine.load(0, first);
-  await engine.load(1, second);
+  const policy = await open(sglang, 1);
+  await policy.load(0, first);
+  await policy.load(1, second);
   const before = servers[0]!.loads.length;
   const asked = Array.from({ length: 12 }, (_, at) => request({ version: at % 2, trajectory: `${at}` }));
-  const written = await Promise.all(asked.map((one) => engine.generate(one)));
+  const written = await Promise.all(asked.map((one) => policy.generate(one)));
   const own = [await expected(request({ version: 0 })), await expected(request({ version: 1 }))];
   expect(written.map((one) => one.tokens)).toEqual(asked.map(({ version }) => own[version]?.tokens));
   expect(servers[0]!.loads.length - before).toBeLessThanOrEqual(2);
@@ -95,10 +95,10 @@ test("two versions asked for at once are each written by their own weights, in f
 test.each([vllm, sglang])(
   "$name: a trajectory stays with its replica, and goes on with another if that dies",
   async (protocol) => {
-    const engine = await open(protocol, 2);
-    await engine.load(1, second);
+    const policy = await open(protocol, 2);
+    await policy.load(1, second);
     const write = (trajectory: string, turn: number) =>
-      engine.generate(request({ version: 1, trajectory, turn }));
+      policy.generate(request({ version: 1, trajectory, turn }));
     const askedBy = (): number[] => servers.map(({ asked }) => asked.length);
     const where = new Map<string, number>();
     const writeSomewhere = async (trajectory: string, turn: number): Promise<number> => {
@@ -132,45 +132,45 @@ test.each([vllm, sglang])(
 );
 
 test("a replica that says nothing any more counts as dead, and its actions are written by another", async () => {
-  const engine = await open(vllm, 2, 1000);
-  await engine.load(0, first);
+  const policy = await open(vllm, 2, 1000);
+  await policy.load(0, first);
   const silent = servers[0]!;
   silent.isWell = false;
   silent.faults.push(...Array.from({ length: 8 }, () => "silence" as const));
   const asked = Array.from({ length: 8 }, (_, at) => request({ version: 0, trajectory: `s${at}` }));
   const { tokens: own } = await expected(request({ version: 0 }));
-  const written = await Promise.all(asked.map((one) => engine.generate(one)));
+  const written = await Promise.all(asked.map((one) => policy.generate(one)));
   expect(written.map((one) => one.tokens)).toEqual(asked.map(() => own));
   silent.isWell = true;
   silent.faults.length = 0;
 });
 
 test("gives up what nobody waits for, and says what it can't do", async () => {
-  const engine = await open(vllm, 1);
-  await engine.load(0, first);
+  const policy = await open(vllm, 1);
+  await policy.load(0, first);
   servers[0]!.faults.push("silence");
   const controller = new AbortController();
-  const writing = engine.generate({ ...request({ version: 0 }), signal: controller.signal });
+  const writing = policy.generate({ ...request({ version: 0 }), signal: controller.signal });
   await expect.poll(() => servers[0]!.faults.length, { timeout: 30_000 }).toBe(0);
   controller.abort(new Error("nobody waits"));
   await expect(writing).rejects.toThrow("nobody waits");
-  await expect(engine.generate(request({ version: 0, temperature: 0.5 }))).rejects.toMatchObject({
+  await expect(policy.generate(request({ version: 0, temperature: 0.5 }))).rejects.toMatchObject({
     code: "ENGINE_SAMPLING",
   });
-  await expect(engine.generate(request({ version: 7 }))).rejects.toMatchObject({
+  await expect(policy.generate(request({ version: 7 }))).rejects.toMatchObject({
     code: "POLICY_VERSION_NOT_LOADED",
   });
   const full = Array.from({ length: 128 }, () => 5);
-  expect(await engine.generate({ ...request({ version: 0 }), tokens: full })).toMatchObject({
+  expect(await policy.generate({ ...request({ version: 0 }), tokens: full })).toMatchObject({
     tokens: [],
     finishReason: "length",
   });
-  const none = await openEngine(first, { protocol: vllm, urls: ["http://127.0.0.1:9"], patience: 1 });
+  const none = await openServerPolicy(first, { protocol: vllm, urls: ["http://127.0.0.1:9"], patience: 1 });
   await expect(none.load(0, first)).rejects.toMatchObject({ code: "ENGINE_FAILED" });
   await none.close();
 });
 
-test("a plan corrects for the engine, and is refused where it could not", async () => {
+test("a plan corrects for the inference server, and is refused where it could not", async () => {
   const pipeline = join(import.meta.dirname, "../../../../pipelines/calculator.yaml");
   const policy = `policy.plugin=policy-vllm`;
   const plan = await loadPlan(pipeline, { overrides: [policy] });
@@ -205,9 +205,9 @@ test.each([
 
 async function open(protocol: EngineProtocol, replicas: number, healthEvery = 10_000): Promise<Policy> {
   const urls = servers.slice(0, replicas).map(({ url }) => url);
-  const engine = await openEngine(first, { protocol, urls, healthEvery });
-  opened.push(engine);
-  return engine;
+  const policy = await openServerPolicy(first, { protocol, urls, healthEvery });
+  opened.push(policy);
+  return policy;
 }
 
 /** What the embedded policy writes. */

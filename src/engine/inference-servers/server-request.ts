@@ -10,14 +10,14 @@ import { messageOf } from "../../base/errors/message-of.ts";
 import { defined } from "../../base/records/defined.ts";
 
 /** A server's answer. */
-export interface EngineReply {
+export interface ServerReply {
   status: number;
   /** The body as JSON, or its text if it is not JSON. */
   body: unknown;
 }
 
 /** A request to a server. */
-export interface EngineRequest {
+export interface ServerRequest {
   method: "GET" | "POST";
   url: string;
   body?: unknown;
@@ -37,14 +37,14 @@ export class NoReply extends Error {}
  * Sends a request and waits for the answer without a time limit. `fetch` gives up after five minutes without headers,
  * which is too short for long actions. Throws NoReply, and the signal's reason.
  */
-export async function askEngine({
+export async function askServer({
   method,
   url,
   body,
   key,
   signal,
   parse = JSON.parse,
-}: EngineRequest): Promise<EngineReply> {
+}: ServerRequest): Promise<ServerReply> {
   signal.throwIfAborted();
   const sent = body === undefined ? undefined : Buffer.from(JSON.stringify(body));
   const headers = defined<OutgoingHttpHeaders>({

@@ -10,13 +10,13 @@ import { beforeStopTexts } from "../sampling/stop-texts.ts";
 import type { TemplateSettings } from "../tokens/fixed-template.ts";
 import { createFraming } from "../tokens/framing.ts";
 import { loadTokenizer } from "../tokens/tokenizer.ts";
-import type { EngineAnswer, EngineProtocol } from "./engine-protocol.ts";
 import { openFleet } from "./fleet.ts";
-import { type EngineWeights, openReplica } from "./replica.ts";
+import { openReplica, type ServedWeights } from "./replica.ts";
 import { seedOf } from "./sampling-seed.ts";
+import type { EngineAnswer, EngineProtocol } from "./server-protocol.ts";
 
 /** The inference servers to use, and how to talk to them. */
-export interface EngineOptions {
+export interface ServerPolicyOptions {
   protocol: EngineProtocol;
   /** The URL of each replica. */
   urls: readonly string[];
@@ -35,7 +35,7 @@ export interface EngineOptions {
  * servers read each version's weights from its folder. Actions are sampled at temperature 1 or greedily, because a
  * server returns log-probabilities for only one temperature. At other temperatures `generate` throws ENGINE_SAMPLING.
  */
-export async function openEngine(folder: string, options: EngineOptions): Promise<Policy> {
+export async function openServerPolicy(folder: string, options: ServerPolicyOptions): Promise<Policy> {
   const { protocol, urls, key, patience = 600_000, healthEvery } = options;
   const tokenizer = await loadTokenizer(folder, undefined, options.template);
   const { stopTokens } = tokenizer;
@@ -45,7 +45,7 @@ export async function openEngine(folder: string, options: EngineOptions): Promis
   const base = { folder, label: labelOf(folder) };
   const folders = new Map<number, string>();
 
-  const weightsOf = (version: number): EngineWeights => {
+  const weightsOf = (version: number): ServedWeights => {
     const own = folders.get(version);
     if (own === undefined || !isThere(join(own, "config.json"))) {
       folders.delete(version);

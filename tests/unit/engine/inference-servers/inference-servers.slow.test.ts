@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { pluginChecks } from "everturn/testing";
 import { expect, onTestFinished, test } from "vitest";
 import onnx from "../../../../plugins/policy-onnx/index.ts";
-import { engineServer } from "../../../support/engine-server.ts";
+import { inferenceServer } from "../../../support/inference-server.ts";
 import { tokenizerFolder } from "../../../support/sample-plan.ts";
 import { temporaryFolder } from "../../../support/temporary-folder.ts";
 
@@ -17,7 +17,7 @@ test("policy-vllm keeps a policy's promises", async () => {
   };
   const model = join(temporaryFolder(), "model");
   await onnx.initialize(model, { tokenizer: tokenizerFolder, architecture }, 0);
-  const server = await engineServer(model);
+  const server = await inferenceServer(model);
   onTestFinished(() => server.stop());
   const config = { tokenizer: tokenizerFolder, architecture, urls: [server.url] };
   const checks = await pluginChecks("policy-vllm", { config });

@@ -1,9 +1,9 @@
 import type { JsonObject } from "../../contracts/json.ts";
 import type { PolicyPlugin } from "../../contracts/policy.ts";
 import { modelPolicy, templateSettings } from "../models/policy/model-policy.ts";
-import type { EngineProtocol } from "./engine-protocol.ts";
 import { keyProblems } from "./key-problems.ts";
-import { openEngine } from "./open-engine.ts";
+import { openServerPolicy } from "./open-server-policy.ts";
+import type { EngineProtocol } from "./server-protocol.ts";
 
 /**
  * Returns the default export of a plugin whose policy generates on inference servers. Its configuration contains `urls`
@@ -19,7 +19,7 @@ export function enginePolicy(protocol: EngineProtocol): PolicyPlugin {
       temperatures: [0, 1],
     }),
     open: (folder, config) =>
-      openEngine(folder, { protocol, ...whereOf(config), template: templateSettings(config) }),
+      openServerPolicy(folder, { protocol, ...whereOf(config), template: templateSettings(config) }),
   };
 }
 
