@@ -4,14 +4,14 @@ import type {
   TrainingProgress,
   TrainingResult,
 } from "../src/contracts/run.ts";
-import type { RunSession } from "../src/control/supervision/session.ts";
+import type { SupervisedRun } from "../src/control/supervision/supervised-run.ts";
 import type { OpenRun } from "../src/run/folder/open-runs.ts";
 import { planRow } from "../src/run/store/keys.ts";
 import { addToRow } from "../src/run/store/row.ts";
 
 /** Has a training workflow of its own take the step `nextStep` of a run and end: no evaluation, no other step. */
 export async function takeOneStep(
-  { client, queues, failed }: RunSession,
+  { client, queues, failed }: SupervisedRun,
   { id: run, store, plan }: Pick<OpenRun, "id" | "store" | "plan">,
   from: Pick<TrainingProgress, "nextStep" | "policyVersion" | "turnSeconds">,
 ): Promise<TrainingResult> {

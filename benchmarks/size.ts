@@ -51,11 +51,13 @@ async function withRun<Result>(
 }
 
 /** The sizes of all histories, or of one workflow's, the first one first. */
-async function historySizes({ session }: DurableRun, workflowId?: string): Promise<HistorySize[]> {
+async function historySizes({ supervised }: DurableRun, workflowId?: string): Promise<HistorySize[]> {
   const query = workflowId === undefined ? {} : { query: `WorkflowId = "${workflowId}"` };
   const sizes: (HistorySize & { startedAt: number })[] = [];
-  for await (const { type, workflowId: id, runId, startTime } of session.client.workflow.list(query)) {
-    const { historyLength, historySize = 0 } = await session.client.workflow.getHandle(id, runId).describe();
+  for await (const { type, workflowId: id, runId, startTime } of supervised.client.workflow.list(query)) {
+    const { historyLength, historySize = 0 } = await supervised.client.workflow
+      .getHandle(id, runId)
+      .describe();
     sizes.push({ type, events: historyLength, bytes: historySize, startedAt: startTime.getTime() });
   }
   return sizes.sort((a, b) => a.startedAt - b.startedAt).map(({ startedAt: _, ...size }) => size);
@@ -95,7 +97,7 @@ async function longTrajectory(turns: number) {
     const working = run.trajectory(0);
     const place = run.places.at(-1);
     if (place === undefined) throw new Error("no trajectory was started");
-    const { folder: paths } = run.session;
+    const { folder: paths } = run.supervised;
     const folder = paths.trajectory(place);
     const course = await parts(folder, turns, Math.min(10, turns));
     const seconds = await working;

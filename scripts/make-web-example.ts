@@ -4,8 +4,8 @@
 // the market, which has none, and the others open the stall's. What pages say is what tool-browser tells of them: a Chromium is needed.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { Session } from "../plugins/tool-browser/session.ts";
 import { settingsOf } from "../plugins/tool-browser/settings.ts";
+import { TrajectoryBrowser } from "../plugins/tool-browser/trajectory-browser.ts";
 
 const folder = join(import.meta.dirname, "..", "pipelines", "web");
 const site = "http://market.example";
@@ -94,16 +94,16 @@ const entries = [entry(urlOf(), home), ...numbers.map((stall) => entry(urlOf(sta
 const log = { version: "1.2", creator: { name: "make-web-example.ts", version: "1" }, entries };
 writeFileSync(archive, `${JSON.stringify({ log })}\n`);
 
-const session = new Session(settingsOf({ archive, time: 60, characters: 1000 }), undefined);
+const browsing = new TrajectoryBrowser(settingsOf({ archive, time: 60, characters: 1000 }), undefined);
 const views = new Map<string, string>();
 for (const url of [urlOf(), ...numbers.map(urlOf)]) {
-  const { text = "" } = await session.call(
+  const { text = "" } = await browsing.call(
     { name: "open", arguments: { url } },
     new AbortController().signal,
   );
   views.set(url, text);
 }
-await session.close();
+await browsing.close();
 
 const asked = ({ stall, what }: Asked) => ({
   role: "user",

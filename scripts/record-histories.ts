@@ -7,7 +7,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { historyToJSON } from "@temporalio/common/lib/proto-utils.js";
 import packageJson from "../package.json" with { type: "json" };
 import { writeWhole } from "../src/base/files/whole-files.ts";
-import { openSession, type RunSession } from "../src/control/supervision/session.ts";
+import { type SupervisedRun, superviseRun } from "../src/control/supervision/supervised-run.ts";
 import { startDevServer } from "../src/control/temporal/dev-server.ts";
 import { findServerBinary } from "../src/control/temporal/server-binary.ts";
 import { loadPlan } from "../src/plan/pipeline/load-plan.ts";
@@ -106,18 +106,18 @@ async function onJoinedServer(work: (server: Server) => Promise<void>): Promise<
 async function record({ overrides, drive, shapes }: Recording, server: Server | undefined): Promise<void> {
   const plan = await loadPlan(join(root, "tests", "pipelines", "scripted.yaml"), { overrides });
   const run = await createRunFolder(plan, runs, server, false);
-  const session = await openSession({ runs, run, temporal: undefined });
+  const supervised = await superviseRun({ runs, run, temporal: undefined });
   try {
-    await Promise.race([drive(session), session.failed]);
+    await Promise.race([drive(supervised), supervised.failed]);
     await sleep(2000); // workflows that have ended are listed a moment later
-    for (const [name, place] of Object.entries(shapes)) await save(session, name, run + place);
+    for (const [name, place] of Object.entries(shapes)) await save(supervised, name, run + place);
   } finally {
-    await session.close();
+    await supervised.close();
   }
 }
 
 /** Writes a workflow's histories: `name.json`, then `name-2.json` for what it continued as, and so on. */
-async function save({ client }: RunSession, name: string, workflowId: string): Promise<void> {
+async function save({ client }: SupervisedRun, name: string, workflowId: string): Promise<void> {
   const executions: { runId: string; startTime: Date }[] = [];
   const query = `WorkflowId = "${workflowId}"`;
   for await (const execution of client.workflow.list({ query })) executions.push(execution);

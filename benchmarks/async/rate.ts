@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { readLines } from "../../src/base/files/line-file.ts";
 import type { StepRecord } from "../../src/contracts/generated/step-record.ts";
-import { openSession } from "../../src/control/supervision/session.ts";
+import { superviseRun } from "../../src/control/supervision/supervised-run.ts";
 import { finishTraining, startTraining } from "../../src/control/supervision/training-handle.ts";
 import { loadPlan } from "../../src/plan/pipeline/load-plan.ts";
 import { createRunFolder } from "../../src/run/folder/create-run-folder.ts";
@@ -52,14 +52,14 @@ export async function measureRate(
     ],
   });
   const run = await createRunFolder(plan, runs, undefined, false);
-  const session = await openSession({ runs, run, temporal: undefined });
+  const supervised = await superviseRun({ runs, run, temporal: undefined });
   try {
-    const ended = finishTraining(session, await startTraining(session));
+    const ended = finishTraining(supervised, await startTraining(supervised));
     const times: number[] = [];
     let records: StepRecord[] = [];
     while (records.length < skipped + measured) {
-      await Promise.race([sleep(20), session.failed, ended]);
-      records = await readLines<StepRecord>(session.folder.metrics);
+      await Promise.race([sleep(20), supervised.failed, ended]);
+      records = await readLines<StepRecord>(supervised.folder.metrics);
       while (times.length < records.length) times.push(performance.now() / 1000);
     }
     const first = records[0]?.seconds.total ?? 0;
@@ -73,6 +73,6 @@ export async function measureRate(
       seconds,
     };
   } finally {
-    await session.close();
+    await supervised.close();
   }
 }

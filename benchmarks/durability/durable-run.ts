@@ -6,7 +6,7 @@ import type { Task } from "../../src/contracts/generated/task.ts";
 import type { Plan } from "../../src/contracts/plan.ts";
 import type { EvaluationInput, EvaluationRecord } from "../../src/contracts/run.ts";
 import type { TrajectoryInput, TrajectoryPlace, TrajectoryResult } from "../../src/contracts/trajectory.ts";
-import { openSession, type RunSession } from "../../src/control/supervision/session.ts";
+import { type SupervisedRun, superviseRun } from "../../src/control/supervision/supervised-run.ts";
 import { loadPlan } from "../../src/plan/pipeline/load-plan.ts";
 import { runSettings } from "../../src/plan/pipeline/resolve/run-settings.ts";
 import { createRunFolder } from "../../src/run/folder/create-run-folder.ts";
@@ -43,7 +43,7 @@ export interface DurableRun {
   trajectory(conversation: number): Promise<number>;
   /** The places of the trajectories so far that were no part of a step or an evaluation. */
   places: TrajectoryPlace[];
-  session: RunSession;
+  supervised: SupervisedRun;
   close(): Promise<void>;
 }
 
@@ -93,8 +93,8 @@ export async function openDurableRun(
   const opened = await openRunFolder(folder, run);
   const paths = opened.folder;
   await initializeVersion(opened, 0);
-  const session = await openSession({ runs: folder, run, temporal: undefined });
-  const { client, queues } = session;
+  const supervised = await superviseRun({ runs: folder, run, temporal: undefined });
+  const { client, queues } = supervised;
   const settings = runSettings(plan);
   const common = { run, settings, queues, quickTurns: seconds < quickTurn };
   const places: TrajectoryPlace[] = [];
@@ -104,7 +104,7 @@ export async function openDurableRun(
     const options = { workflowId: `${run}/${place}`, taskQueue: queues.orchestration, args: [input] };
     const started = performance.now();
     const working: Promise<Result> = client.workflow.execute(type, options);
-    const result = await Promise.race([working, session.failed]);
+    const result = await Promise.race([working, supervised.failed]);
     return [(performance.now() - started) / 1000, result];
   }
 
@@ -118,7 +118,7 @@ export async function openDurableRun(
 
   async function step(): Promise<number> {
     const turnSeconds = seconds;
-    await takeOneStep(session, opened, { nextStep: ++number, policyVersion: 0, turnSeconds });
+    await takeOneStep(supervised, opened, { nextStep: ++number, policyVersion: 0, turnSeconds });
     const record = (await readLines<StepRecord>(paths.metrics)).at(-1);
     if (record?.trajectories !== batchSize) throw new Error(`step ${number} trained on less than its batch`);
     return record.seconds.rollout;
@@ -146,7 +146,7 @@ export async function openDurableRun(
     step,
     trajectory,
     places,
-    session,
-    close: session.close,
+    supervised,
+    close: supervised.close,
   };
 }

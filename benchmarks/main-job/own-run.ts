@@ -4,7 +4,7 @@ import { defined } from "../../src/base/records/defined.ts";
 import type { StepRecord } from "../../src/contracts/generated/step-record.ts";
 import type { Task } from "../../src/contracts/generated/task.ts";
 import type { Plan } from "../../src/contracts/plan.ts";
-import { openSession } from "../../src/control/supervision/session.ts";
+import { superviseRun } from "../../src/control/supervision/supervised-run.ts";
 import { finishTraining, startTraining } from "../../src/control/supervision/training-handle.ts";
 import { runTasks, taskRow } from "../../src/plan/tasks/run-tasks.ts";
 import { createRunFolder } from "../../src/run/folder/create-run-folder.ts";
@@ -47,11 +47,11 @@ export interface OwnRun extends OpenRun {
 /** Creates a run in `runs` and does its warm start and first step. */
 export async function openOwnRun(plan: Plan, runs: string): Promise<OwnRun> {
   const run = await createRunFolder(plan, runs, undefined, false);
-  const session = await openSession({ runs, run, temporal: undefined });
+  const supervised = await superviseRun({ runs, run, temporal: undefined });
   const opened = await openRunFolder(runs, run);
   const { folder } = opened;
-  const training = finishTraining(session, await startTraining(session));
-  const { policyVersion: reached } = await Promise.race([training, session.failed]);
+  const training = finishTraining(supervised, await startTraining(supervised));
+  const { policyVersion: reached } = await Promise.race([training, supervised.failed]);
   let [number, policyVersion, turnSeconds] = [1, reached, Number.POSITIVE_INFINITY];
 
   async function step(): Promise<StepTimes> {
@@ -62,7 +62,7 @@ export async function openOwnRun(plan: Plan, runs: string): Promise<OwnRun> {
       policyVersion,
       turnSeconds: number > 2 ? turnSeconds : undefined,
     });
-    const result = await takeOneStep(session, opened, from);
+    const result = await takeOneStep(supervised, opened, from);
     const total = (performance.now() - started) / 1000;
     const record = (await readLines<StepRecord>(folder.metrics)).at(-1);
     if (record?.step !== number) throw new Error(`step ${number} left no record`);
@@ -99,5 +99,5 @@ export async function openOwnRun(plan: Plan, runs: string): Promise<OwnRun> {
   }
 
   const first = await folderOf(opened, plan.warmStart === undefined ? 0 : 1);
-  return { ...opened, first, step, tasks, close: session.close };
+  return { ...opened, first, step, tasks, close: supervised.close };
 }

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { openSession, type RunSession } from "../../src/control/supervision/session.ts";
+import { type SupervisedRun, superviseRun } from "../../src/control/supervision/supervised-run.ts";
 import { finishTraining, startTraining } from "../../src/control/supervision/training-handle.ts";
 import { loadPlan } from "../../src/plan/pipeline/load-plan.ts";
 import { createRunFolder } from "../../src/run/folder/create-run-folder.ts";
@@ -33,18 +33,18 @@ const steps = 4;
 export async function inFlight(count: number): Promise<InFlight> {
   const folder = await mkdtemp(join(tmpdir(), "everturn-in-flight-"));
   try {
-    const session = await openGated(folder, count / steps);
+    const supervised = await openGated(folder, count / steps);
     try {
-      return await rolledOut(session, count, join(folder, "gate"));
+      return await rolledOut(supervised, count, join(folder, "gate"));
     } finally {
-      await session.close();
+      await supervised.close();
     }
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
 }
 
-async function openGated(folder: string, batchSize: number): Promise<RunSession> {
+async function openGated(folder: string, batchSize: number): Promise<SupervisedRun> {
   const file = join(folder, "tasks.jsonl");
   const lines = tasksOf(steps * batchSize).map((task) => `${JSON.stringify(task)}\n`);
   await writeFile(file, lines.join(""));
@@ -62,23 +62,23 @@ async function openGated(folder: string, batchSize: number): Promise<RunSession>
     ],
   });
   const run = await createRunFolder(plan, folder, undefined, false);
-  return openSession({ runs: folder, run, temporal: undefined });
+  return superviseRun({ runs: folder, run, temporal: undefined });
 }
 
-async function rolledOut(session: RunSession, count: number, gate: string): Promise<InFlight> {
-  const { client, run } = session;
+async function rolledOut(supervised: SupervisedRun, count: number, gate: string): Promise<InFlight> {
+  const { client, run } = supervised;
   const query = `EverturnRun = "${run}" AND WorkflowType = "trajectory" AND ExecutionStatus = "Running"`;
   const cpu = cpuSeconds();
   const began = performance.now();
-  const ended = finishTraining(session, await startTraining(session));
+  const ended = finishTraining(supervised, await startTraining(supervised));
   let running = 0;
   while (running < count) {
-    await Promise.race([sleep(1000), session.failed, ended]);
+    await Promise.race([sleep(1000), supervised.failed, ended]);
     running = Math.max(running, (await client.workflow.count(query)).count);
   }
   const opened = performance.now();
   await writeFile(gate, "");
-  const { trajectories } = await Promise.race([ended, session.failed]);
+  const { trajectories } = await Promise.race([ended, supervised.failed]);
   const done = performance.now();
   const histories: InFlight["histories"] = [];
   for await (const { runId } of client.workflow.list({ query: `WorkflowId = "${run}"` })) {

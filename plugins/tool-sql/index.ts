@@ -3,7 +3,7 @@ import { type DatabaseSource, namedDatabase, openDatabases, type QueryOutcome } 
 import { copyDatabase, copyPlace, makeCopyFolder, packedCopy, removeCopy, unpackCopy } from "./copies.ts";
 import { tellRows } from "./tell.ts";
 
-interface Session {
+interface OpenDatabase {
   source: DatabaseSource;
   /** The folder of a trajectory's own copy. */
   folder?: string;
@@ -17,9 +17,9 @@ interface Settings {
 const databases = openDatabases({ modules: import.meta.url });
 
 /** Runs the model's query. A mistake in it, or a limit that it exceeds, becomes an observation. */
-const sql: ToolPlugin<Session> = {
-  create: (creation) => session(creation, copyDatabase),
-  restore: (snapshot, creation) => session(creation, (_, to) => unpackCopy(snapshot, to)),
+const sql: ToolPlugin<OpenDatabase> = {
+  create: (creation) => openDatabase(creation, copyDatabase),
+  restore: (snapshot, creation) => openDatabase(creation, (_, to) => unpackCopy(snapshot, to)),
   snapshot: ({ source, folder }) =>
     folder === undefined || source.engine === "postgresql" ? new Uint8Array() : packedCopy(source.path),
   release: ({ folder }) => removeCopy(folder),
@@ -42,7 +42,10 @@ const sql: ToolPlugin<Session> = {
 
 export default sql;
 
-function session({ config, task, hold }: ToolCreation, copy: (from: string, to: string) => void): Session {
+function openDatabase(
+  { config, task, hold }: ToolCreation,
+  copy: (from: string, to: string) => void,
+): OpenDatabase {
   const source = namedDatabase(config, task);
   if (config.write !== true) return { source };
   if (source.engine === "postgresql")

@@ -1,19 +1,19 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { OrderName } from "../../src/contracts/orders.ts";
-import type { RunSession } from "../../src/control/supervision/session.ts";
+import type { SupervisedRun } from "../../src/control/supervision/supervised-run.ts";
 import { finishTraining, startTraining } from "../../src/control/supervision/training-handle.ts";
 import { makeCurrent } from "../../src/control/temporal/deployment.ts";
 import { askTranscript, giveOrder } from "../../src/control/temporal/live-trajectories.ts";
 import { readBuilds } from "../../src/control/temporal/workflow-builds.ts";
 
 /** What is done with a run whose histories are recorded. */
-export type Drive = (session: RunSession) => Promise<void>;
+export type Drive = (supervised: SupervisedRun) => Promise<void>;
 
 /** To the end; the training workflow continues as new after its first step, as after an upgrade. */
-export const continued: Drive = async (session) => {
-  const { run, client } = session;
-  const location = { address: session.address, namespace: session.namespace, isOwn: true };
-  await startTraining(session);
+export const continued: Drive = async (supervised) => {
+  const { run, client } = supervised;
+  const location = { address: supervised.address, namespace: supervised.namespace, isOwn: true };
+  await startTraining(supervised);
   const first = await client.workflow.getHandle(run).describe();
   await eventually(() => client.workflow.getHandle(`${run}/evaluation-v0000`).describe());
   await makeCurrent(client, location, run, "newer");
@@ -21,26 +21,26 @@ export const continued: Drive = async (session) => {
     const { runId } = await client.workflow.getHandle(run).describe();
     return runId === first.runId ? undefined : runId;
   });
-  const [build = ""] = await readBuilds(session.folder);
+  const [build = ""] = await readBuilds(supervised.folder);
   await makeCurrent(client, location, run, build);
-  await finishTraining(session, client.workflow.getHandle(run));
+  await finishTraining(supervised, client.workflow.getHandle(run));
 };
 
 /** To the end. */
-export const finished: Drive = async (session) => {
-  await finishTraining(session, await startTraining(session));
+export const finished: Drive = async (supervised) => {
+  await finishTraining(supervised, await startTraining(supervised));
 };
 
 /** Until the first trajectory of the evaluation before the training has ended. */
-export const firstTrajectory: Drive = async (session) => {
-  await startTraining(session);
-  await ended(session, `${session.run}/evaluation-v0000/task-00000/0`);
+export const firstTrajectory: Drive = async (supervised) => {
+  await startTraining(supervised);
+  await ended(supervised, `${supervised.run}/evaluation-v0000/task-00000/0`);
 };
 
 /** Every order, given to the trajectories of that evaluation, whose calls of the calculator wait for approval. */
-export const ordered: Drive = async (session) => {
-  const { run, client } = session;
-  await startTraining(session);
+export const ordered: Drive = async (supervised) => {
+  const { run, client } = supervised;
+  await startTraining(supervised);
   const [first, second] = [0, 1].map((task) => `${run}/evaluation-v0000/task-0000${task}/0`);
   if (first === undefined || second === undefined) return;
   const give = (trajectory: string, order: OrderName, given?: object) =>
@@ -58,14 +58,14 @@ export const ordered: Drive = async (session) => {
   await give(first, "resume");
   await waits(first, "2/1");
   await give(first, "deny", { reason: "not now" });
-  await ended(session, first);
+  await ended(supervised, first);
 
   await waits(second, "1/0");
   await give(second, "cancel", { reason: "it is not needed" });
-  await ended(session, second);
+  await ended(supervised, second);
 };
 
-async function ended({ client }: RunSession, workflowId: string): Promise<void> {
+async function ended({ client }: SupervisedRun, workflowId: string): Promise<void> {
   await eventually(() => client.workflow.getHandle(workflowId).describe());
   await client.workflow.getHandle(workflowId).result();
 }

@@ -163,8 +163,8 @@ test("numbers that are none are refused by their option's name", async () => {
 
 test("a run that another process works on is left to it", async () => {
   const { pid } = await waitingProcess("any program");
-  onTestFinished(() => rmSync(folder.session));
-  writeFileSync(folder.session, JSON.stringify({ process: processIdentity(pid), address: "127.0.0.1:7233" }));
+  onTestFinished(() => rmSync(folder.holder));
+  writeFileSync(folder.holder, JSON.stringify({ process: processIdentity(pid), address: "127.0.0.1:7233" }));
   const text = `RUN_ALREADY_ACTIVE: Process ${pid} is already working on the run ${run}.`;
   expect(await refused("resume", run)).toContain(text);
   for (const name of ["evaluate", "dev"] as const) expect(await refusedHere(name, run)).toContain(text);

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test, vi } from "vitest";
-import { readSession } from "../../src/control/supervision/session-file.ts";
+import { readRunHolder } from "../../src/control/supervision/run-holder.ts";
 import { runFolder } from "../../src/run/folder/run-folder.ts";
 import { lastLine } from "../support/command.ts";
 import { interruptedRun, signalGroup, untilSaid } from "../support/interrupted-run.ts";
@@ -25,7 +25,7 @@ test("a run whose command is killed at any moment loses its workers, and the nex
     await command.end();
     await vi.waitUntil(() => workers().size === 0, { timeout: 100_000, interval: 50 });
   }
-  const left = (await readSession(runFolder(runs, id())))?.server?.pid ?? 0;
+  const left = (await readRunHolder(runFolder(runs, id())))?.server?.pid ?? 0;
   expect(process.kill(left, 0), "the server outlives the process that started it").toBe(true);
   const { code, stdout, stderr } = await everturn("resume", id(), "--json").end();
   expect(code, stderr).toBe(0);

@@ -7,7 +7,7 @@ import { Client, Connection } from "@temporalio/client";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Trajectory } from "../../src/contracts/generated/trajectory.ts";
 import type { Transcript } from "../../src/contracts/orders.ts";
-import { readSession } from "../../src/control/supervision/session-file.ts";
+import { readRunHolder } from "../../src/control/supervision/run-holder.ts";
 import { askTranscript, giveOrder } from "../../src/control/temporal/live-trajectories.ts";
 import { findServerBinary } from "../../src/control/temporal/server-binary.ts";
 import { type OpenRun, openRunFolder } from "../../src/run/folder/open-runs.ts";
@@ -65,7 +65,7 @@ beforeAll(async () => {
   const server = await forgetfulServer(folder, longHistory);
   command = start("run", pipeline, "--runs", runs, "--temporal", server, "--json");
   run = await until(async () => openRunFolder(runs, readdirSync(runs)[0] ?? "none"));
-  const address = await until(async () => (await readSession(run.folder))?.address);
+  const address = await until(async () => (await readRunHolder(run.folder))?.address);
   connection = await until(() => Connection.connect({ address }));
   client = new Client({ connection });
 });
@@ -117,9 +117,9 @@ function record(end: string): Promise<Trajectory> {
 
 /** Temporal's own command line, as the UI would: plain JSON. */
 async function temporal(...parameters: string[]): Promise<string> {
-  const session = await readSession(run.folder);
+  const holder = await readRunHolder(run.folder);
   const binary = await findServerBinary();
-  const all = [...parameters, "--address", session?.address ?? ""];
+  const all = [...parameters, "--address", holder?.address ?? ""];
   return promisify(execFile)(binary, all).then(
     ({ stdout }) => stdout,
     (error) => String(error.stderr),

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test, vi } from "vitest";
 import { readLines } from "../../src/base/files/line-file.ts";
 import type { StepRecord } from "../../src/contracts/generated/step-record.ts";
-import { readSession } from "../../src/control/supervision/session-file.ts";
+import { readRunHolder } from "../../src/control/supervision/run-holder.ts";
 import { startDevServer } from "../../src/control/temporal/dev-server.ts";
 import { freePort } from "../../src/control/temporal/free-port.ts";
 import { findServerBinary } from "../../src/control/temporal/server-binary.ts";
@@ -85,7 +85,7 @@ test("an own server whose port another program has taken meanwhile moves to anot
 
 /** Kills a command's own server, and has its port taken; what the command writes until it ends. */
 async function endsThough(command: RunningCommand, opened: RunFolder): Promise<string> {
-  const { server, address = "" } = (await readSession(opened)) ?? {};
+  const { server, address = "" } = (await readRunHolder(opened)) ?? {};
   process.kill(server?.pid ?? 0, "SIGKILL");
   const thief = createServer();
   for (let tries = 0; tries < 100 && !thief.listening; tries++) {
@@ -100,6 +100,6 @@ async function endsThough(command: RunningCommand, opened: RunFolder): Promise<s
   expect(stderr).toContain(
     "another program uses the port of the run's Temporal server: starting the server on another port",
   );
-  expect(existsSync(opened.session)).toBe(false);
+  expect(existsSync(opened.holder)).toBe(false);
   return stdout;
 }

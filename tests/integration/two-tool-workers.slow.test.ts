@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { type Client, Connection, Client as TemporalClient } from "@temporalio/client";
 import { afterAll, expect, test, vi } from "vitest";
 import { machineFolder } from "../../src/base/processes/machine-folder.ts";
-import { sessionAddress } from "../../src/control/supervision/session-file.ts";
+import { heldRunAddress } from "../../src/control/supervision/run-holder.ts";
 import { runFolder } from "../../src/run/folder/run-folder.ts";
 import { type RunningCommand, start } from "../support/command.ts";
 import { callsRecorded, leasesOf, sessionLog, sessionsOf } from "../support/sessions.ts";
@@ -43,7 +43,7 @@ test("two tools workers: each call finds its instance at once; one is killed, on
   const command = startRun();
   const run = await vi.waitUntil(() => namesIn(runs)[0], waiting);
   const place = runFolder(runs, run);
-  const address = await vi.waitUntil(() => sessionAddress(place), waiting);
+  const address = await vi.waitUntil(() => heldRunAddress(place), waiting);
   const second = started("worker", "--role", "tools", "--run", run, "--runs", runs);
   await vi.waitUntil(() => second.stdout().includes("polls"), waiting);
 

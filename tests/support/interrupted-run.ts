@@ -31,7 +31,7 @@ export function interruptedRun() {
   /** Expects that no process and no session of the run is left. */
   function expectNothingLeft(): void {
     expect([...processesWith(runs)]).toEqual([]); // another test may have a run of that name
-    expect(existsSync(runFolder(runs, id()).session)).toBe(false);
+    expect(existsSync(runFolder(runs, id()).holder)).toBe(false);
   }
 
   /** Expects a command that a signal interrupted to end with this exit code and to leave nothing behind. */

@@ -43,12 +43,12 @@ export async function openMcp(tools: ServedTools, options: Options): Promise<Mcp
 }
 
 function mcpOf(sdk: Sdk, tools: ServedTools, { limit, log }: Options): Mcp {
-  interface Session {
+  interface McpSession {
     server: Server;
     transport: InstanceType<Sdk["WebStandardStreamableHTTPServerTransport"]>;
     trajectory: string;
   }
-  const sessions = new Map<string, Session>();
+  const sessions = new Map<string, McpSession>();
 
   /** A server whose calls belong to a trajectory. Without a name, each call has a trajectory of its own. */
   function serverOf(trajectory: string | undefined): Server {
@@ -76,7 +76,7 @@ function mcpOf(sdk: Sdk, tools: ServedTools, { limit, log }: Options): Mcp {
     return server;
   }
 
-  async function openSession(): Promise<Session> {
+  async function openMcpSession(): Promise<McpSession> {
     const [longestUnused] = sessions.values();
     if (sessions.size >= limit) await longestUnused?.transport.close();
     const id = randomUUID();
@@ -116,7 +116,7 @@ function mcpOf(sdk: Sdk, tools: ServedTools, { limit, log }: Options): Mcp {
       }
       if (id !== null) return refusal(404, "There is no such session. Begin a new one with `initialize`.");
       if (!isInitialize(body)) return stateless.fetch(request, options);
-      const { transport } = await openSession();
+      const { transport } = await openMcpSession();
       return transport.handleRequest(request, options);
     },
     serveStdio: async (signal) => {

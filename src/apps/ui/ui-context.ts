@@ -1,6 +1,6 @@
 import { defined } from "../../base/records/defined.ts";
 import type { RunFile } from "../../contracts/run.ts";
-import { liveSession } from "../../control/supervision/session-file.ts";
+import { liveRunHolder } from "../../control/supervision/run-holder.ts";
 import { type OpenRun, openRunFolder } from "../../run/folder/open-runs.ts";
 import { readRunFile, runNotFound } from "../../run/folder/run-file.ts";
 import type { Jobs } from "./jobs.ts";
@@ -31,13 +31,13 @@ export async function shownRun({ runs }: UiContext, name: string): Promise<Shown
   const unreadable = new Set<string>();
   const run = await openRunFolder(runs, name, ({ notice }) => unreadable.add(notice));
   const file = await readRunFile(runs, name, () => {});
-  const session = await liveSession(run.folder);
-  const temporalUi = session?.ui;
+  const holder = await liveRunHolder(run.folder);
+  const temporalUi = holder?.ui;
   return defined({
     ...run,
     file,
     unreadable,
-    isLive: session !== undefined,
+    isLive: holder !== undefined,
     temporalUi,
   });
 }

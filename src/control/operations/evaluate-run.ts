@@ -14,9 +14,9 @@ import type { RunReference } from "../../run/folder/run-reference.ts";
 import { evaluationKey, evaluationPlanKey } from "../../run/store/keys.ts";
 import { inPart } from "../../run/store/tree-part.ts";
 import { policyPart } from "../../run/versions/version-parts.ts";
-import type { RunSession } from "../supervision/session.ts";
+import type { SupervisedRun } from "../supervision/supervised-run.ts";
 import { terminate } from "../supervision/terminate.ts";
-import { withSession } from "../supervision/with-session.ts";
+import { withSupervisedRun } from "../supervision/with-supervised-run.ts";
 import { workflowResult } from "../supervision/workflow-result.ts";
 import { type AskedEvaluation, evaluationPlan } from "./evaluation-plan.ts";
 import { serverEvent, type Told, telling } from "./events.ts";
@@ -38,7 +38,7 @@ interface Prepared {
 }
 
 /**
- * Evaluates a run's policy on tasks, in one or several ways. Evaluations run one after the other in one session, so
+ * Evaluates a run's policy on tasks, in one or several ways. Evaluations run one after the other, so
  * server and workers start once. Recorded ones are not repeated. Throws POLICY_NOT_FOUND, problems of names or
  * tasks, EVALUATION_FAILED, errors of the server or a worker, and INTERRUPTED.
  */
@@ -57,12 +57,12 @@ export function evaluateRun(
       records.push(record);
       onRecord(record);
     };
-    /** The first evaluation without a record, on the queues of a session unless it has begun on others. */
-    const next = async (sessionPrefix?: string): Promise<Prepared | undefined> => {
+    /** The first evaluation without a record, on these queues unless it has begun on others. */
+    const next = async (queuePrefix?: string): Promise<Prepared | undefined> => {
       for (;;) {
         const one = asked[records.length];
         if (one === undefined) return undefined;
-        const plan = await evaluationPlan(opened, one, sessionPrefix);
+        const plan = await evaluationPlan(opened, one, queuePrefix);
         const recorded = await store.read(evaluationKey(plan.name));
         if (recorded !== undefined) {
           end(recorded);
@@ -79,12 +79,13 @@ export function evaluateRun(
     let current = await next();
     while (current !== undefined) {
       const { queuePrefix } = current;
-      const onInterrupt = (session: RunSession) => terminate(session, current ? [current.workflowId] : []);
+      const onInterrupt = (supervised: SupervisedRun) =>
+        terminate(supervised, current ? [current.workflowId] : []);
       const opening = { runs, run, opened, temporal, queuePrefix, note, isGuest };
-      await withSession({ ...opening, signal, onInterrupt }, async (session) => {
-        tell(serverEvent(session));
+      await withSupervisedRun({ ...opening, signal, onInterrupt }, async (supervised) => {
+        tell(serverEvent(supervised));
         while (current?.queuePrefix === queuePrefix) {
-          const result = await evaluateIn(session, current);
+          const result = await evaluateIn(supervised, current);
           end((await store.read(evaluationKey(result.name))) ?? result); // includes its measures by source and tag
           current = await next(queuePrefix);
         }
@@ -95,10 +96,10 @@ export function evaluateRun(
 }
 
 async function evaluateIn(
-  session: RunSession,
+  supervised: SupervisedRun,
   { plan, settings, workflowId }: Prepared,
 ): Promise<EvaluationRecord> {
-  const { client, queues, run } = session;
+  const { client, queues, run } = supervised;
   const input: EvaluationInput = { run, plan, settings, queues };
   const handle = await client.workflow.start("evaluation", {
     workflowId,
@@ -108,7 +109,7 @@ async function evaluateIn(
   });
   const failed = (reason: string) =>
     new EverturnError("EVALUATION_FAILED", { evaluation: workflowId, reason });
-  return workflowResult(session, handle, failed);
+  return workflowResult(supervised, handle, failed);
 }
 
 /** Throws the problems of the file, and WRONG_CONFIGURATION if its tasks leave no room for an action. */

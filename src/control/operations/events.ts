@@ -33,7 +33,7 @@ export function progressEvent(
   return { type: "progress", phase: phaseOf(progress, child), progress, waiting };
 }
 
-/** The event with the addresses of a session's server. */
+/** The event with the addresses of a run's server. */
 export function serverEvent({ address, ui }: { address: string; ui: string | undefined }): RunEvent {
   return defined({ type: "server", address, ui });
 }

@@ -11,7 +11,7 @@ import { ownEvaluations } from "../../run/folder/evaluations.ts";
 import type { OpenRun } from "../../run/folder/open-runs.ts";
 import { lastRecordedStep, recordedSteps } from "../../run/folder/recorded-steps.ts";
 import type { HostChange } from "../../work/tools/breaker.ts";
-import type { RunSession } from "../supervision/session.ts";
+import type { SupervisedRun } from "../supervision/supervised-run.ts";
 import { waitingCount } from "../temporal/live-trajectories.ts";
 import { progressEvent, type RunEvent } from "./events.ts";
 
@@ -29,7 +29,7 @@ const [restless, still] = [3, 4];
  * often while something moves, else every four seconds.
  */
 export function follow(
-  { run, folder, client, waits, progress: done }: RunSession,
+  { run, folder, client, waits, progress: done }: SupervisedRun,
   { store, plan }: Pick<OpenRun, "store" | "plan">,
   handle: WorkflowHandle,
   tell: (event: RunEvent) => void,

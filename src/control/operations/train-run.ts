@@ -10,9 +10,9 @@ import type { OpenRun } from "../../run/folder/open-runs.ts";
 import { lastRecordedStep } from "../../run/folder/recorded-steps.ts";
 import type { RunReference } from "../../run/folder/run-reference.ts";
 import { changeRun } from "../supervision/change-run.ts";
-import type { RunSession } from "../supervision/session.ts";
+import type { SupervisedRun } from "../supervision/supervised-run.ts";
 import { finishTraining, startTraining } from "../supervision/training-handle.ts";
-import { withSession } from "../supervision/with-session.ts";
+import { withSupervisedRun } from "../supervision/with-supervised-run.ts";
 import { runTrackers } from "../tracking/run-trackers.ts";
 import { type RunEvent, serverEvent, type Told, telling } from "./events.ts";
 import { follow } from "./follow.ts";
@@ -37,15 +37,15 @@ export function trainRun({ runs, run }: RunReference, options: TrainRun): Promis
   const { temporal, upgrade = false, isGuest = false } = options;
   return telling(options, async ({ tell, signal }) => {
     const note = (text: string) => tell({ type: "note", text });
-    let isPrepared = false; // a session that moves to another port opens again
+    let isPrepared = false; // the run opens again if its server moves to another port
     const prepare = async (opened: OpenRun) => {
       const prepared = isPrepared ? opened : await prepareTraining(opened, options, note);
       isPrepared = true;
       note(`run ${run}: starting Temporal and the workers`);
       return prepared;
     };
-    return withSession({ runs, run, temporal, upgrade, prepare, note, signal, isGuest }, (session) =>
-      tracked(session.opened, tell, (tracking) => trainIn(session, tracking)),
+    return withSupervisedRun({ runs, run, temporal, upgrade, prepare, note, signal, isGuest }, (supervised) =>
+      tracked(supervised.opened, tell, (tracking) => trainIn(supervised, tracking)),
     );
   });
 }
@@ -97,18 +97,18 @@ async function tracked(
   }
 }
 
-async function trainIn(session: RunSession, tell: (event: RunEvent) => void): Promise<TrainingResult> {
-  const { opened: run } = session;
+async function trainIn(supervised: SupervisedRun, tell: (event: RunEvent) => void): Promise<TrainingResult> {
+  const { opened: run } = supervised;
   const { plan } = run;
-  tell(serverEvent(session));
-  const start = () => startTraining(session, plan.changes?.length ?? 0);
+  tell(serverEvent(supervised));
+  const start = () => startTraining(supervised, plan.changes?.length ?? 0);
   const handle = await start();
-  const following = follow(session, run, handle, tell);
+  const following = follow(supervised, run, handle, tell);
   let result: TrainingResult;
   try {
-    result = await finishTraining(session, handle);
+    result = await finishTraining(supervised, handle);
     // A workflow that was just ending when the plan changed ends with the earlier steps; the next one reads the plan.
-    if (result.steps < plan.steps) result = await finishTraining(session, await start());
+    if (result.steps < plan.steps) result = await finishTraining(supervised, await start());
   } finally {
     await following.stop();
   }

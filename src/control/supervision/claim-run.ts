@@ -14,26 +14,26 @@ import { readRecord, writeOnce, writeWhole } from "../../base/files/whole-files.
 import { isRunning, ownIdentity, type ProcessIdentity } from "../../base/processes/process-identity.ts";
 import { checkHome, settleHome } from "../../run/folder/home.ts";
 import type { RunFolder } from "../../run/folder/run-folder.ts";
-import { heldElsewhere, readSession, type Session } from "./session-file.ts";
+import { heldElsewhere, type RunHolder, readRunHolder } from "./run-holder.ts";
 
 /** A run that this process works on. */
 export interface HeldRun {
   /** Records where the run's server is, for other commands. Throws RUN_TAKEN_OVER. */
-  tell(about: Pick<Session, "address" | "ui" | "cluster" | "server">): Promise<void>;
+  tell(about: Pick<RunHolder, "address" | "ui" | "cluster" | "server">): Promise<void>;
   /** Rejects with RUN_TAKEN_OVER when another process works on the run; never resolves. */
   taken: Promise<never>;
   /** Releases the run. */
   release(): Promise<void>;
 }
 
-/** Ms between two signs of life. A session of another machine without one for `silence` ms counts as dead. */
+/** Ms between two signs of life. A holder of another machine without one for `silence` ms counts as dead. */
 const beatInterval = 2000;
 const usualSilence = 20_000;
 
 /**
- * Makes this process the one that works on the run. It takes over a session whose process has ended, and ends the
+ * Makes this process the one that works on the run. It takes over from a holder whose process has ended, and ends the
  * dev server that it left, because two servers would corrupt the database. It can't see whether a process on another
- * machine or in another container lives. It therefore watches the session's file for `silence` ms, and takes over
+ * machine or in another container lives. It therefore watches the holder's file for `silence` ms, and takes over
  * only if the file does not change in all that time. This way it compares no clocks of different machines. Throws
  * RUN_ALREADY_ACTIVE, RUN_HELD_ELSEWHERE and RUN_COPIED.
  */
@@ -42,18 +42,18 @@ export async function claimRun(
   folder: RunFolder,
   options: { note?: (text: string) => void; silence?: number; stopping?: AbortSignal } = {},
 ): Promise<HeldRun> {
-  const own: Session = { process: ownIdentity(), host: hostname() };
+  const own: RunHolder = { process: ownIdentity(), host: hostname() };
   await patiently(async () => checkHome(folder.root, run), littlePatience);
   for (;;) {
-    const session = await readSession(folder);
-    if (session !== undefined && !isOf(session, own)) await takeFromDead(run, folder, session, options);
-    if (session !== undefined) await takeAway(folder, session);
+    const holder = await readRunHolder(folder);
+    if (holder !== undefined && !isOf(holder, own)) await takeFromDead(run, folder, holder, options);
+    if (holder !== undefined) await takeAway(folder, holder);
     if (await isFirst(folder, own)) return hold(run, folder, own, await heeded(run, folder));
   }
 }
 
-function isFirst(folder: RunFolder, own: Session): Promise<boolean> {
-  return patiently(() => writeOnce(folder.session, JSON.stringify(own)), littlePatience);
+function isFirst(folder: RunFolder, own: RunHolder): Promise<boolean> {
+  return patiently(() => writeOnce(folder.holder, JSON.stringify(own)), littlePatience);
 }
 
 /** From now on a folder without its mark is not the run's. A run of an earlier release gets a mark. */
@@ -65,21 +65,21 @@ function heeded(run: string, { root }: RunFolder): Promise<() => void> {
   }, littlePatience);
 }
 
-/** Makes sure that the process in `session` no longer works on the run. */
+/** Makes sure that the process in `holder` no longer works on the run. */
 async function takeFromDead(
   run: string,
   folder: RunFolder,
-  session: Session,
+  holder: RunHolder,
   options: Parameters<typeof claimRun>[2] = {},
 ): Promise<void> {
   const { note = () => {}, silence = usualSilence, stopping } = options;
-  const { process: owner, host, server } = session;
+  const { process: owner, host, server } = holder;
   const isAlive = isRunning(owner);
   if (isAlive === true) throw new EverturnError("RUN_ALREADY_ACTIVE", { run, pid: owner.pid });
   if (isAlive === undefined) {
     const seconds = Math.ceil(silence / 1000);
     note(`${host} was working on ${run}: checking for ${seconds} s whether it still is`);
-    if (await changes(folder.session, silence, stopping)) throw heldElsewhere(run, folder, session);
+    if (await changes(folder.holder, silence, stopping)) throw heldElsewhere(run, folder, holder);
   }
   if (server !== undefined) await end(server);
 }
@@ -111,12 +111,12 @@ async function stateOf(path: string): Promise<string> {
   }
 }
 
-/** Removes a dead session's file. One that another process has written meanwhile stays. */
-async function takeAway({ session }: RunFolder, dead: Session): Promise<void> {
-  const taken = temporaryName(session);
-  await patiently(async () => move(session, taken), littlePatience);
-  const found = await patiently(() => readRecord<Session>(taken)); // undefined if another process was faster
-  if (found !== undefined && !isDeepStrictEqual(found, dead)) linkSync(taken, session);
+/** Removes a dead holder's file. One that another process has written meanwhile stays. */
+async function takeAway({ holder }: RunFolder, dead: RunHolder): Promise<void> {
+  const taken = temporaryName(holder);
+  await patiently(async () => move(holder, taken), littlePatience);
+  const found = await patiently(() => readRecord<RunHolder>(taken)); // undefined if another process was faster
+  if (found !== undefined && !isDeepStrictEqual(found, dead)) linkSync(taken, holder);
   await patiently(async () => removeFile(taken), littlePatience);
 }
 
@@ -129,8 +129,8 @@ function move(from: string, to: string): void {
   }
 }
 
-function hold(run: string, folder: RunFolder, own: Session, forget: () => void): HeldRun {
-  let session = own;
+function hold(run: string, folder: RunFolder, own: RunHolder, forget: () => void): HeldRun {
+  let holder = own;
   let lose = (_: unknown) => {};
   const taken = new Promise<never>((_, reject) => {
     lose = reject;
@@ -152,8 +152,8 @@ function hold(run: string, folder: RunFolder, own: Session, forget: () => void):
   async function beat(): Promise<void> {
     const now = new Date();
     try {
-      if (await isMine()) utimesSync(folder.session, now, now);
-      else await writeOnce(folder.session, JSON.stringify(session)); // somebody deleted it
+      if (await isMine()) utimesSync(folder.holder, now, now);
+      else await writeOnce(folder.holder, JSON.stringify(holder)); // somebody deleted it
     } catch (error) {
       if (error instanceof EverturnError && error.code === "RUN_TAKEN_OVER") throw error;
     }
@@ -164,7 +164,7 @@ function hold(run: string, folder: RunFolder, own: Session, forget: () => void):
    * RUN_TAKEN_OVER.
    */
   async function isMine(): Promise<boolean> {
-    const standing = await readSession(folder);
+    const standing = await readRunHolder(folder);
     if (standing === undefined || isOf(standing, own)) return standing !== undefined;
     const { process, host } = standing;
     throw new EverturnError("RUN_TAKEN_OVER", { run, pid: process.pid, host });
@@ -173,22 +173,22 @@ function hold(run: string, folder: RunFolder, own: Session, forget: () => void):
   return {
     taken,
     tell: async (about) => {
-      session = { ...session, ...about };
+      holder = { ...holder, ...about };
       await isMine();
-      await patiently(() => writeWhole(folder.session, JSON.stringify(session)));
+      await patiently(() => writeWhole(folder.holder, JSON.stringify(holder)));
     },
     release: async () => {
       clearInterval(beating);
-      const standing = await readSession(folder);
+      const standing = await readRunHolder(folder);
       const isOwn = standing !== undefined && isOf(standing, own);
-      if (isOwn) await patiently(async () => removeFile(folder.session), littlePatience);
+      if (isOwn) await patiently(async () => removeFile(folder.holder), littlePatience);
       forget();
     },
   };
 }
 
-function isOf(session: Session, own: Session): boolean {
-  return isDeepStrictEqual(session.process, own.process);
+function isOf(holder: RunHolder, own: RunHolder): boolean {
+  return isDeepStrictEqual(holder.process, own.process);
 }
 
 async function end(server: ProcessIdentity): Promise<void> {

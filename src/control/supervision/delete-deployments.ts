@@ -2,7 +2,7 @@ import { type Client, isGrpcServiceError, WorkflowNotFoundError } from "@tempora
 import { defined } from "../../base/records/defined.ts";
 import { isRun } from "../../run/folder/run-file.ts";
 import { runFolder } from "../../run/folder/run-folder.ts";
-import { readSession } from "./session-file.ts";
+import { readRunHolder } from "./run-holder.ts";
 
 /** gRPC's status codes NOT_FOUND and FAILED_PRECONDITION. */
 const [notFound, failedPrecondition] = [5, 9];
@@ -10,7 +10,7 @@ const [notFound, failedPrecondition] = [5, 9];
 /**
  * Deletes the worker deployments of runs in the folder `runs` whose training workflow has ended and that nobody
  * works on, except `except`, because a server holds only 100. It can't delete one whose workers polled in the last
- * minutes; a later session does. Returns the runs whose deployments are gone.
+ * minutes; a later command does. Returns the runs whose deployments are gone.
  */
 export async function deleteDeployments(
   client: Client,
@@ -29,7 +29,8 @@ export async function deleteDeployments(
     );
     for (const { name } of page.workerDeployments) {
       if (!name || name === except || !isRun(runs, name)) continue;
-      if (!(await isOver(client, name)) || (await readSession(runFolder(runs, name))) !== undefined) continue;
+      if (!(await isOver(client, name)) || (await readRunHolder(runFolder(runs, name))) !== undefined)
+        continue;
       if (await deleteDeployment(client, name)) deleted.push(name);
     }
     nextPageToken = page.nextPageToken.length > 0 ? page.nextPageToken : undefined;

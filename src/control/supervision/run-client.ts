@@ -5,7 +5,7 @@ import { runFolder } from "../../run/folder/run-folder.ts";
 import { connectClient } from "../temporal/client.ts";
 import { startOwnServer } from "../temporal/own-server.ts";
 import { claimRun } from "./claim-run.ts";
-import { noServer, sessionAddress } from "./session-file.ts";
+import { heldRunAddress, noServer } from "./run-holder.ts";
 
 /**
  * Runs `work` with a client of a run's server. If the run's own server is down, it is started without workers.
@@ -18,7 +18,7 @@ export async function withRunClient<Result>(
   const { runs, run } = options;
   const file = await readRunFile(runs, run);
   const folder = runFolder(runs, run);
-  const address = file.address ?? (await sessionAddress(folder));
+  const address = file.address ?? (await heldRunAddress(folder));
   if (address !== undefined) return connected(file, address, work);
   const held = await claimRun(run, folder);
   try {
@@ -45,7 +45,7 @@ export async function withLiveRun<Result>(
 ): Promise<Result> {
   const file = await readRunFile(runs, run);
   const folder = runFolder(runs, run);
-  const address = file.address ?? (await sessionAddress(folder));
+  const address = file.address ?? (await heldRunAddress(folder));
   if (address === undefined) throw await noServer(run, folder);
   return connected(file, address, work);
 }

@@ -2,10 +2,10 @@ import type { WorkflowHandle } from "@temporalio/client";
 import { defineSearchAttributeKey } from "@temporalio/common";
 import type { SearchAttributeName } from "../../contracts/run.ts";
 import type { TrajectoryInput } from "../../contracts/trajectory.ts";
-import type { RunSession } from "./session.ts";
+import type { SupervisedRun } from "./supervised-run.ts";
 
 /** Starts a trajectory that belongs to no step or evaluation: a fork. */
-export function startTrajectory({ client }: RunSession, input: TrajectoryInput): Promise<WorkflowHandle> {
+export function startTrajectory({ client }: SupervisedRun, input: TrajectoryInput): Promise<WorkflowHandle> {
   const { id, run, stage, task } = input.place;
   const keyword = (name: SearchAttributeName, value: string) => ({
     key: defineSearchAttributeKey(name, "KEYWORD"),

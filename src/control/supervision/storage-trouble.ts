@@ -2,7 +2,7 @@ import { EverturnError } from "../../base/errors/everturn-error.ts";
 import type { StorageNotice } from "../../base/files/patiently.ts";
 import type { Notice } from "../../base/processes/notice.ts";
 
-/** Watches the waiting writes and reads of a session's workers. */
+/** Watches the waiting writes and reads of a run's workers. */
 export interface StorageTrouble {
   /** Receives a worker's notice. Notices about anything but storage are ignored. */
   hear(notice: Notice | StorageNotice): void;

@@ -57,8 +57,8 @@ export async function superviseServer(options: {
 }
 
 /**
- * Whether the run's own server was given up because another program has its port. A new session starts it on another
- * port.
+ * Whether the run's own server was given up because another program has its port. Supervising the run again starts it on
+ * another port.
  */
 export function hasLostItsPort(error: unknown): boolean {
   if (!isEverturnError(error)) return false;

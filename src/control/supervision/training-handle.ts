@@ -3,7 +3,7 @@ import { ApplicationFailure, defineSearchAttributeKey } from "@temporalio/common
 import { EverturnError } from "../../base/errors/everturn-error.ts";
 import { isObject } from "../../contracts/json.ts";
 import type { SearchAttributeName, TrainingInput, TrainingResult } from "../../contracts/run.ts";
-import type { RunSession } from "./session.ts";
+import type { SupervisedRun } from "./supervised-run.ts";
 import { workflowResult } from "./workflow-result.ts";
 
 const runAttribute: SearchAttributeName = "EverturnRun";
@@ -13,7 +13,7 @@ const runAttribute: SearchAttributeName = "EverturnRun";
  * and continues with the newest plan at its next step boundary.
  */
 export async function startTraining(
-  { run, client, queues }: RunSession,
+  { run, client, queues }: SupervisedRun,
   planChanges = 0,
 ): Promise<WorkflowHandle> {
   const input: TrainingInput = { run, queues };
@@ -31,14 +31,14 @@ export async function startTraining(
 }
 
 /**
- * Waits for the training workflow's end, or the session's. Throws RUN_STOPPED if a condition of `stopIf` ended the run,
+ * Waits until the training workflow ends or the supervision fails. Throws RUN_STOPPED if a condition of `stopIf` ended the run,
  * RUN_FAILED with the root cause of any other failure, and TEMPORAL_LOST.
  */
-export function finishTraining(session: RunSession, handle: WorkflowHandle): Promise<TrainingResult> {
-  const { run } = session;
+export function finishTraining(supervised: SupervisedRun, handle: WorkflowHandle): Promise<TrainingResult> {
+  const { run } = supervised;
   const failed = (reason: string, cause: unknown) =>
     stopped(run, cause) ?? new EverturnError("RUN_FAILED", { run, reason });
-  return workflowResult(session, handle, failed);
+  return workflowResult(supervised, handle, failed);
 }
 
 function stopped(run: string, cause: unknown): EverturnError | undefined {

@@ -7,14 +7,14 @@ import {
 import { rootCause } from "@temporalio/common";
 import { EverturnError } from "../../base/errors/everturn-error.ts";
 import { reasonOf } from "../temporal/client.ts";
-import type { RunSession } from "./session.ts";
+import type { SupervisedRun } from "./supervised-run.ts";
 
 /**
- * Waits for a workflow's result, or the session's end. Throws the error that `failed` creates from the root cause,
+ * Waits for a workflow's result, or until the supervision fails. Throws the error that `failed` creates from the root cause,
  * TEMPORAL_LOST, TEMPORAL_OTHER_SERVER, and for a joined server TEMPORAL_RUN_FORGOTTEN.
  */
 export async function workflowResult<Result>(
-  { run, address, client, closing, ui }: RunSession,
+  { run, address, client, closing, ui }: SupervisedRun,
   handle: WorkflowHandle,
   failed: (reason: string, cause: unknown) => EverturnError,
 ): Promise<Result> {

@@ -11,7 +11,7 @@ interface Builds {
   builds: string[];
 }
 
-/** The builds of a run, the current one last. Empty before its first session. */
+/** The builds of a run, the current one last. Empty before a command first works on the run. */
 export async function readBuilds(folder: RunFolder): Promise<string[]> {
   return (await patiently(() => readRecord<Builds>(listOf(folder))))?.builds ?? [];
 }

@@ -11,8 +11,8 @@ export interface RunFolder {
   database: string;
   /** The run's bundled workflow code, by build. */
   builds: string;
-  /** The command that works on the run now. */
-  session: string;
+  /** `session.json`: the command that works on the run now. */
+  holder: string;
   /** One line for each pause and resumption of a tool host. */
   hosts: string;
   /** Batches of steps whose loss or gradient was not finite. */
@@ -40,7 +40,7 @@ export function runFolder(runs: string, run: string): RunFolder {
     report: join(root, "report.html"),
     database: join(root, "temporal.db"),
     builds: join(root, "workflows"),
-    session: join(root, "session.json"),
+    holder: join(root, "session.json"),
     hosts: join(root, "hosts.jsonl"),
     failures: join(root, "failures"),
     log: (name) => join(root, "logs", `${name}.log`),

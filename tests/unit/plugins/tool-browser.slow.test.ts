@@ -7,8 +7,8 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { readArchive } from "../../../plugins/tool-browser/archive.ts";
 import { openProfile } from "../../../plugins/tool-browser/browser.ts";
 import { allowedAddress, isPublic } from "../../../plugins/tool-browser/hosts.ts";
-import { Session } from "../../../plugins/tool-browser/session.ts";
 import { type Settings, settingsOf } from "../../../plugins/tool-browser/settings.ts";
+import { TrajectoryBrowser } from "../../../plugins/tool-browser/trajectory-browser.ts";
 import { partsOf, viewOf } from "../../../plugins/tool-browser/view.ts";
 import { defined } from "../../../src/base/records/defined.ts";
 import type { JsonObject } from "../../../src/contracts/json.ts";
@@ -18,10 +18,10 @@ import { temporaryFolder } from "../../support/temporary-folder.ts";
 const folder = temporaryFolder();
 const executable = await chromiumHere();
 const { signal } = new AbortController();
-const open: Session[] = [];
+const open: TrajectoryBrowser[] = [];
 
 afterAll(async () => {
-  for (const session of open) await session.close();
+  for (const browsing of open) await browsing.close();
   if (live === undefined) return; // there was no browser
   for (const config of [recorded, live]) {
     const profile = await openProfile(config);
@@ -34,15 +34,15 @@ const archive = join(import.meta.dirname, "..", "..", "fixtures", "browser", "sh
 const recorded = settingsOf({ ...common, archive, characters: 1000 });
 let live: Settings | undefined;
 
-function begin(settings: Settings, saved?: Session["saved"]): Session {
-  const session = new Session(settings, saved);
-  open.push(session);
-  return session;
+function begin(settings: Settings, saved?: TrajectoryBrowser["saved"]): TrajectoryBrowser {
+  const browsing = new TrajectoryBrowser(settings, saved);
+  open.push(browsing);
+  return browsing;
 }
 
-function caller(session: Session) {
+function caller(browsing: TrajectoryBrowser) {
   return (name: string, given: Record<string, string | number | boolean> = {}): Promise<ToolResponse> =>
-    session.call({ name, arguments: given }, signal);
+    browsing.call({ name, arguments: given }, signal);
 }
 
 /** The number that a line of the view has. */
@@ -105,8 +105,8 @@ test("lines of a view are cut into parts between lines, and between characters",
 
 describe.skipIf(executable === undefined)("a browser over recorded pages", { timeout: 300_000 }, () => {
   test("opens, fills in, searches, goes back, and goes on elsewhere as it was", async () => {
-    const session = begin(recorded);
-    const call = caller(session);
+    const browsing = begin(recorded);
+    const call = caller(browsing);
     const home = await call("open", { url: "http://shop.example/" });
     expect(home.text).toMatch(/^Lamp shop — http:\/\/shop\.example\/\n\[1\] link "Home" → \//);
     expect(home.text).toContain(
@@ -118,7 +118,7 @@ describe.skipIf(executable === undefined)("a browser over recorded pages", { tim
     expect(ready.text).toContain('"desk lamp"');
     expect(ready.text).toContain("red (selected)");
 
-    const other = caller(begin(recorded, JSON.parse(JSON.stringify(session.saved))));
+    const other = caller(begin(recorded, JSON.parse(JSON.stringify(browsing.saved))));
     const found = await call("click", { number: number(ready, "Find") });
     expect(found.text).toContain("# Found: 1");
     expect(await other("click", { number: number(ready, "Find") })).toEqual(found);
@@ -241,8 +241,8 @@ describe.skipIf(executable === undefined)("a browser over live pages", { timeout
   });
 
   test("asks no other host, by whatever way a page tries", async () => {
-    const session = begin(settings);
-    const call = caller(session);
+    const browsing = begin(settings);
+    const call = caller(browsing);
     await call("open", { url: `${origin}/` });
     const refused = await call("open", { url: `${origin}/inside` });
     expect(refused).toMatchObject({ error: true, text: expect.stringContaining("is not among the hosts") });
@@ -258,7 +258,7 @@ describe.skipIf(executable === undefined)("a browser over live pages", { timeout
     expect(asked).toEqual([]);
 
     await call("open", { url: `${origin}/` });
-    const elsewhere = caller(begin(settings, JSON.parse(JSON.stringify(session.saved))));
+    const elsewhere = caller(begin(settings, JSON.parse(JSON.stringify(browsing.saved))));
     expect((await elsewhere("scroll", { part: 1 })).text).toBe(`Home — ${origin}/\nHome`);
   });
 

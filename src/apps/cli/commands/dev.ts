@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { untilAborted } from "../../../base/async/abort-signals.ts";
-import type { RunSession } from "../../../control/supervision/session.ts";
-import { withSession } from "../../../control/supervision/with-session.ts";
+import type { SupervisedRun } from "../../../control/supervision/supervised-run.ts";
+import { withSupervisedRun } from "../../../control/supervision/with-supervised-run.ts";
 import { runReference } from "../../../run/folder/run-reference.ts";
 import { interruptible } from "../terminal/interruptible.ts";
 
@@ -17,15 +17,15 @@ export function registerDev(program: Command): void {
       const { runs, run } = runReference(named, options.runs);
       const note = (text: string) => void process.stderr.write(`${text}\n`);
       await interruptible((signal) =>
-        withSession({ runs, run, temporal, note, signal }, (session) => {
-          process.stdout.write(`${hints(session)}\nCtrl-C ends it\n`);
-          return untilAborted(session.closing);
+        withSupervisedRun({ runs, run, temporal, note, signal }, (supervised) => {
+          process.stdout.write(`${hints(supervised)}\nCtrl-C ends it\n`);
+          return untilAborted(supervised.closing);
         }),
       );
     });
 }
 
-function hints({ address, ui, namespace }: RunSession): string {
+function hints({ address, ui, namespace }: SupervisedRun): string {
   if (ui === undefined) return `Temporal at ${address}, namespace ${namespace}`;
   return `Temporal at ${address}, UI at ${ui}\nlist: ${ui}/namespaces/${namespace}/workflows`;
 }

@@ -2,10 +2,10 @@ import type { Command } from "commander";
 import { EverturnError } from "../../../base/errors/everturn-error.ts";
 import type { Trajectory } from "../../../contracts/generated/trajectory.ts";
 import type { TrajectoryInput, TrajectoryResult } from "../../../contracts/trajectory.ts";
-import type { RunSession } from "../../../control/supervision/session.ts";
 import { startTrajectory } from "../../../control/supervision/start-trajectory.ts";
+import type { SupervisedRun } from "../../../control/supervision/supervised-run.ts";
 import { terminate } from "../../../control/supervision/terminate.ts";
-import { withSession } from "../../../control/supervision/with-session.ts";
+import { withSupervisedRun } from "../../../control/supervision/with-supervised-run.ts";
 import { workflowResult } from "../../../control/supervision/workflow-result.ts";
 import { takeForkStage } from "../../../run/folder/fork-stage.ts";
 import { openRunFolder } from "../../../run/folder/open-runs.ts";
@@ -70,17 +70,17 @@ async function fork(named: string, options: Options): Promise<void> {
     );
   }
   let inputs: TrajectoryInput[] = [];
-  const onInterrupt = (session: RunSession) =>
+  const onInterrupt = (supervised: SupervisedRun) =>
     terminate(
-      session,
+      supervised,
       inputs.map((input) => input.place.id),
     );
   const opening = { runs, run, opened, temporal: options.temporal, queuePrefix: `${run}/${stage}/`, note };
   const results = await interruptible(
     (signal) =>
-      withSession({ ...opening, signal, onInterrupt }, (session) => {
-        inputs = forkInputs(opened, plan, { stage, count: options.count, queues: session.queues });
-        return Promise.all(inputs.map((input) => forkIn(session, input)));
+      withSupervisedRun({ ...opening, signal, onInterrupt }, (supervised) => {
+        inputs = forkInputs(opened, plan, { stage, count: options.count, queues: supervised.queues });
+        return Promise.all(inputs.map((input) => forkIn(supervised, input)));
       }),
     () => note("interrupted"),
   );
@@ -90,10 +90,10 @@ async function fork(named: string, options: Options): Promise<void> {
   );
 }
 
-async function forkIn(session: RunSession, input: TrajectoryInput): Promise<TrajectoryResult> {
-  const handle = await startTrajectory(session, input);
+async function forkIn(supervised: SupervisedRun, input: TrajectoryInput): Promise<TrajectoryResult> {
+  const handle = await startTrajectory(supervised, input);
   const failed = (reason: string) => new EverturnError("FORK_FAILED", { fork: input.place.id, reason });
-  return workflowResult(session, handle, failed);
+  return workflowResult(supervised, handle, failed);
 }
 
 function forkJson(stage: string, { record, policyVersion, origin }: ForkPlan, results: TrajectoryResult[]) {

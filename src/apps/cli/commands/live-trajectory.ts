@@ -4,7 +4,7 @@ import { EverturnError, isEverturnError } from "../../../base/errors/everturn-er
 import { foldersIn } from "../../../base/files/names-in.ts";
 import type { LiveStatus, OrderName } from "../../../contracts/orders.ts";
 import { withLiveRun } from "../../../control/supervision/run-client.ts";
-import { noServer, sessionAddress } from "../../../control/supervision/session-file.ts";
+import { heldRunAddress, noServer } from "../../../control/supervision/run-holder.ts";
 import { giveOrder, liveTrajectories } from "../../../control/temporal/live-trajectories.ts";
 import { readRunFile } from "../../../run/folder/run-file.ts";
 import { runFolder } from "../../../run/folder/run-folder.ts";
@@ -107,7 +107,7 @@ async function runsUp(runs: string, asked: string): Promise<string[]> {
     possible.map(async (run) => {
       const file = await readRunFile(runs, run).catch(() => undefined); // a folder that is not a run's
       return (
-        file !== undefined && (file.address ?? (await sessionAddress(runFolder(runs, run)))) !== undefined
+        file !== undefined && (file.address ?? (await heldRunAddress(runFolder(runs, run)))) !== undefined
       );
     }),
   );

@@ -5,7 +5,7 @@ import { patiently } from "../../../base/files/patiently.ts";
 import { writeAs } from "../../../base/files/write-as.ts";
 import { startTelemetry } from "../../../base/telemetry/telemetry.ts";
 import type { RunFile } from "../../../contracts/run.ts";
-import { noServer, readSession, sessionAddress } from "../../../control/supervision/session-file.ts";
+import { heldRunAddress, noServer, readRunHolder } from "../../../control/supervision/run-holder.ts";
 import { exportSdkLogs } from "../../../control/temporal/exported-logs.ts";
 import { runWorker } from "../../../control/temporal/worker.ts";
 import { forgetTunables } from "../../../engine/onnx/allocator.ts";
@@ -55,7 +55,7 @@ async function workFor(options: Options): Promise<void> {
   const file = await readRunFile(runs, run);
   writeAs(runFolder(runs, run).root);
   const address = options.address ?? (await addressOf(file, runs));
-  const { cluster } = (await readSession(runFolder(runs, run))) ?? {};
+  const { cluster } = (await readRunHolder(runFolder(runs, run))) ?? {};
   const telemetry = await startTelemetry(options.role, file.telemetry);
   const logs = telemetry.exportsLogs ? [exportSdkLogs()] : [];
   try {
@@ -82,7 +82,7 @@ async function workFor(options: Options): Promise<void> {
   }
 }
 
-/** Sends a message to the session that started this worker, while it listens. */
+/** Sends a message to the command that started this worker, while it listens. */
 function tell(message: unknown): void {
   if (process.connected) process.send?.(message);
 }
@@ -90,7 +90,7 @@ function tell(message: unknown): void {
 /** The address of the server that the run joined, or of its own server if that is up. */
 async function addressOf({ run, address }: RunFile, runs: string): Promise<string> {
   const folder = runFolder(runs, run);
-  const known = address ?? (await sessionAddress(folder));
+  const known = address ?? (await heldRunAddress(folder));
   if (known === undefined) throw await noServer(run, folder);
   return known;
 }

@@ -1,8 +1,8 @@
 import type { Backend } from "../backend.ts";
 import { controlGroups } from "../control-group.ts";
 import { type SandboxSurroundings, startSandbox } from "../driver/running-sandbox.ts";
+import { openSandboxSession } from "../driver/sandbox-session.ts";
 import { sandboxesAhead } from "../driver/sandboxes.ts";
-import { openSession } from "../driver/session.ts";
 import { driverText, javascriptText } from "../driver/texts.ts";
 import type { Language } from "../sandbox.ts";
 import { triedSandbox } from "../tried-sandbox.ts";
@@ -44,7 +44,7 @@ export const bubblewrap: Backend = {
       languages,
       boundary: boundary(filter !== undefined, groups !== undefined),
       limits,
-      open: (some, options) => openSession(sandboxes, some, options),
+      open: (some, options) => openSandboxSession(sandboxes, some, options),
       close: () => sandboxes.close(),
     });
   },

@@ -1,7 +1,7 @@
 import type { SandboxLimits, SessionOptions } from "../sandbox.ts";
 import { startedAhead } from "../started-ahead.ts";
 import type { RunningSandbox } from "./running-sandbox.ts";
-import type { Sandboxes } from "./session.ts";
+import type { Sandboxes } from "./sandbox-session.ts";
 
 /**
  * Returns sandboxes for sessions, some of them prestarted. `memory` is the MiB of one before its first

@@ -4,8 +4,8 @@ import type { Backend } from "../backend.ts";
 import { inGroup, sandboxUser } from "../bubblewrap/command.ts";
 import { type ControlGroup, type ControlGroups, controlGroups } from "../control-group.ts";
 import { type RunningSandbox, startSandbox } from "../driver/running-sandbox.ts";
+import { openSandboxSession } from "../driver/sandbox-session.ts";
 import { sandboxesAhead } from "../driver/sandboxes.ts";
-import { openSession } from "../driver/session.ts";
 import { driverText, javascriptText } from "../driver/texts.ts";
 import { findInterpreters, type Interpreters, onPath } from "../interpreters.ts";
 import type { Language, SandboxLimits, SessionOptions } from "../sandbox.ts";
@@ -64,7 +64,7 @@ export const gvisor: Backend = {
       languages,
       boundary: boundary(groups !== undefined),
       limits,
-      open: (some, options) => openSession(sandboxes, some, options),
+      open: (some, options) => openSandboxSession(sandboxes, some, options),
       close: async () => {
         await sandboxes.close();
         bundles.remove();

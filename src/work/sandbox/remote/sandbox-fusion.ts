@@ -5,9 +5,9 @@ import type { Sandbox } from "../sandbox.ts";
 import { triedSandbox } from "../tried-sandbox.ts";
 import { begun } from "./guest-program.ts";
 import { post } from "./post.ts";
+import { openRemoteSession, type Served, type Server } from "./remote-session.ts";
 import type { RemoteWish } from "./remote-wish.ts";
 import { headersOf } from "./remote-wish.ts";
-import { openRemoteSession, type Served, type Server } from "./session.ts";
 
 const kind = "sandbox-fusion";
 /** Seconds that a program may wait for its turn on a busy server. */

@@ -6,7 +6,7 @@ import type { Language, Sandbox, SandboxSession } from "../sandbox.ts";
 import { findPackages } from "./deno.ts";
 import { Pool } from "./pool.ts";
 import { type Runtime, runtimeFolder } from "./runtime-folder.ts";
-import { openSession } from "./session.ts";
+import { openWasmSession } from "./wasm-session.ts";
 
 const boundary =
   "Python (Pyodide) and JavaScript (QuickJS) in WebAssembly, in a Deno process a session that may read its own files and nothing " +
@@ -41,7 +41,7 @@ export const wasm: Backend = {
       boundary,
       async open(options = {}) {
         options.signal?.throwIfAborted();
-        const session = openSession(ready, languages, limitsOf(limits, options.limits), options);
+        const session = openWasmSession(ready, languages, limitsOf(limits, options.limits), options);
         sessions.add(session);
         const close = async () => {
           sessions.delete(session);

@@ -7,11 +7,11 @@ import { afterEach, expect, onTestFinished, test, vi } from "vitest";
 import { ownIdentity, processIdentity } from "../../../../src/base/processes/process-identity.ts";
 import { claimRun } from "../../../../src/control/supervision/claim-run.ts";
 import {
-  liveSession,
-  readSession,
-  type Session,
-  sessionAddress,
-} from "../../../../src/control/supervision/session-file.ts";
+  heldRunAddress,
+  liveRunHolder,
+  type RunHolder,
+  readRunHolder,
+} from "../../../../src/control/supervision/run-holder.ts";
 import { runFolder } from "../../../../src/run/folder/run-folder.ts";
 import { inProcessSpace, mayMakeProcessSpace } from "../../../support/process-space.ts";
 import { temporaryFolder } from "../../../support/temporary-folder.ts";
@@ -22,7 +22,7 @@ const folder = runFolder(runs, "run");
 mkdirSync(folder.root);
 const address = "127.0.0.1:7233";
 const host = hostname();
-const write = (session: Session) => writeFileSync(folder.session, JSON.stringify(session));
+const write = (holder: RunHolder) => writeFileSync(folder.holder, JSON.stringify(holder));
 
 interface Holder {
   child: ChildProcess;
@@ -53,28 +53,28 @@ async function until(holder: Holder, text: string): Promise<void> {
 }
 
 afterEach(async () => {
-  const session = await readSession(folder);
-  if (session !== undefined)
-    writeFileSync(folder.session, JSON.stringify({ process: { ...ownIdentity(), pid: 0 } }));
+  const holder = await readRunHolder(folder);
+  if (holder !== undefined)
+    writeFileSync(folder.holder, JSON.stringify({ process: { ...ownIdentity(), pid: 0 } }));
 });
 
 test("a run that nobody works on is claimed, told of, and given back", async () => {
   const held = await claimRun("run", folder);
-  expect(await readSession(folder)).toEqual({ process: ownIdentity(), host: hostname() });
+  expect(await readRunHolder(folder)).toEqual({ process: ownIdentity(), host: hostname() });
   await held.tell({ address });
-  expect(await sessionAddress(folder)).toBe(address);
+  expect(await heldRunAddress(folder)).toBe(address);
   await held.release();
-  expect(existsSync(folder.session)).toBe(false);
+  expect(existsSync(folder.holder)).toBe(false);
 });
 
 test("a run that another process works on is refused, and stays that one's", async () => {
   const { pid } = await waitingProcess("any program");
-  const session = { process: processIdentity(pid) ?? ownIdentity(), host, address };
-  write(session);
+  const holder = { process: processIdentity(pid) ?? ownIdentity(), host, address };
+  write(holder);
   await expect(claimRun("run", folder)).rejects.toThrow(
     `Process ${pid} is already working on the run run. Wait for it, or stop that process first.`,
   );
-  expect(await liveSession(folder)).toEqual(session);
+  expect(await liveRunHolder(folder)).toEqual(holder);
 });
 
 test("a run whose process was killed is taken over, and the server it left behind is ended", async () => {
@@ -85,7 +85,7 @@ test("a run whose process was killed is taken over, and the server it left behin
   const server = await waitingProcess("any server");
   const ended = once(server.child, "exit");
   write({ process: owner, host, address, server: processIdentity(server.pid) ?? ownIdentity() });
-  expect(await sessionAddress(folder)).toBeUndefined();
+  expect(await heldRunAddress(folder)).toBeUndefined();
   const held = await claimRun("run", folder);
   expect(await ended).toEqual([null, "SIGTERM"]);
   await held.release();
@@ -99,7 +99,7 @@ test("process ids that other programs have by now are left alone", async () => {
   expect(child.exitCode ?? child.signalCode).toBeNull();
 });
 
-test("of two that find a dead session one gets the run", async () => {
+test("of two that find a dead holder one gets the run", async () => {
   write({ process: { ...ownIdentity(), started: "1" }, host });
   const holders = [startHolder("here"), startHolder("here"), startHolder("here")];
   await vi.waitUntil(() => holders.every(({ said }) => /holds it|working on the run/.test(said())), {
@@ -108,14 +108,14 @@ test("of two that find a dead session one gets the run", async () => {
   expect(holders.filter(({ said }) => said().includes("holds it"))).toHaveLength(1);
 });
 
-test("a session that changes hands tells the process that held it, which then leaves it alone", async () => {
+test("a run that changes hands tells the process that held it, which then leaves it alone", async () => {
   const held = await claimRun("run", folder);
   const other = { process: { pid: 7, started: "1", machine: "elsewhere" }, host: "elsewhere" };
   write(other);
   await expect(held.taken).rejects.toThrow("Process 7 on elsewhere took over the run run");
   await expect(held.tell({ address })).rejects.toMatchObject({ code: "RUN_TAKEN_OVER" });
   await held.release();
-  expect(await readSession(folder)).toEqual(other);
+  expect(await readRunHolder(folder)).toEqual(other);
 });
 
 test.skipIf(!mayMakeProcessSpace)(
@@ -126,14 +126,14 @@ test.skipIf(!mayMakeProcessSpace)(
     const refused = startHolder("container", "6000");
     await refused.ended;
     expect(refused.said()).toContain(`Process ${alive.child.pid} on ${hostname()} is working on the run run`);
-    expect(await liveSession(folder)).toMatchObject({ process: { pid: alive.child.pid } });
+    expect(await liveRunHolder(folder)).toMatchObject({ process: { pid: alive.child.pid } });
 
     alive.child.kill("SIGKILL");
     await alive.ended;
     const taker = startHolder("container", "3000");
     await until(taker, "holds it");
     expect(taker.said()).toContain(`${hostname()} was working on run: checking for 3 s whether it still is`);
-    expect(await liveSession(folder), "it can't be seen from here").toBeUndefined();
+    expect(await liveRunHolder(folder), "it can't be seen from here").toBeUndefined();
     await expect(claimRun("run", folder, { silence: 6000 })).rejects.toMatchObject({
       code: "RUN_HELD_ELSEWHERE",
     });

@@ -21,18 +21,18 @@ import { watchServer } from "../temporal/server-watch.ts";
 import { prepareBuilds } from "../temporal/workflow-builds.ts";
 import { claimRun } from "./claim-run.ts";
 import { deleteDeployments } from "./delete-deployments.ts";
+import { loggedNotes } from "./logged-notes.ts";
 import { requireDevices } from "./require-devices.ts";
-import { loggedNotes } from "./session-log.ts";
 import { type Standstill, watchStandstill } from "./standstill.ts";
 import { storageTrouble } from "./storage-trouble.ts";
 import { type SupervisedServer, superviseServer } from "./supervised-server.ts";
 import { superviseWorkers } from "./supervised-workers.ts";
 
 /** A run with a running server and running workers. */
-export interface RunSession {
+export interface SupervisedRun {
   run: string;
   folder: RunFolder;
-  /** The run, opened by this session, with the current plan. */
+  /** The run, opened by this process, with the current plan. */
   opened: OpenRun;
   client: Client;
   address: string;
@@ -44,9 +44,9 @@ export interface RunSession {
   failed: Promise<never>;
   /** Lines about what the run has waited for too long. */
   waits(): string[];
-  /** Counts the finished work of this session's workers. */
+  /** Counts the finished work of its workers. */
   progress(): number;
-  /** Aborts when the session closes, to end long polls. */
+  /** Aborts when it closes, to end long polls. */
   closing: AbortSignal;
   close(): Promise<void>;
 }
@@ -57,7 +57,7 @@ export interface RunSession {
  * are reported to `note`. It waits for a server that does not answer. `queuePrefix` gives the workers separate
  * queues, so that they don't touch the run's training workflow.
  */
-export async function openSession(options: {
+export async function superviseRun(options: {
   runs: string;
   run: string;
   temporal: string | undefined;
@@ -82,7 +82,7 @@ export async function openSession(options: {
    */
   isGuest?: boolean;
   note?: (text: string) => void;
-}): Promise<RunSession> {
+}): Promise<SupervisedRun> {
   const { runs, run, stopping } = options;
   const file = await readRunFile(runs, run, () => {}); // unreadable records are reported when the run is opened
   const folder = runFolder(runs, run);

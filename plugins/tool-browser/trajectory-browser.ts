@@ -25,7 +25,7 @@ const patience = 15_000;
 /**
  * A trajectory's browser. The first call opens it. After a failed call, it is reopened from the saved state.
  */
-export class Session {
+export class TrajectoryBrowser {
   readonly #settings: Settings;
   #saved: Saved;
   #opened: Opened | undefined;

@@ -24,7 +24,7 @@ const longest = 60;
 const part = 4 * 2 ** 20;
 
 /** Opens a session in its own sandbox. If a program brings the sandbox down, another one replaces it. */
-export async function openSession(
+export async function openSandboxSession(
   sandboxes: Sandboxes,
   limits: SandboxLimits,
   { environment, hold, signal: openSignal }: SessionOptions,

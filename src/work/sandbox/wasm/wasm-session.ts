@@ -12,7 +12,7 @@ import type {
   SandboxSession,
   SessionOptions,
 } from "../sandbox.ts";
-import { SessionFiles } from "../session-files.ts";
+import { SandboxFiles } from "../sandbox-files.ts";
 import type { GuestLanguage } from "./guest/protocol.ts";
 import type { GuestProcess } from "./guest-process.ts";
 import type { Pool } from "./pool.ts";
@@ -28,14 +28,14 @@ interface Kept {
  * Opens a session. Its files are kept here, so that they outlive interpreters. A program that keeps nothing
  * gets an unused interpreter. The session's other programs share one process.
  */
-export function openSession(
+export function openWasmSession(
   pool: Pool,
   languages: readonly Language[],
   limits: SandboxLimits,
   { hold }: SessionOptions,
 ): SandboxSession {
   const inTurn = oneAtATime();
-  const files = new SessionFiles(limits.disk);
+  const files = new SandboxFiles(limits.disk);
   let isClosed = false;
   let kept: Kept | undefined;
   let running: GuestProcess | undefined;

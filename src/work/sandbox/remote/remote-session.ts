@@ -4,7 +4,7 @@ import { isObject, type JsonObject } from "../../../contracts/json.ts";
 import { ranOf } from "../driver/ran-of.ts";
 import { filePath, isFilePath } from "../file-path.ts";
 import type { Language, Program, Ran, RunOptions, SandboxLimits, SandboxSession } from "../sandbox.ts";
-import { SessionFiles } from "../session-files.ts";
+import { SandboxFiles } from "../sandbox-files.ts";
 import { type GuestProgram, guestAnswer, guestProgram } from "./guest-program.ts";
 
 /**
@@ -27,7 +27,7 @@ export interface Server {
 export function openRemoteSession(server: Server, limits: SandboxLimits): SandboxSession {
   const { kind, languages } = server;
   const inTurn = oneAtATime();
-  const files = new SessionFiles(limits.disk);
+  const files = new SandboxFiles(limits.disk);
   let isClosed = false;
 
   async function run(program: Program, { signal, limits: own }: RunOptions): Promise<Ran> {

@@ -2,7 +2,7 @@ const mebibyte = 2 ** 20;
 const most = 10_000;
 
 /** The files of a session. Each has the number of the change that added or removed it. */
-export class SessionFiles {
+export class SandboxFiles {
   readonly #files = new Map<string, { content: Uint8Array | undefined; change: number }>();
   readonly #most: number;
   /** The number of changes so far. */
