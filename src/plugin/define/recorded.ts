@@ -52,7 +52,7 @@ function recordedWork(
   };
 }
 
-async function recordedCall(session: Session, call: KeptRequest, make: () => unknown): Promise<unknown> {
+async function recordedCall(session: AgentSession, call: KeptRequest, make: () => unknown): Promise<unknown> {
   const { name, arguments: given, callId } = call;
   const begun: Begun = await session.post("recorded_calls", { name, arguments: given, call_id: callId });
   if (begun.recorded !== null) return outcomeOf(begun.recorded);
@@ -99,12 +99,12 @@ interface Begun {
   recorded: KeptOutcome | null;
 }
 
-interface Session {
+interface AgentSession {
   post(path: string, body: object): Promise<ReturnType<typeof JSON.parse>>;
 }
 
 /** The session of the trajectory whose agent runs in this process. Undefined outside an agent. */
-function sessionOf(environment: Record<string, string | undefined>): Session | undefined {
+function sessionOf(environment: Record<string, string | undefined>): AgentSession | undefined {
   const { EVERTURN_TRAJECTORY, OPENAI_BASE_URL, OPENAI_API_KEY } = environment;
   if (EVERTURN_TRAJECTORY === undefined || OPENAI_BASE_URL === undefined) return undefined;
   return {
