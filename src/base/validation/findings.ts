@@ -1,11 +1,11 @@
 import type { ErrorObject } from "ajv";
 import { EverturnError } from "../errors/everturn-error.ts";
-import { homeOf } from "./home-of.ts";
-import { nearest, suggestion } from "./nearest.ts";
+import { nearest } from "./nearest.ts";
 import { child, type Pointer, pathText } from "./pointer.ts";
 import type { Problem } from "./problem.ts";
 import { propertiesOf } from "./properties-of.ts";
 import { placeOf, type SourceDocument } from "./source-document.ts";
+import { meantKey, type Subject, unknownKeyHint } from "./unknown-key.ts";
 import { typeText, valueText } from "./wording.ts";
 
 /** One problem that ajv found. `error` creates its error from the name of its place. */
@@ -15,14 +15,6 @@ export interface Finding {
   readonly error: (at: string) => EverturnError;
 }
 
-/** How messages refer to a checked value: `base` is its place in its document, and `whole` names the document. */
-export interface Subject {
-  readonly base: Pointer;
-  readonly whole: string;
-  /** Keys that belong next to the value, not inside it. */
-  readonly beside?: readonly string[];
-}
-
 /** Converts ajv's errors (created with allErrors and verbose) to findings, one per thing to correct. */
 export function findingsOf(errors: readonly ErrorObject[], subject: Subject): Finding[] {
   const alternatives = errors.filter(({ keyword }) => keyword === "anyOf" || keyword === "oneOf");
@@ -30,7 +22,7 @@ export function findingsOf(errors: readonly ErrorObject[], subject: Subject): Fi
     (error) =>
       error.keyword !== "if" && !alternatives.some((whole) => whole !== error && within(error, whole)),
   );
-  return kept.filter((error) => !isMisspelled(error, kept)).map((error) => finding(error, subject));
+  return kept.filter((error) => !isMisspelled(error, kept, subject)).map((error) => finding(error, subject));
 }
 
 /** The findings of a document with their places in it. */
@@ -49,27 +41,25 @@ function within(error: ErrorObject, whole: ErrorObject): boolean {
   return error.instancePath === whole.instancePath || error.instancePath.startsWith(`${whole.instancePath}/`);
 }
 
-/** Whether the missing key is present under a wrong spelling, which is already reported. */
-function isMisspelled(error: ErrorObject, errors: readonly ErrorObject[]): boolean {
+/** Whether the missing key is present under a wrong spelling or another name, which is already reported. */
+function isMisspelled(error: ErrorObject, errors: readonly ErrorObject[], subject: Subject): boolean {
   if (error.keyword !== "required") return false;
   return errors.some(
     (other) =>
       other.keyword === "additionalProperties" &&
       other.instancePath === error.instancePath &&
-      nearest(other.params.additionalProperty, knownKeys(other)) === error.params.missingProperty,
+      meantKey(other, subject) === error.params.missingProperty,
   );
 }
 
-function finding(error: ErrorObject, { base, whole, beside }: Subject): Finding {
-  const pointer = base + error.instancePath;
-  const where = pathText(pointer) || whole;
+function finding(error: ErrorObject, subject: Subject): Finding {
+  const pointer = subject.base + error.instancePath;
+  const where = pathText(pointer) || subject.whole;
   const help = descriptionOf(error.parentSchema);
   switch (error.keyword) {
     case "additionalProperties": {
       const key: string = error.params.additionalProperty;
-      const known = knownKeys(error);
-      const home = nearest(key, known) === undefined ? homeOf(key, error.parentSchema, beside) : undefined;
-      const hint = home ?? (suggestion(key, known, "Known keys") || "It takes no keys.");
+      const hint = unknownKeyHint(error, subject);
       return {
         pointer: child(pointer, key),
         part: "key",
@@ -154,10 +144,6 @@ function expectation(error: ErrorObject, help: string): { expected: string; hint
     default:
       return { expected: error.message ?? `breaks “${keyword}”`, hint };
   }
-}
-
-function knownKeys(error: ErrorObject): string[] {
-  return Object.keys(propertiesOf(error.parentSchema));
 }
 
 function descriptionOf(schema: unknown): string {

@@ -71,7 +71,7 @@ export function changePlan(
   const { errors, valid: pipeline } = checkValue<Pipeline>(pipelineSchema, document.value);
   const plugins = pluginsOf(plan, before.value);
   const invalid = [
-    ...problemsOf(errors, document, { base: "", whole: "the pipeline" }),
+    ...problemsOf(errors, document, { base: "", whole: "the pipeline", inPipeline: true }),
     ...crossChecks(document, plugins),
   ];
   if (pipeline === undefined || invalid.length > 0) throw refusal(document.file, invalid);

@@ -69,7 +69,7 @@ export async function checkPipeline(file: string, options: LoadOptions = {}): Pr
   const document = expandNames(applyOverrides(written, options.overrides ?? []));
 
   const { errors, valid: pipeline } = checkValue<Pipeline>(pipelineSchema, document.value, folder);
-  const own = problemsOf(errors, document, { base: "", whole: "the pipeline" });
+  const own = problemsOf(errors, document, { base: "", whole: "the pipeline", inPipeline: true });
   const resolved = await resolvePlugins(document, folder, options.pluginFolders ?? []);
   const crossed = [...exampleProblems(document), ...crossChecks(document, resolved.plugins)];
   const problems = [...own, ...resolved.problems, ...crossed];

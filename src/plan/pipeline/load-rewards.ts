@@ -43,7 +43,7 @@ export async function loadRewards(
   const { errors, valid } = checkValue<Pick<Pipeline, "reward">>(schema, document.value, folder);
   const { plugins, problems } = await resolvePlugins(document, folder, pluginFolders);
   const all = [
-    ...problemsOf(errors, document, { base: "", whole: "the pipeline" }),
+    ...problemsOf(errors, document, { base: "", whole: "the pipeline", inPipeline: true }),
     ...problems,
     ...crossChecks(document, plugins),
   ];

@@ -34,7 +34,12 @@ export function checkConfig(
   baseFolder: string,
 ): { whole: JsonObject; problems: Problem[] } {
   const { errors } = checkValue(manifest.config ?? noConfig, config, baseFolder);
-  const subject = { base: pointer, whole: "the configuration", beside: besideConfig[manifest.kind] ?? [] };
+  const subject = {
+    base: pointer,
+    whole: "the configuration",
+    beside: besideConfig[manifest.kind] ?? [],
+    inPipeline: true,
+  };
   if (alias === undefined) return { whole: config, problems: problemsOf(errors, document, subject) };
   const { of, preset } = alias;
   const isPreset = ({ instancePath, keyword, params }: (typeof errors)[number]) =>
