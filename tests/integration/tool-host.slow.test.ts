@@ -12,7 +12,7 @@ import type { StepRecord } from "../../src/contracts/generated/step-record.ts";
 import { withRunClient } from "../../src/control/supervision/run-client.ts";
 import { freePort } from "../../src/control/temporal/free-port.ts";
 import { runFolder } from "../../src/run/folder/run-folder.ts";
-import type { HostChange } from "../../src/work/tools/breaker.ts";
+import type { ToolHostChange } from "../../src/work/tools/breaker.ts";
 import { everturn, lastLine, start } from "../support/command.ts";
 import { firstOutput } from "../support/first-output.ts";
 import { stageRecords } from "../support/stage-records.ts";
@@ -139,7 +139,7 @@ test("a host that is killed and started again: its calls wait, spend no attempt,
   expect(stdout).toMatch(/the tool host calculator works again after \d/);
   const { folder, step, trajectories } = await resultOf(JSON.stringify({ run: newestRun() }));
   expect(step).toMatchObject({ trajectories: 16, leftOut: 0 });
-  const changes = await readLines<HostChange>(folder.hosts);
+  const changes = await readLines<ToolHostChange>(folder.hosts);
   expect(changes.map(({ state }) => state)).toEqual(["paused", "resumed"]);
   const attempts = trajectories.flatMap(({ turns }) =>
     turns.flatMap(({ toolCalls }) => toolCalls.map((call) => call.attempts)),

@@ -1,7 +1,7 @@
 // A worker of a plugin host that is to be killed: has `entry` loaded, calls it once, and says which process answered.
 import { ownIdentity } from "../../src/base/processes/process-identity.ts";
 import { pluginHosts } from "../../src/plugin/host/plugin-hosts.ts";
-import { hostRecords } from "../../src/work/tools/host-records.ts";
+import { pluginHostRecords } from "../../src/work/tools/plugin-host-records.ts";
 import { toolThread } from "../../src/work/tools/tool-thread.ts";
 import { samplePlan } from "./sample-plan.ts";
 
@@ -14,7 +14,7 @@ const [resolved] = samplePlan({
   evaluationEvery: 1,
 }).tools;
 if (resolved === undefined) throw new Error("the sample plan has no tool");
-const { start } = pluginHosts(hostRecords(folder, ownIdentity()), () => {});
+const { start } = pluginHosts(pluginHostRecords(folder, ownIdentity()), () => {});
 const { plugin } = await toolThread({ ...resolved, entry }, "one", () => {}, start);
 const { signal } = new AbortController();
 const { text } = await plugin.execute(

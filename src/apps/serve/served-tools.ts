@@ -11,8 +11,8 @@ import type { CheckedResponse } from "../../plugin/host/checked-response.ts";
 import { toolFunctions, toolName } from "../../plugin/registry/tool-functions.ts";
 import { callFailure } from "../../work/tools/call-failure.ts";
 import { cutText } from "../../work/tools/cut-text.ts";
-import { createHost, type ToolHost } from "../../work/tools/host.ts";
 import { functionOf, type OpenTool, openTool } from "../../work/tools/open-tool.ts";
+import { createToolHost, type ToolHost } from "../../work/tools/tool-host.ts";
 import { toolThread } from "../../work/tools/tool-thread.ts";
 import { holdServedInstances } from "./instances.ts";
 
@@ -85,7 +85,7 @@ export async function serveTools(
   const { signal } = closing;
   const hosts = new Map<string, ToolHost>();
   const hostOf = (name: string): ToolHost => {
-    const host = hosts.get(name) ?? createHost(name, settingsOfHost({ hosts: settings }, name), onChange);
+    const host = hosts.get(name) ?? createToolHost(name, settingsOfHost({ hosts: settings }, name), onChange);
     hosts.set(name, host);
     return host;
   };

@@ -6,8 +6,8 @@ import type { Score, ScoreRequest, Unscored } from "../../contracts/reward.ts";
 import { callSettings, plainReward } from "../../plan/pipeline/resolve/call-settings.ts";
 import { settingsOfHost } from "../../plan/pipeline/resolve/host-settings.ts";
 import { pluginThread } from "../../plugin/host/plugin-thread.ts";
-import { createHost } from "../../work/tools/host.ts";
 import { type OpenReward, openReward } from "../../work/tools/open-reward.ts";
+import { createToolHost } from "../../work/tools/tool-host.ts";
 import { type PluginCheckOptions, type RewardCase, taskOf } from "./cases.ts";
 import { Broken, brokenBy, type PluginCheck, type PromiseName, pluginCheck } from "./promise.ts";
 import { oddTexts } from "./sample-values.ts";
@@ -184,7 +184,7 @@ export async function withReward<T>(
   work: (opened: OpenReward) => Promise<T>,
 ): Promise<T> {
   const { calls, name } = resolved;
-  const host = createHost(name, settingsOfHost({ hosts: {} }, name), () => {});
+  const host = createToolHost(name, settingsOfHost({ hosts: {} }, name), () => {});
   const opened = await openReward(resolved, calls, host, () => {});
   try {
     return await work(opened);

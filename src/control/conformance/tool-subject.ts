@@ -14,8 +14,8 @@ import type { CheckedResponse } from "../../plugin/host/checked-response.ts";
 import type { InstanceState } from "../../plugin/host/plugin-thread.ts";
 import { toolFunctions } from "../../plugin/registry/tool-functions.ts";
 import { argumentsValidator } from "../../plugin/registry/validate-arguments.ts";
-import { createHost } from "../../work/tools/host.ts";
 import { type OpenTool, openTool } from "../../work/tools/open-tool.ts";
+import { createToolHost } from "../../work/tools/tool-host.ts";
 import { toolThread } from "../../work/tools/tool-thread.ts";
 import { type PluginCheckOptions, type ToolCase, taskOf } from "./cases.ts";
 import { brokenBy } from "./promise.ts";
@@ -165,7 +165,7 @@ export async function openAlone(
   log: (text: string) => void,
 ): Promise<{ tool: OpenTool; close(): Promise<void> }> {
   const thread = await toolThread(resolved, name, log);
-  const host = createHost(name, settingsOfHost({ hosts: {} }, name), () => {});
+  const host = createToolHost(name, settingsOfHost({ hosts: {} }, name), () => {});
   const close = async () => {
     host.breaker.close();
     await thread.close();

@@ -10,7 +10,7 @@ import { readEvidence } from "../../results/diagnosis/read-evidence.ts";
 import { ownEvaluations } from "../../run/folder/evaluations.ts";
 import type { OpenRun } from "../../run/folder/open-runs.ts";
 import { lastRecordedStep, recordedSteps } from "../../run/folder/recorded-steps.ts";
-import type { HostChange } from "../../work/tools/breaker.ts";
+import type { ToolHostChange } from "../../work/tools/breaker.ts";
 import type { SupervisedRun } from "../supervision/supervised-run.ts";
 import { waitingCount } from "../temporal/live-trajectories.ts";
 import { progressEvent, type RunEvent } from "./events.ts";
@@ -58,7 +58,7 @@ export function follow(
       shown = record.step;
       version = record.policyVersion;
     }
-    const changes = await patiently(() => readLines<HostChange>(folder.hosts));
+    const changes = await patiently(() => readLines<ToolHostChange>(folder.hosts));
     hostChanges ??= changes.length;
     for (const change of changes.slice(hostChanges)) note(hostLine(change));
     hostChanges = changes.length;
@@ -136,7 +136,7 @@ export function follow(
 }
 
 /** A line about a tool host that was paused, has recovered, or was given up. */
-function hostLine({ host, state, reason, seconds }: HostChange): string {
+function hostLine({ host, state, reason, seconds }: ToolHostChange): string {
   switch (state) {
     case "paused":
       return [

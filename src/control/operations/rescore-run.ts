@@ -17,10 +17,10 @@ import { readTurns } from "../../run/trajectory/turn-journal.ts";
 import { addedScores } from "../../work/tools/added-scores.ts";
 import { callFailure } from "../../work/tools/call-failure.ts";
 import { compareGroups, scoreGroupParts, withGroupParts } from "../../work/tools/group-parts.ts";
-import { createHost, type ToolHost } from "../../work/tools/host.ts";
 import { lastSnapshots } from "../../work/tools/last-snapshots.ts";
 import { type OpenReward, openReward } from "../../work/tools/open-reward.ts";
 import { scoreParts } from "../../work/tools/score-parts.ts";
+import { createToolHost, type ToolHost } from "../../work/tools/tool-host.ts";
 import type { TrajectoryFilter } from "./list-trajectories.ts";
 
 /** A trajectory of a run with its original score and its new score, which include the tools' rewards. */
@@ -44,7 +44,7 @@ export async function* rescoreRun(
   const { log, stage, task } = options;
   const hosts = new Map<string, ToolHost>();
   const hostOf = (name: string) => {
-    const host = hosts.get(name) ?? createHost(name, settingsOfHost(run.plan, name), () => {});
+    const host = hosts.get(name) ?? createToolHost(name, settingsOfHost(run.plan, name), () => {});
     hosts.set(name, host);
     return host;
   };

@@ -9,7 +9,7 @@ import { type HostedThread, hostedThread } from "./hosted-thread.ts";
 import { type RunningThread, type StartThread, threadVariable } from "./running-thread.ts";
 
 /** A process that runs threads of plugins. */
-export interface HostProcess {
+export interface PluginHostProcess {
   pid: number | undefined;
   start: StartThread;
   /** Ends the process, its threads first. */
@@ -26,7 +26,7 @@ const lookInterval = 5000;
  * plugins that had open calls. If only one plugin had open calls, they fail with the `errors` of their
  * threads. If several had, the guilty one is unknown, and their calls are repeated.
  */
-export function startHost(onEnd: (reason: string, busy: string[]) => void): HostProcess {
+export function startPluginHost(onEnd: (reason: string, busy: string[]) => void): PluginHostProcess {
   const child = fork(ownModule("src/plugin/host/host-main"), {
     execArgv: [], // modules that worker processes preload are for the workflows' threads
     serialization: "advanced",

@@ -1,4 +1,4 @@
-import { type HostProcess, startHost } from "./host-process.ts";
+import { type PluginHostProcess, startPluginHost } from "./host-process.ts";
 import type { StartThread } from "./running-thread.ts";
 
 /** A worker's plugin hosts: the processes that run its plugins' threads. */
@@ -9,7 +9,7 @@ export interface PluginHosts {
 }
 
 /** Learns the process id of each host that starts or ends. If `started` throws, the host ends at once. */
-export interface HostObserver {
+export interface PluginHostObserver {
   started(pid: number): void;
   ended(pid: number): void;
 }
@@ -18,15 +18,18 @@ export interface HostObserver {
  * Runs all plugins in one host. Each plugin that had open calls when a host ended gets a host of its own, so
  * that a plugin that crashes its process soon crashes only its own. Hosts start on demand.
  */
-export function pluginHosts({ started, ended }: HostObserver, log: (text: string) => void): PluginHosts {
+export function pluginHosts(
+  { started, ended }: PluginHostObserver,
+  log: (text: string) => void,
+): PluginHosts {
   const apart = new Set<string>();
-  const hosts = new Map<string, HostProcess>();
+  const hosts = new Map<string, PluginHostProcess>();
 
-  function hostOf(plugin: string): HostProcess {
+  function hostOf(plugin: string): PluginHostProcess {
     const name = apart.has(plugin) ? plugin : "";
     const running = hosts.get(name);
     if (running !== undefined) return running;
-    const host = startHost((reason, busy) => {
+    const host = startPluginHost((reason, busy) => {
       if (hosts.get(name) === host) hosts.delete(name);
       if (host.pid !== undefined) ended(host.pid);
       if (isClosing) return;

@@ -6,7 +6,7 @@ import { type Endpoint, startEndpoint } from "../../chat/openai/endpoint-server.
 import type { Task } from "../../contracts/generated/task.ts";
 import type { ResolvedLoop } from "../../contracts/plan.ts";
 import type { TrajectoryPlace } from "../../contracts/trajectory.ts";
-import type { HostObserver } from "../../plugin/host/plugin-hosts.ts";
+import type { PluginHostObserver } from "../../plugin/host/plugin-hosts.ts";
 import { createSlots, type Slots } from "../tools/slots.ts";
 import { runAgentProcess } from "./agent-process.ts";
 import { agentSettings } from "./agent-settings.ts";
@@ -40,7 +40,7 @@ export interface AgentHost {
 }
 
 /** Returns an agent host without agents. The first agent starts the endpoint. */
-export function agentHost(observer: HostObserver, log: (text: string) => void): AgentHost {
+export function agentHost(observer: PluginHostObserver, log: (text: string) => void): AgentHost {
   const sessions = new Map<string, AgentConversation>();
   const failures = new Map<string, number>();
   const endpoints = sharedPromises<Endpoint>();

@@ -3,7 +3,7 @@ import { EverturnError } from "../../base/errors/everturn-error.ts";
 import { messageOf } from "../../base/errors/message-of.ts";
 import { killProcess, processHandle } from "../../base/processes/process-handle.ts";
 import { defined } from "../../base/records/defined.ts";
-import type { HostObserver } from "../../plugin/host/plugin-hosts.ts";
+import type { PluginHostObserver } from "../../plugin/host/plugin-hosts.ts";
 import type { AgentSettings } from "./agent-settings.ts";
 
 interface Options {
@@ -16,7 +16,7 @@ interface Options {
   input: string;
   signal: AbortSignal;
   /** Learns of the process, so that another worker ends it if this one dies. */
-  observer: HostObserver;
+  observer: PluginHostObserver;
 }
 
 /** The number of characters of its output that its failure shows. */

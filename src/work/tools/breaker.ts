@@ -3,7 +3,7 @@ import { messageOf } from "../../base/errors/message-of.ts";
 import type { HostSettings } from "../../contracts/plan.ts";
 
 /** A change in a host's state. `down` means that it has been paused for longer than any caller waits. */
-export interface HostChange {
+export interface ToolHostChange {
   host: string;
   state: "paused" | "resumed" | "down";
   /** The last failure, or "" when it resumed. */
@@ -53,7 +53,7 @@ interface Waiter {
 export function createBreaker(
   host: string,
   settings: HostSettings,
-  onChange: (change: HostChange) => void,
+  onChange: (change: ToolHostChange) => void,
 ): Breaker {
   let failures = 0;
   let pause: Pause | undefined;
@@ -62,7 +62,7 @@ export function createBreaker(
   let losingPatience: NodeJS.Timeout | undefined;
   const line = new Set<Waiter>();
 
-  function change(state: HostChange["state"], { since, reason }: Pause): void {
+  function change(state: ToolHostChange["state"], { since, reason }: Pause): void {
     onChange({ host, state, reason, seconds: (Date.now() - since) / 1000 });
   }
 

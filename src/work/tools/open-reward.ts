@@ -3,8 +3,8 @@ import type { ExecutionSettings, ResolvedReward } from "../../contracts/plan.ts"
 import type { GroupRewardPlugin, RewardPlugin } from "../../contracts/reward.ts";
 import { type PluginThread, pluginThread } from "../../plugin/host/plugin-thread.ts";
 import type { StartThread } from "../../plugin/host/running-thread.ts";
-import type { ToolHost } from "./host.ts";
 import { openService, type Service } from "./service.ts";
+import type { ToolHost } from "./tool-host.ts";
 
 /** The open reward manager of a run. Its code runs in a separate thread. */
 export interface OpenReward extends Service {

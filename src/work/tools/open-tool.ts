@@ -3,8 +3,8 @@ import type { JsonObject } from "../../contracts/json.ts";
 import type { ObservationLimit, OfferedFunction, ResolvedTool } from "../../contracts/plan.ts";
 import { toolFunctions, toolName } from "../../plugin/registry/tool-functions.ts";
 import { argumentsValidator } from "../../plugin/registry/validate-arguments.ts";
-import type { ToolHost } from "./host.ts";
 import { openService, type Service } from "./service.ts";
+import type { ToolHost } from "./tool-host.ts";
 import type { ToolThread } from "./tool-thread.ts";
 
 /** A tool of a run, ready to be called. */

@@ -5,9 +5,9 @@ import type { Failure } from "../../contracts/recorded-call.ts";
 import type { Key } from "../../run/store/key.ts";
 import type { Store } from "../../run/store/store.ts";
 import { callFailure } from "./call-failure.ts";
-import type { ToolHost } from "./host.ts";
 import { createRate, type Rate } from "./rate.ts";
 import { createSlots, type Slots } from "./slots.ts";
+import type { ToolHost } from "./tool-host.ts";
 
 /** A tool or a reward manager that is called on a host with a limited number of attempts. */
 export interface Service {

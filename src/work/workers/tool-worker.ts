@@ -19,14 +19,14 @@ import { openRunStore } from "../../run/store/open-run-store.ts";
 import type { Store } from "../../run/store/store.ts";
 import { type Journal, runJournal } from "../../run/trajectory/run-journal.ts";
 import { type AgentHost, agentHost } from "../agents/agent-host.ts";
-import type { HostChange } from "../tools/breaker.ts";
-import { createHost, type ToolHost } from "../tools/host.ts";
-import { hostRecords } from "../tools/host-records.ts";
+import type { ToolHostChange } from "../tools/breaker.ts";
 import { holdInstances, type Instances } from "../tools/instances.ts";
 import { openLeases } from "../tools/leases.ts";
 import { type OpenReward, openReward } from "../tools/open-reward.ts";
 import { type OpenTool, openTool } from "../tools/open-tool.ts";
+import { pluginHostRecords } from "../tools/plugin-host-records.ts";
 import { openRecordings } from "../tools/recordings.ts";
+import { createToolHost, type ToolHost } from "../tools/tool-host.ts";
 import { toolThread } from "../tools/tool-thread.ts";
 import { takeWorkerNumber } from "../tools/worker-number.ts";
 
@@ -90,7 +90,7 @@ export function toolWorker(runs: string, run: string, queue = "tools"): ToolWork
   const store = { ...openRunStore(folder.root), read };
   const worker = { id: randomUUID(), owner, queue: ownQueue };
   const instances = holdInstances(store, openLeases(here), worker, tool, log);
-  const records = hostRecords(here, owner);
+  const records = pluginHostRecords(here, owner);
   const processes = pluginHosts(records, log);
   const agents = agentHost(records, log);
 
@@ -118,12 +118,12 @@ export function toolWorker(runs: string, run: string, queue = "tools"): ToolWork
   }
 
   function hostOf(plan: Plan, name: string): ToolHost {
-    const host = hosts.get(name) ?? createHost(name, settingsOfHost(plan, name), onChange);
+    const host = hosts.get(name) ?? createToolHost(name, settingsOfHost(plan, name), onChange);
     hosts.set(name, host);
     return host;
   }
 
-  function onChange(change: HostChange): void {
+  function onChange(change: ToolHostChange): void {
     if (change.state === "paused") hostPauses.add(1, { host: change.host });
     const line = { at: new Date().toISOString(), ...change };
     try {

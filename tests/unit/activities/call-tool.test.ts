@@ -14,8 +14,8 @@ import type { InstanceState } from "../../../src/plugin/host/plugin-thread.ts";
 import { createRunFolder } from "../../../src/run/folder/create-run-folder.ts";
 import { openRunFolder } from "../../../src/run/folder/open-runs.ts";
 import { callKey } from "../../../src/run/store/keys.ts";
-import { createHost } from "../../../src/work/tools/host.ts";
 import { type OpenTool, openTool } from "../../../src/work/tools/open-tool.ts";
+import { createToolHost } from "../../../src/work/tools/tool-host.ts";
 import type { ToolThread } from "../../../src/work/tools/tool-thread.ts";
 import { toolWorker } from "../../../src/work/workers/tool-worker.ts";
 import { png } from "../../support/images.ts";
@@ -58,7 +58,7 @@ function open(
   options: Partial<ResolvedTool> = {},
   settings: Partial<HostSettings> = {},
 ): OpenTool {
-  const host = createHost("calculator", { ...settingsOfHost(plan, "calculator"), ...settings }, () => {});
+  const host = createToolHost("calculator", { ...settingsOfHost(plan, "calculator"), ...settings }, () => {});
   return openTool({ ...resolved, ...options }, thread, host);
 }
 

@@ -15,8 +15,8 @@ import { openRuns } from "../../../src/run/folder/open-runs.ts";
 import { turnKey } from "../../../src/run/store/keys.ts";
 import { runJournal } from "../../../src/run/trajectory/run-journal.ts";
 import { trajectoryOf } from "../../../src/run/trajectory/trajectory-of.ts";
-import { createHost } from "../../../src/work/tools/host.ts";
 import { openTool } from "../../../src/work/tools/open-tool.ts";
+import { createToolHost } from "../../../src/work/tools/tool-host.ts";
 import { policyWorker } from "../../../src/work/workers/policy-worker.ts";
 import { toolWorker } from "../../../src/work/workers/tool-worker.ts";
 import { makeRun } from "../../support/made-run.ts";
@@ -34,7 +34,7 @@ if (calculator === undefined) throw new Error("the made run has a tool");
 const opened = openTool(
   calculator,
   { plugin: { execute: never }, isLost: () => false, close: async () => {} },
-  createHost("calculator", settingsOfHost(run.plan, "calculator"), () => {}),
+  createToolHost("calculator", settingsOfHost(run.plan, "calculator"), () => {}),
 );
 
 /** What a training workflow is told that goes on with trajectories of a step that was recorded and is trained again. */

@@ -6,10 +6,10 @@ import { markVariable } from "../../../../src/base/processes/marked-processes.ts
 import { machine, processIdentity } from "../../../../src/base/processes/process-identity.ts";
 import { settingsOfHost } from "../../../../src/plan/pipeline/resolve/host-settings.ts";
 import { openRunStore } from "../../../../src/run/store/open-run-store.ts";
-import { createHost } from "../../../../src/work/tools/host.ts";
 import { holdInstances } from "../../../../src/work/tools/instances.ts";
 import { openLeases } from "../../../../src/work/tools/leases.ts";
 import { openTool } from "../../../../src/work/tools/open-tool.ts";
+import { createToolHost } from "../../../../src/work/tools/tool-host.ts";
 import { samplePlan } from "../../../support/sample-plan.ts";
 import { temporaryFolder } from "../../../support/temporary-folder.ts";
 import { threadOf } from "../../../support/thread-of.ts";
@@ -17,7 +17,7 @@ import { threadOf } from "../../../support/thread-of.ts";
 const plan = samplePlan({ steps: 1, batchSize: 8, tasks: 2, warmStart: false, evaluationEvery: 1 });
 const [resolved] = plan.tools;
 if (resolved === undefined) throw new Error("the sample plan has no tool");
-const host = createHost("calculator", settingsOfHost(plan, "calculator"), () => {});
+const host = createToolHost("calculator", settingsOfHost(plan, "calculator"), () => {});
 
 async function sleeper(mark: string): Promise<number> {
   const code = "setInterval(() => {}, 1000); console.log('up')";

@@ -3,8 +3,8 @@ import type { AddressInfo } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
 import type { ToolExecution } from "../../../../src/contracts/tool.ts";
 import { settingsOfHost } from "../../../../src/plan/pipeline/resolve/host-settings.ts";
-import { createHost } from "../../../../src/work/tools/host.ts";
 import { openReward } from "../../../../src/work/tools/open-reward.ts";
+import { createToolHost } from "../../../../src/work/tools/tool-host.ts";
 import { samplePlan } from "../../../support/sample-plan.ts";
 import { threadOf, writePlugin } from "../../../support/thread-of.ts";
 
@@ -108,7 +108,7 @@ test.for([
   ["{ reward: 1, success: 1 }", "“success” must be true or false"],
 ] as const)("a reward that answers %s is named as what it is", async ([expression, said]) => {
   const entry = writePlugin(`{ score: () => (${expression}) }`);
-  const host = createHost("reward", settingsOfHost(plan, "reward"), () => {});
+  const host = createToolHost("reward", settingsOfHost(plan, "reward"), () => {});
   const [resolvedReward] = plan.rewards;
   if (resolvedReward === undefined) throw new Error("The plan has no reward.");
   const reward = await openReward({ ...resolvedReward, entry }, resolvedReward.calls, host, () => {});

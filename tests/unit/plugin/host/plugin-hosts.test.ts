@@ -7,7 +7,7 @@ import { EverturnError } from "../../../../src/base/errors/everturn-error.ts";
 import { ownIdentity, processIdentity } from "../../../../src/base/processes/process-identity.ts";
 import type { ToolExecution } from "../../../../src/contracts/tool.ts";
 import { pluginHosts } from "../../../../src/plugin/host/plugin-hosts.ts";
-import { hostRecords } from "../../../../src/work/tools/host-records.ts";
+import { pluginHostRecords } from "../../../../src/work/tools/plugin-host-records.ts";
 import { toolThread } from "../../../../src/work/tools/tool-thread.ts";
 import { samplePlan } from "../../../support/sample-plan.ts";
 import { temporaryFolder } from "../../../support/temporary-folder.ts";
@@ -197,7 +197,7 @@ test.for(["works", "is stopped"])(
     worker.kill("SIGKILL");
     await ended;
     if (state === "works") await vi.waitUntil(() => processIdentity(host) === undefined, { timeout: 30_000 });
-    await hostRecords(folder, ownIdentity()).reap();
+    await pluginHostRecords(folder, ownIdentity()).reap();
     await vi.waitUntil(() => processIdentity(host) === undefined, { timeout: 30_000 });
     expect(readdirSync(folder)).toEqual([]);
   },

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { HostSettings } from "../../../../src/contracts/plan.ts";
-import { createHost } from "../../../../src/work/tools/host.ts";
 import { createRate } from "../../../../src/work/tools/rate.ts";
+import { createToolHost } from "../../../../src/work/tools/tool-host.ts";
 
 const limits: HostSettings = { failures: 3, pause: 40, longestPause: 160, patience: 10_000 };
 
@@ -10,7 +10,7 @@ afterEach(() => vi.useRealTimers());
 
 /** Calls on a host, and when each began, ms. */
 function testCalls(settings: Partial<HostSettings>, rate?: string) {
-  const host = createHost("api", { ...limits, ...settings }, () => {});
+  const host = createToolHost("api", { ...limits, ...settings }, () => {});
   const own = rate === undefined ? undefined : createRate(rate);
   const begun: [name: string, at: number][] = [];
   const waits: string[] = [];

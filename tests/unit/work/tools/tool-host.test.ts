@@ -2,17 +2,17 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { EverturnError } from "../../../../src/base/errors/everturn-error.ts";
 import type { HostSettings } from "../../../../src/contracts/plan.ts";
-import type { HostChange } from "../../../../src/work/tools/breaker.ts";
-import { createHost } from "../../../../src/work/tools/host.ts";
+import type { ToolHostChange } from "../../../../src/work/tools/breaker.ts";
 import { createSlots } from "../../../../src/work/tools/slots.ts";
+import { createToolHost } from "../../../../src/work/tools/tool-host.ts";
 
 const limits: HostSettings = { failures: 3, pause: 40, longestPause: 160, patience: 10_000 };
 
 /** A host under test, with what its callers and its changes tell. */
 function testHost(settings: Partial<HostSettings> = {}) {
-  const changes: HostChange[] = [];
+  const changes: ToolHostChange[] = [];
   const waits: (string | undefined)[] = [];
-  const host = createHost("sandbox", { ...limits, ...settings }, (change) => changes.push(change));
+  const host = createToolHost("sandbox", { ...limits, ...settings }, (change) => changes.push(change));
   const { signal } = new AbortController();
   const options = { slots: undefined, signal, onWait: (reason: string | undefined) => waits.push(reason) };
   return { host, changes, waits, options };

@@ -1,5 +1,5 @@
 import type { HostSettings } from "../../contracts/plan.ts";
-import { type Breaker, createBreaker, type HostChange } from "./breaker.ts";
+import { type Breaker, createBreaker, type ToolHostChange } from "./breaker.ts";
 import { callFailure } from "./call-failure.ts";
 import { createRate, type Rate } from "./rate.ts";
 import { createSlots, type Slots } from "./slots.ts";
@@ -27,10 +27,10 @@ interface HostOptions {
 }
 
 /** Creates the host `name`. */
-export function createHost(
+export function createToolHost(
   name: string,
   settings: HostSettings,
-  onChange: (change: HostChange) => void,
+  onChange: (change: ToolHostChange) => void,
 ): ToolHost {
   const breaker = createBreaker(name, settings, onChange);
   const own = settings.concurrency === undefined ? undefined : createSlots(settings.concurrency);

@@ -8,7 +8,7 @@ import { temporaryName } from "../../base/files/temporary-name.ts";
 import { machineName } from "../../base/processes/machine-folder.ts";
 import { killProcess, processHandle } from "../../base/processes/process-handle.ts";
 import { isRunning, type ProcessIdentity } from "../../base/processes/process-identity.ts";
-import type { HostObserver } from "../../plugin/host/plugin-hosts.ts";
+import type { PluginHostObserver } from "../../plugin/host/plugin-hosts.ts";
 import { readMachineRecord } from "./machine-record.ts";
 
 /** A plugin host and its worker. */
@@ -21,10 +21,10 @@ interface HostRecord {
  * The plugin hosts of this machine's workers, recorded in the machine's `folder` of a run. A host ends with
  * its worker. A stopped host does not notice the worker's end, so another worker kills it.
  */
-export function hostRecords(
+export function pluginHostRecords(
   folder: string,
   owner: ProcessIdentity,
-): HostObserver & { reap(): Promise<void> } {
+): PluginHostObserver & { reap(): Promise<void> } {
   const pathOf = (pid: number) => join(folder, `host-${machineName}-${pid}.json`);
   return {
     started: (pid) => {
