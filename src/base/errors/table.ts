@@ -121,6 +121,12 @@ export const errorTable = {
     retryable: false,
     help: "In a rollout, such an action would always be cut off. Raise rollout.maxActionTokens to at least {longest}, or use shorter demonstrations.",
   },
+  TOOLS_NOT_SHOWN: {
+    message:
+      "{at}: the policy's chat template shows no tools, but the policy may call {tools}. No prompt mentions them and no demonstration calls them, so the policy could never learn to call them.",
+    retryable: false,
+    help: "Name a chat template that shows tools (policy.config.chatTemplate): models that write ChatML, such as SmolLM2, can use templates/chat/chatml-tools.jinja, which Everturn contains. Or describe the tools in the prompts, or demonstrate calls (warmStart). If the policy already knows the tools, set rollout.templateCheck to off.",
+  },
   DEMONSTRATED_CALL_INVALID: {
     message: "{at}: a demonstrated call of “{tool}” is invalid{more}. {reason}",
     retryable: false,

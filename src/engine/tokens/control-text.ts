@@ -75,7 +75,8 @@ export function anyOf(tokens: readonly string[]): RegExp {
   return expression;
 }
 
-function escaped(text: string): string {
+/** Escapes the characters of a text that have a meaning in regular expressions. */
+export function escaped(text: string): string {
   return text.replaceAll(/[\\^$.*+?()[\]{}|/-]/g, "\\$&");
 }
 

@@ -8,6 +8,7 @@ import { type ShownFollowUp, shownFollowUp } from "./follow-up-shown.ts";
 import { createFraming } from "./framing.ts";
 import { guessedControl } from "./guessed-control.ts";
 import { probeConversations, probeTools } from "./probe-conversations.ts";
+import { showsTools } from "./shows-tools.ts";
 import { templateFormat } from "./template-format.ts";
 import { templateVariables } from "./template-variables.ts";
 import type { Tokenizer } from "./tokenizer.ts";
@@ -21,6 +22,8 @@ export interface TemplateReport {
   exact: boolean;
   /** The most sequences for one of the test conversations. It is one if the template never rewrites earlier text. */
   rows: number;
+  /** Whether its prompts show the tools that may be called. */
+  tools: boolean;
   /** The action format in which it writes calls, if known. */
   format?: FormatName;
   /** The styles in which it accepts calls, one per turn and several. */
@@ -45,7 +48,16 @@ export interface TemplateReport {
 export function templateReport(tokenizer: Tokenizer): TemplateReport {
   const ends = { text: tokenizer.endOfTurn.text, calls: tokenizer.endOfCalls.text };
   const variables = unlessRefused(() => templateVariables(tokenizer.chatTemplate)) ?? [];
-  const refused = { usable: false, exact: false, rows: 0, calling: {}, ends, variables, conversations: [] };
+  const refused = {
+    usable: false,
+    exact: false,
+    rows: 0,
+    tools: false,
+    calling: {},
+    ends,
+    variables,
+    conversations: [],
+  };
   try {
     const render = compileChatTemplate(tokenizer.chatTemplate, tokenizer.specialTokens);
     const [one, several] = [callsShown(render, tokenizer, 1), severalShown(render, tokenizer)];
@@ -67,6 +79,7 @@ export function templateReport(tokenizer: Tokenizer): TemplateReport {
       usable: true,
       exact: differences.length === 0,
       rows,
+      tools: unlessRefused(() => showsTools((tools) => render([question], tools, true), probeTools)) ?? false,
       ends,
       variables,
       conversations,
@@ -97,6 +110,8 @@ export function bareTemplateReport(template: string): TemplateReport {
     reasons: [...report.reasons, "its control tokens are guessed; a model folder defines them"],
   };
 }
+
+const question: ShownMessage = { role: "user", content: "?" };
 
 const notes: Record<ToolStyle, string[]> = {
   calls: [],

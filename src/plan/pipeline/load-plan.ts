@@ -4,6 +4,7 @@ import { checkValue } from "../../base/validation/check-value.ts";
 import { problemsOf } from "../../base/validation/findings.ts";
 import { checkFolder } from "../../base/validation/path-error.ts";
 import { refusal } from "../../base/validation/problem.ts";
+import { placeOf } from "../../base/validation/source-document.ts";
 import type { Pipeline } from "../../contracts/generated/pipeline.ts";
 import type { Plan } from "../../contracts/plan.ts";
 import { crossChecks } from "./check/cross-checks.ts";
@@ -15,6 +16,7 @@ import { planProblems } from "./check/plan-problems.ts";
 import { type Preflight, preflight, type RunData } from "./check/preflight.ts";
 import { taskLoopNotes } from "./check/task-loops.ts";
 import { templateNotes } from "./check/template-check.ts";
+import { toolsShown } from "./check/tools-shown.ts";
 import { deepFreeze } from "./read/deep-freeze.ts";
 import { withExampleDigests } from "./read/example-files.ts";
 import { expandNames } from "./read/expand-names.ts";
@@ -86,11 +88,19 @@ export async function checkPipeline(file: string, options: LoadOptions = {}): Pr
   const { data } = overlong;
   const loaded = { document, plan, data, framing, preflight: preflight(plan, data, framing) };
   const refused = await planProblems(loaded);
-  if (refused.length > 0) throw refusal(document.file, refused);
+  const shown = toolsShown(plan, data, framing, placeOf(document, "/policy/config/chatTemplate", "value"));
+  if (refused.length + shown.problems.length > 0)
+    throw refusal(document.file, [...refused, ...shown.problems]);
   return {
     plan,
     preflight: loaded.preflight,
     data,
-    notes: [...templateNotes(loaded), ...leftOutNotes(read), ...overlong.notes, ...taskLoopNotes(plan, data)],
+    notes: [
+      ...templateNotes(loaded),
+      ...shown.notes,
+      ...leftOutNotes(read),
+      ...overlong.notes,
+      ...taskLoopNotes(plan, data),
+    ],
   };
 }

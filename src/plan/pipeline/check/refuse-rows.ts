@@ -6,6 +6,7 @@ import { readDemonstrations } from "../read/demonstrations.ts";
 import { readExamples } from "../read/examples.ts";
 import { keptRows } from "./overlong-prompts.ts";
 import { policyFraming, preflight } from "./preflight.ts";
+import { toolsShown } from "./tools-shown.ts";
 
 /**
  * Checks a plan's rows with the framing of the policy in `folder`, for a policy that could not frame text
@@ -21,10 +22,12 @@ export async function refuseRows(plan: Plan, folder: string): Promise<void> {
     plan.warmStart === undefined ? [] : readDemonstrations(plan.warmStart.demonstrations),
     readExamples(plan),
   ]);
-  const { problems } = preflight(
-    plan,
-    keptRows({ train, validation, demonstrations, examples }, plan.dataset.leftOut),
-    framing,
-  );
-  if (problems.length > 0) throw refusal(displayPath(plan.pipelineFile), problems);
+  const data = keptRows({ train, validation, demonstrations, examples }, plan.dataset.leftOut);
+  const file = displayPath(plan.pipelineFile);
+  const place = { file, line: 1, column: 1, text: file };
+  const problems = [
+    ...preflight(plan, data, framing).problems,
+    ...toolsShown(plan, data, framing, place).problems,
+  ];
+  if (problems.length > 0) throw refusal(file, problems);
 }

@@ -4,13 +4,27 @@ import { checkPipeline } from "../../../../src/plan/pipeline/load-plan.ts";
 
 const pipelines = join(import.meta.dirname, "..", "..", "..", "..", "pipelines");
 
-test.each(["calculator", "code", "feedback", "market", "repair", "search", "sql", "web", "zoom"])(
-  "the example %s is valid as it stands",
-  async (name) => {
-    const { plan } = await checkPipeline(join(pipelines, `${name}.yaml`));
-    expect(plan.name).toBe(name);
-  },
-);
+const examples = [
+  "agent",
+  "calculator",
+  "calculator-dpo",
+  "calculator-sft",
+  "code",
+  "feedback",
+  "market",
+  "repair",
+  "search",
+  "smollm2-math",
+  "sql",
+  "web",
+  "zoom",
+];
+
+test.each(examples)("the example %s is valid as it stands, and nothing is noted about it", async (name) => {
+  const { plan, notes } = await checkPipeline(join(pipelines, `${name}.yaml`));
+  expect(plan.name).toBe(name);
+  expect(notes).toEqual([]);
+});
 
 test("tasks that a tool says it can't be used in are refused, in each set at the first of them", async () => {
   const overrides = ["tools=[{ plugin: tool-workspace, functions: [view, replace], config: { bytes: 5 } }]"];
