@@ -1,7 +1,17 @@
 // Builds what is published: `node scripts/build.ts [folder]` writes a folder for each package (`dist/` unless said).
 import { execFileSync } from "node:child_process";
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  globSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { basename, join, resolve } from "node:path";
+import { publishedPage } from "./build/links.ts";
 import { type Package, published, publishedManifest } from "./build/published.ts";
 
 const root = join(import.meta.dirname, "..");
@@ -37,10 +47,18 @@ function build(folder: string): void {
   writeJson(join(into, "package.json"), published(description, folder, readJson(join(root, "package.json"))));
   const manifest = join(into, "everturn.plugin.json");
   if (existsSync(manifest)) writeJson(manifest, publishedManifest(readJson(manifest)));
+  for (const page of globSync("**/*.md", { cwd: into })) {
+    const text = readFileSync(join(into, page), "utf8");
+    writeFileSync(
+      join(into, page),
+      publishedPage(text, page, (path) => existsSync(join(into, path))),
+    );
+  }
 }
 
+/** Templates and examples are published as TypeScript, because users copy them into their projects. */
 function isNoSource(path: string): boolean {
-  if (path.startsWith(join(root, "templates"))) return true; // a project's own, which runs it as it is
+  if (["templates", "pipelines"].some((folder) => path.startsWith(join(root, folder)))) return true;
   return !/\.(ts|wat)$/.test(path) && basename(path) !== "node_modules";
 }
 

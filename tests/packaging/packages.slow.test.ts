@@ -52,18 +52,31 @@ test("every package is small, and what its package.json names is there for Node 
   for (const name of readdirSync(packages)) {
     const files = readdirSync(join(packages, name), { recursive: true, encoding: "utf8" });
     expect(files).toEqual(expect.arrayContaining(["LICENSE", "README.md"]));
-    const own = files.filter((file) => !file.startsWith("templates"));
+    const own = files.filter((file) => !/^(templates|pipelines)\b/.test(file));
     expect(own.filter((file) => /(?<!\.d)\.ts$/.test(file))).toEqual([]);
   }
   for (const file of readdirSync(packed)) {
     const content = new Uint8Array(readFileSync(join(packed, file)));
-    expect(content.length).toBeLessThan(2_400_000);
+    expect(content.length).toBeLessThan(3_200_000);
     const { messages, pkg } = await publint({ pack: { tarball: content.buffer }, strict: true });
     expect(messages.map((message) => formatMessage(message, pkg))).toEqual([]);
     const analysis = await checkPackage(createPackageFromTarballData(content));
     const found = analysis.types === false ? ["no types"] : analysis.problems;
     expect(found.filter(concernsModules)).toEqual([]);
   }
+});
+
+test("every link of every page in the packages leads somewhere", () => {
+  const folders = readdirSync(packed).map((file) => {
+    const folder = join(place, "extracted", file);
+    mkdirSync(folder, { recursive: true });
+    execFileSync("tar", ["-xzf", join(packed, file), "-C", folder]);
+    return join(folder, "package");
+  });
+  const report = execFileSync(process.execPath, [join(root, "scripts", "check-links.ts"), ...folders], {
+    encoding: "utf8",
+  });
+  expect(report).toMatch(/^0 dead links in \d{3} pages of \d+ packages$/m);
 });
 
 /** Everturn is ESM alone: that CommonJS can't import it is known. */
