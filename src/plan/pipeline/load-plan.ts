@@ -9,11 +9,13 @@ import type { Pipeline } from "../../contracts/generated/pipeline.ts";
 import type { Plan } from "../../contracts/plan.ts";
 import { crossChecks } from "./check/cross-checks.ts";
 import { exampleProblems } from "./check/example-problems.ts";
+import { learningNotes } from "./check/learning-notes.ts";
 import { leftOutNotes } from "./check/left-out-notes.ts";
 import { loadParts } from "./check/load-parts.ts";
 import { withoutOverlong } from "./check/overlong-prompts.ts";
 import { planProblems } from "./check/plan-problems.ts";
 import { type Preflight, preflight, type RunData } from "./check/preflight.ts";
+import { roomNotes } from "./check/room-notes.ts";
 import { taskLoopNotes } from "./check/task-loops.ts";
 import { templateNotes } from "./check/template-check.ts";
 import { toolsShown } from "./check/tools-shown.ts";
@@ -98,6 +100,8 @@ export async function checkPipeline(file: string, options: LoadOptions = {}): Pr
     notes: [
       ...templateNotes(loaded),
       ...shown.notes,
+      ...(await learningNotes(loaded)),
+      ...roomNotes(loaded),
       ...leftOutNotes(read),
       ...overlong.notes,
       ...taskLoopNotes(plan, data),

@@ -62,15 +62,17 @@ export function spreadOf(numbers: readonly number[]): Spread {
 }
 
 /**
- * The rows of `held` whose prompt also appears in `trained`, so that measurements on them are not held out.
+ * The rows of `held` whose prompt also appears in `trained`, with the same images and arguments of tools, so that
+ * measurements on them are not held out.
  */
 export function sharedTasks(trained: readonly Task[], held: readonly Task[]): string[] {
   const prompts = new Set(trained.map(promptOf));
   return held.flatMap((task, index) => (prompts.has(promptOf(task)) ? [placeText(task, index)] : []));
 }
 
-const promptOf = ({ prompt }: Task): string =>
-  JSON.stringify(prompt.map(({ role, content }) => [role, content]));
+/** The parts of a task that distinguish it from others: its prompt, its images, and the state of its tools. */
+const promptOf = ({ prompt, images, extra_info: extra }: Task): string =>
+  JSON.stringify([prompt.map(({ role, content }) => [role, content]), images, extra?.tools_kwargs]);
 
 /** The place of a row: `file:line` if known, otherwise its number from 1. */
 export function placeText(task: object, index: number): string {

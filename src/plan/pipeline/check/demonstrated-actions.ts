@@ -36,7 +36,7 @@ export function demonstratedActions(limit: number): {
 }
 
 /** The number of tokens in the longest stretch that the policy writes. */
-function longestAction(mask: readonly number[]): number {
+export function longestAction(mask: readonly number[]): number {
   let [longest, now] = [0, 0];
   for (const isAction of mask) {
     now = isAction === 1 ? now + 1 : 0;

@@ -1,6 +1,7 @@
 import type { Problem } from "../../../base/validation/problem.ts";
 import { formatProblems } from "./format-problems.ts";
 import { imageProblems } from "./image-problems.ts";
+import { learningProblems } from "./learning-problems.ts";
 import type { LoadedPlan } from "./loaded-plan.ts";
 import { mixProblems } from "./mix-problems.ts";
 import { policyProblems } from "./policy-problems.ts";
@@ -13,6 +14,7 @@ const checks: readonly Check[] = [
   formatProblems,
   templateProblems,
   policyProblems,
+  learningProblems,
   mixProblems,
   ({ preflight }) => preflight.problems,
   refusedTaskProblems,

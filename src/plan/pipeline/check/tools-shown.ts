@@ -4,7 +4,7 @@ import type { Problem } from "../../../base/validation/problem.ts";
 import type { FormatName } from "../../../contracts/format-name.ts";
 import type { Task } from "../../../contracts/generated/task.ts";
 import type { ToolDefinition } from "../../../contracts/message.ts";
-import type { Plan, ResolvedLoop } from "../../../contracts/plan.ts";
+import type { Plan } from "../../../contracts/plan.ts";
 import { loopOfTask, planLoops } from "../../../contracts/plan-loops.ts";
 import type { PolicyFraming } from "../../../contracts/policy.ts";
 import { mentions, showsTools } from "../../../engine/tokens/shows-tools.ts";
