@@ -100,11 +100,11 @@ export async function checkPipeline(file: string, options: LoadOptions = {}): Pr
     notes: [
       ...templateNotes(loaded),
       ...shown.notes,
-      ...(await learningNotes(loaded)),
-      ...roomNotes(loaded),
       ...leftOutNotes(read),
       ...overlong.notes,
       ...taskLoopNotes(plan, data),
+      ...(await learningNotes(loaded)),
+      ...roomNotes(loaded),
     ],
   };
 }

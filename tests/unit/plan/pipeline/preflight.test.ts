@@ -338,7 +338,11 @@ test("the action format is the pipeline's, or else that in which the policy's ch
       ],
     },
   ]);
-  const written = [`policy.config.chatTemplate=${template}`, `warmStart.demonstrations=${plain}`];
+  const written = [
+    `policy.config.chatTemplate=${template}`,
+    `warmStart.demonstrations=${plain}`,
+    "rollout.templateCheck=off", // the template shows no tools
+  ];
   const formatOf = async (overrides: string[]) => (await loadPlan(small, { overrides })).rollout.format;
   expect(await formatOf([])).toBe("hermes");
   expect(await formatOf(written)).toBe("qwen3-coder");
