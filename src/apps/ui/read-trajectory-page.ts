@@ -7,6 +7,7 @@ import type { TrajectoryDetail } from "../../run/projections/trajectory-detail.t
 import type { TrajectoryName } from "../../run/store/keys.ts";
 import { findTrajectory } from "../../run/trajectory/find-trajectory.ts";
 import { trajectoryReader } from "../../run/trajectory/reader.ts";
+import { type Member, rewardsOf } from "./ended-trajectories.ts";
 import type { ShownRun, UiContext } from "./ui-context.ts";
 
 /** The content of a trajectory's page. */
@@ -43,17 +44,12 @@ export async function shownTrajectory(
  * A trajectory's reward minus the mean of its group (the trajectories of one step and task that count), before a
  * trainer processes it; undefined if it was in no group.
  */
-export async function groupAdvantage(
-  run: ShownRun,
-  { name, detail: { record } }: DetailPage,
-): Promise<number | undefined> {
-  const { stage, task } = name;
+export function groupAdvantage(
+  { name: { stage }, detail: { record } }: DetailPage,
+  group: readonly Member[],
+): number | undefined {
   if (record === undefined || record.outcome === "left-out" || !stage.startsWith("step-")) return undefined;
-  const reader = trajectoryReader(run);
-  const group = await Promise.all((await reader.list({ stage, task })).map((one) => reader.finished(one)));
-  const rewards = group.flatMap((one) =>
-    one === undefined || one.outcome === "left-out" ? [] : [one.reward],
-  );
+  const rewards = rewardsOf(group);
   if (rewards.length < 2) return undefined;
   return record.reward - rewards.reduce((sum, reward) => sum + reward, 0) / rewards.length;
 }

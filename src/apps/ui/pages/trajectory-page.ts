@@ -1,16 +1,22 @@
 import { counted, duration, number } from "../../../base/text/format.ts";
+import { stepOf } from "../../../contracts/stages.ts";
 import { type Html, html } from "../../../results/report/html.ts";
 import { tokenTexts } from "../../../results/report/token-texts.ts";
 import { tokenRows } from "../../../run/projections/token-rows.ts";
+import { trajectoryReader } from "../../../run/trajectory/reader.ts";
+import { withResults } from "../ended-trajectories.ts";
 import { orderForm, textField } from "../form.ts";
 import { document } from "../layout.ts";
 import { livePart } from "../live-part.ts";
 import { runPath, trajectoryPath, withQuery } from "../paths.ts";
+import { readTimeline } from "../read-timeline.ts";
 import { type DetailPage, groupAdvantage } from "../read-trajectory-page.ts";
 import { facts, link } from "../table.ts";
 import { type ShownRun, temporalPage } from "../ui-context.ts";
 import { conversation } from "./conversation.ts";
 import { decision, orders, statusLine } from "./orders.ts";
+import { neighbors, siblings } from "./siblings.ts";
+import { timeline } from "./timeline.ts";
 import { tokenColours, tokensSection } from "./tokens.ts";
 
 /** A trajectory: its conversation, its results, its tokens if `tokens` names a color, and the forms for a person. */
@@ -25,9 +31,18 @@ export async function trajectoryPage(
   const said = isOver ? talk(run, shown) : livePart(trajectoryPath(id, "part"), talk(run, shown));
   const colour = tokenColours.find((one) => one === tokens);
   const temporal = temporalPage(run, id);
+  const reader = trajectoryReader(run);
+  const ofStage = await reader.list({ stage: name.stage });
+  const group = await withResults(
+    reader,
+    ofStage.filter(({ task }) => task === name.task),
+  );
   const links = [
+    ...neighbors(run.id, ofStage, name),
     link(runPath(run.id, "tasks", name.task), "this task over training"),
-    link(withQuery(runPath(run.id, "trajectories"), { stage: name.stage, task: name.task }), "its group"),
+    ...(stepOf(name.stage) === undefined
+      ? []
+      : [link(runPath(run.id, "steps", String(stepOf(name.stage))), "its step")]),
     ...(colour === undefined
       ? [link(withQuery(path, { tokens: "mask" }), "its tokens")]
       : [link(path, "without its tokens")]),
@@ -36,6 +51,8 @@ export async function trajectoryPage(
   const content = [
     html`<h1>${id}</h1><p class="pages">${links}</p>${summary(shown)}`,
     ...(isOver ? [] : [orders(id)]),
+    siblings(run.id, group, name),
+    timeline(await readTimeline(reader, name, detail)),
     html`<h2>What was said</h2>${said}`,
     ...(colour === undefined
       ? []
@@ -44,7 +61,7 @@ export async function trajectoryPage(
             path,
             colour,
             tokenRows(detail.segments, await tokenTexts(run)),
-            await groupAdvantage(run, shown),
+            groupAdvantage(shown, group),
           ),
         ]),
     ...(isOver ? [again(id, detail.turns.length)] : []),

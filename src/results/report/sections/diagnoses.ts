@@ -4,7 +4,11 @@ import type { ReportData } from "../read-run.ts";
 
 /** The conditions in which the run did not learn, each once, with what to try; nothing if there are none. */
 export function diagnoses(data: ReportData): Html {
-  const found = diagnoseRun(data);
+  return diagnosisCards(diagnoseRun(data));
+}
+
+/** These diagnoses under a heading; nothing if there are none. */
+export function diagnosisCards(found: readonly Diagnosis[]): Html {
   if (found.length === 0) return nothing;
   return html`<h2>Diagnoses</h2><div class="diagnoses">${found.map(card)}</div>
 `;

@@ -52,10 +52,13 @@ export function frame(
     xTicks: readonly number[];
     xLabel: string;
     yTicks: readonly number[];
+    /** Formats the labels of y. */
     format: (value: number) => string;
+    /** Formats the labels of x. Default: as they are. */
+    xFormat?: (value: number) => string;
   },
 ): Frame {
-  const { xDomain, xTicks, xLabel, yTicks, format } = options;
+  const { xDomain, xTicks, xLabel, yTicks, format, xFormat = String } = options;
   const right = area.width - area.right;
   const bottom = area.height - area.bottom;
   const x = linear(xDomain, [area.left, right]);
@@ -64,7 +67,7 @@ export function frame(
     segment(index === 0 ? "axis" : "grid", [area.left, y(tick)], [right, y(tick)]),
     label("tick", [area.left - 8, y(tick) + 4], format(tick), "end"),
   ]);
-  const columns = xTicks.map((tick) => label("tick", [x(tick), bottom + 16], String(tick), "middle"));
+  const columns = xTicks.map((tick) => label("tick", [x(tick), bottom + 16], xFormat(tick), "middle"));
   const name = label("tick", [right, bottom + 31], xLabel, "end");
   return { x, y, axes: html`<g>${rows}${columns}${name}</g>` };
 }

@@ -31,11 +31,13 @@ export interface LinePlot {
   steps: number;
   /** Whether it fills the width of the page. */
   wide?: boolean;
+  /** A step to mark with a vertical line. */
+  mark?: number;
 }
 
 /** A plot of values over the steps. It shows the values of the step under the pointer. */
 export function linePlot(plot: LinePlot): Html {
-  const { title, note, series, format, low, high, from = 1, steps, wide = false } = plot;
+  const { title, note, series, format, low, high, from = 1, steps, wide = false, mark } = plot;
   const area = wide ? wideArea : smallArea;
   const values = series.flatMap((one) => one.values.map(([, value]) => value)).filter(Number.isFinite);
   const bottom = low ?? values.reduce((least, value) => Math.min(least, value), 0);
@@ -46,7 +48,11 @@ export function linePlot(plot: LinePlot): Html {
     const xTicks = stepTicks(from, last, columnsOf(within));
     const { x, y, axes } = frame(within, { xDomain: [from, last], xTicks, xLabel: "step", yTicks, format });
     const lines = series.map((one) => path(one, x, y));
-    return html`${axes}${lines}${hoverStrips(within, { series, x, y, format })}`;
+    const marked =
+      mark === undefined
+        ? nothing
+        : segment("mark", [x(mark), within.top], [x(mark), within.height - within.bottom]);
+    return html`${axes}${marked}${lines}${hoverStrips(within, { series, x, y, format })}`;
   };
   const legend = series.length > 1 ? series : [];
   return figure(defined({ title, note, legend, area, draw, wide }));

@@ -1,0 +1,78 @@
+import { expect, test } from "vitest";
+import { openJobs } from "../../../../src/apps/ui/jobs.ts";
+import { openTables } from "../../../../src/apps/ui/open-tables.ts";
+import { routes } from "../../../../src/apps/ui/routes.ts";
+import { failureKey, recordedStepKey } from "../../../../src/run/store/keys.ts";
+import { trajectoryOf } from "../../../../src/run/trajectory/trajectory-of.ts";
+import { writeSampleRun } from "../../../support/sample-run.ts";
+
+const sample = await writeSampleRun();
+const { runs } = sample;
+const app = routes({ runs, tables: openTables(), jobs: openJobs() });
+const page = async (path: string) => (await app.request(`http://127.0.0.1/runs/${path}`)).text();
+const step = (number: number) => page(`calculator-sample/steps/${number}`);
+
+test("a step's page has titles, units and meanings from the schema, and no field names", async () => {
+  const text = await step(1);
+  expect(text).toContain("<dt>Tool-call rate</dt>");
+  expect(text).toContain("Share of valid tool calls; 1 if there were no calls.");
+  expect(text).toMatch(/<dt>KL<\/dt><dd class="amount">[\d.]+ nats</);
+  expect(text).toMatch(/<dt>Success rate<\/dt><dd class="amount">[\d.]+ %</);
+  expect(text).toMatch(/<dt>Total<\/dt><dd class="amount">[\d.]+ s</);
+  expect(text).toContain("calculator: TOOL_FAILED: the host is down");
+  const record = await sample.store.read(recordedStepKey(1));
+  for (const name of Object.keys(record ?? {}).filter((key) => /[A-Z]/.test(key)))
+    expect(text).not.toContain(name);
+  expect(text).not.toContain("{&quot;");
+});
+
+test("it compares each number with the step before, and marks the step in the run's curves", async () => {
+  expect(await step(1)).not.toContain("before: ");
+  const text = await step(2);
+  expect(text).toMatch(/<dt>Entropy<\/dt><dd class="amount">[\d.]+ nats<span>before: [\d.]+ nats</);
+  expect(text).toMatch(/aria-label="Mean reward">.*<line class="mark"/s);
+  expect(text).toContain('aria-label="Rewards"');
+});
+
+test("only steps that were recorded are linked", async () => {
+  expect(await step(1)).not.toContain("/steps/0");
+  expect(await step(1)).toContain("/steps/2");
+  expect(await step(4)).toContain("/steps/3");
+  expect(await step(4)).not.toContain("/steps/5");
+});
+
+test("a step's page lists the conditions that hold at the step", async () => {
+  expect(await step(2)).not.toContain("What to try");
+  const key = recordedStepKey(5);
+  const last = await sample.store.read(recordedStepKey(4));
+  if (last === undefined) throw new Error("there is no step 4");
+  await sample.store.record(key, {
+    ...last,
+    step: 5,
+    policyVersion: 6,
+    leftOut: 8,
+    leftOutReasons: { "search: timed out after 10 s": 8 },
+  });
+  const text = await step(5);
+  expect(text.includes("overload, step 5")).toBe(true);
+  expect(text).toContain("What to try");
+});
+
+test("a trajectory's page has its neighbors, its group with rewards, and a timeline", async () => {
+  const text = await page("calculator-sample/trajectories/step-0001/task-01009/0");
+  expect(text).toMatch(/href="[^"]*\/task-01008\/0">← previous/);
+  expect(text).toMatch(/href="[^"]*\/task-01010\/0">next →/);
+  expect(text).toContain('<a href="#turn-1">turn 1</a>');
+  expect(text).toMatch(/calculator<\/td>.*<td>3 attempts<\/td>/);
+  expect(text).not.toContain("Its group"); // a group of one
+});
+
+test("the timeline lists failed attempts with their reasons", async () => {
+  const name = trajectoryOf("calculator-sample/step-0001/task-01009/0");
+  const reason = "the host <b>is</b> down";
+  const failure = { at: "2025-11-21T06:00:01.000Z", attempt: 1, code: "TOOL_FAILED", reason };
+  await sample.store.record(failureKey(name, { turn: 1, call: 0 }, 1), failure);
+  expect(await page("calculator-sample/trajectories/step-0001/task-01009/0")).toContain(
+    "attempt 1 failed at 06:00:01 UTC: TOOL_FAILED: the host &lt;b&gt;is&lt;/b&gt; down",
+  );
+});
