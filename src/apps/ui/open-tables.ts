@@ -2,7 +2,7 @@ import { openTrajectoryTable, type QueryTable } from "../../results/table/open-q
 import type { OpenRun } from "../../run/folder/open-runs.ts";
 
 /** A run, with its files that could not be read so far. */
-interface AskedRun extends OpenRun {
+export interface AskedRun extends OpenRun {
   unreadable: Set<string>;
 }
 
@@ -34,6 +34,11 @@ export interface Tables {
  */
 const oldest = { age: 10_000, times: 60 };
 
+/** Whether a table that was requested at a time, and took a time to open, is not too old. */
+export function isFresh({ at, took }: Pick<Opened, "at" | "took">): boolean {
+  return performance.now() - at <= Math.max(oldest.age, oldest.times * took);
+}
+
 /** Keeps the tables of the `most` runs that were used last. */
 export function openTables(most = 2): Tables {
   const tables = new Map<string, Opened>();
@@ -52,10 +57,7 @@ export function openTables(most = 2): Tables {
 
   function tableOf(run: AskedRun): Opened {
     const known = tables.get(run.id);
-    if (
-      known !== undefined &&
-      performance.now() - known.at <= Math.max(oldest.age, oldest.times * known.took)
-    ) {
+    if (known !== undefined && isFresh(known)) {
       tables.delete(run.id);
       tables.set(run.id, known);
       return known;

@@ -15,6 +15,7 @@ import { isSeen, livePart } from "./live-part.ts";
 import { comparePage } from "./pages/compare-page.ts";
 import { compareRunsPage } from "./pages/compare-runs-page.ts";
 import { evaluationsPage } from "./pages/evaluations-page.ts";
+import { indexNote } from "./pages/index-note.ts";
 import { jobPage, jobPart } from "./pages/job-page.ts";
 import { overviewPart, runPage } from "./pages/run-page.ts";
 import { runsPage, runsPart } from "./pages/runs-page.ts";
@@ -95,6 +96,12 @@ export function routes(context: UiContext): Hono {
   onRun("/runs/:run/evaluations", evaluationsPage);
   onRun("/runs/:run/waiting", (run) => waitingPage(context, run));
   app.get("/runs/:run/parts/waiting", async (c) => part(c, await waitingPart(context, await runOf(c))));
+  app.get("/runs/:run/parts/index", async (c) => {
+    const run = await runOf(c);
+    const index = await context.indexes.of(run);
+    if (index.isComplete) c.header("HX-Refresh", "true");
+    return c.html(indexNote(run.id, index).html);
+  });
   onRun("/runs/:run/trajectories", (run, c) =>
     trajectoriesPage(
       context,

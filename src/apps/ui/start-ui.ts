@@ -6,6 +6,7 @@ import { HttpProblem } from "../../chat/openai/http-problem.ts";
 import { targetOf } from "../../chat/openai/request-target.ts";
 import { serveApp } from "../../chat/openai/serve-app.ts";
 import { openJobs } from "./jobs.ts";
+import { openIndexes } from "./open-indexes.ts";
 import { openTables } from "./open-tables.ts";
 import { routes } from "./routes.ts";
 
@@ -25,7 +26,7 @@ export interface RunningUi {
  * means any free one. Throws PORT_UNUSABLE.
  */
 export async function startUi(runs: string, port: number, token: string | undefined): Promise<RunningUi> {
-  const context = { runs: resolve(runs), tables: openTables(), jobs: openJobs() };
+  const context = { runs: resolve(runs), tables: openTables(), indexes: openIndexes(), jobs: openJobs() };
   const { url, server } = await serveApp(routes(context), {
     host,
     port,

@@ -33,18 +33,23 @@ export function askedList(read: (name: string) => string | undefined): AskedList
   };
 }
 
-/** The query for a list's table. */
-export function tableQuery({ where, stage, task, outcome, tool, sort, page }: AskedList): Query {
-  const filter: TrajectoryFilter = defined({
+/** The filter in the fields of a list, without the condition. */
+export function listFilter({ stage, task, outcome, tool }: AskedList): TrajectoryFilter {
+  return defined({
     stage: stage === "" ? undefined : stage,
     task: task === "" ? undefined : task,
     outcome: isOutcome(outcome) ? outcome : undefined,
     tool: tool === "" ? undefined : tool,
   });
+}
+
+/** The query for a list's table in DuckDB. */
+export function tableQuery(asked: AskedList): Query {
+  const { where, sort, page } = asked;
   return defined({
     where: where === "" ? undefined : where,
     sort: sort === "" ? undefined : sort,
-    only: conditions(filter),
+    only: conditions(listFilter(asked)),
     limit: rowsOfPage,
     skip: (page - 1) * rowsOfPage,
   });

@@ -4,6 +4,7 @@ import { liveRunHolder } from "../../control/supervision/run-holder.ts";
 import { type OpenRun, openRunFolder } from "../../run/folder/open-runs.ts";
 import { readRunFile, runNotFound } from "../../run/folder/run-file.ts";
 import type { Jobs } from "./jobs.ts";
+import type { Indexes } from "./open-indexes.ts";
 import type { Tables } from "./open-tables.ts";
 
 /** Data that all pages share. */
@@ -11,6 +12,7 @@ export interface UiContext {
   /** The folder of runs. */
   runs: string;
   tables: Tables;
+  indexes: Indexes;
   jobs: Jobs;
 }
 

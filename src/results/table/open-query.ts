@@ -4,9 +4,10 @@ import { Unusable } from "../../base/databases/unusable.ts";
 import { EverturnError } from "../../base/errors/everturn-error.ts";
 import { messageOf } from "../../base/errors/message-of.ts";
 import type { OpenRun } from "../../run/folder/open-runs.ts";
-import { type QueryColumnName, queryColumns } from "../../run/projections/query-columns.ts";
+import type { QueryColumnName } from "../../run/projections/query-columns.ts";
 import { reasonOf, wrongCondition } from "./check-condition.ts";
 import { loadTrajectories } from "./load-trajectories.ts";
+import { queryInvalid, sortTerms } from "./sort-terms.ts";
 
 /** A query of a run's trajectories. */
 export interface Query {
@@ -71,7 +72,7 @@ async function ask(
   columns: readonly QueryColumnName[],
 ) {
   const wrong = await wrongCondition(connection, where);
-  if (wrong !== undefined) throw invalid("condition", where, wrong);
+  if (wrong !== undefined) throw queryInvalid("condition", where, wrong);
   const matching = `FROM trajectories WHERE ${only.map((one) => `${one} AND `).join("")}(\n${where}\n)`;
   const timer = setTimeout(() => connection.interrupt(), mostTime);
   try {
@@ -86,7 +87,7 @@ async function ask(
     const message = messageOf(error);
     const isStopped = message.startsWith("INTERRUPT");
     const reason = isStopped ? `it took longer than ${mostTime / 1000} s and was stopped` : reasonOf(message);
-    throw invalid("condition", where, reason);
+    throw queryInvalid("condition", where, reason);
   } finally {
     clearTimeout(timer);
   }
@@ -94,17 +95,8 @@ async function ask(
 
 /** The ORDER BY of a sort, with ties by id, so that the order is always the same. */
 function order(sort: string): string {
-  const terms = sort.split(",").map((term) => {
-    const match = /^\s*(\w+|metrics\['[\w.:-]+'\])(?:\s+(asc|desc))?\s*$/i.exec(term);
-    const [, column = "", direction = "asc"] = match ?? [];
-    if (!column.startsWith("metrics[") && !Object.hasOwn(queryColumns, column))
-      throw invalid("order", sort, `“${term.trim()}” is not a column, optionally followed by asc or desc`);
-    return `${column} ${direction} NULLS LAST`;
-  });
+  const terms = sortTerms(sort).map(
+    ({ column, isDescending }) => `${column} ${isDescending ? "desc" : "asc"} NULLS LAST`,
+  );
   return [...terms, "trajectory"].join(", ");
-}
-
-function invalid(what: string, text: string, reason: string): EverturnError<"QUERY_INVALID"> {
-  const columns = Object.keys(queryColumns).join(", ");
-  return new EverturnError("QUERY_INVALID", { what, text, reason, columns });
 }

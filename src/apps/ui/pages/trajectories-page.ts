@@ -5,13 +5,17 @@ import { outcomes } from "../../../contracts/outcomes.ts";
 import { toolDefinitions } from "../../../plan/pipeline/resolve/tool-definitions.ts";
 import { type Html, html } from "../../../results/report/html.ts";
 import { table } from "../../../results/report/table.ts";
+import type { IndexRow } from "../../../results/table/run-index.ts";
+import { sortTerms } from "../../../results/table/sort-terms.ts";
 import { type QueryColumnName, queryColumns } from "../../../run/projections/query-columns.ts";
 import { choice, textField } from "../form.ts";
 import { document, runHeading } from "../layout.ts";
 import { runPath, trajectoryPath, withQuery } from "../paths.ts";
+import { canSort, queryIndex } from "../query-index.ts";
 import { link } from "../table.ts";
-import { type AskedList, rowsOfPage, tableQuery } from "../trajectory-query.ts";
+import { type AskedList, listFilter, rowsOfPage, tableQuery } from "../trajectory-query.ts";
 import type { ShownRun, UiContext } from "../ui-context.ts";
+import { indexNote } from "./index-note.ts";
 
 /** The columns of the list: their titles, and how to write their values. */
 const columns: Partial<
@@ -41,7 +45,10 @@ const names = Object.keys(queryColumns).filter((name): name is QueryColumnName =
 /** Columns that are hidden if no trajectory on the page has a value in them. */
 const optional: QueryColumnName[] = ["failure", "metrics"];
 
-/** A run's finished trajectories, filtered and sorted. The page shows what is wrong with a condition next to it. */
+/**
+ * A run's finished trajectories, filtered and sorted. Only conditions in SQL, and orders by columns that the index
+ * lacks, need DuckDB. The page shows what is wrong with a condition next to it.
+ */
 export async function trajectoriesPage(context: UiContext, run: ShownRun, asked: AskedList): Promise<string> {
   const tools = toolDefinitions(run.plan).map(({ name }) => name);
   const form = html`<form class="filter" role="search">${textField("where", "condition, in SQL", { value: asked.where, hint: "reward < 0 and turns > 3", wide: true })}
@@ -56,12 +63,31 @@ ${textField("sort", "order", { value: asked.sort, hint: "reward desc, turns" })}
 
 async function found(context: UiContext, run: ShownRun, asked: AskedList): Promise<Html> {
   try {
-    const { rows, total } = await context.tables.use(run, (opened) => opened.ask(tableQuery(asked), names));
-    return list(run, asked, rows, total);
+    const terms = asked.sort === "" ? [] : sortTerms(asked.sort);
+    if (asked.where !== "" || !canSort(terms)) {
+      const { rows, total } = await context.tables.use(run, (opened) => opened.ask(tableQuery(asked), names));
+      return list(run, asked, rows, total);
+    }
+    const index = await context.indexes.of(run);
+    if (!index.isComplete) return indexNote(run.id, index);
+    const part = { skip: (asked.page - 1) * rowsOfPage, limit: rowsOfPage };
+    const { rows, total } = queryIndex(index.rows, listFilter(asked), terms, part);
+    const cells = rows.map((row) => names.map((name) => cellOf(row, name)));
+    return list(run, asked, cells, total);
   } catch (error) {
     if (!isEverturnError(error)) throw error;
     return html`<p class="problem" role="alert">${error.message}</p>`;
   }
+}
+
+/** A value of an index; null for columns that only a condition's table has. */
+function cellOf(row: IndexRow, column: QueryColumnName): string | number | boolean | null {
+  const value = isIndexed(row, column) ? row[column] : null;
+  return typeof value === "object" ? null : value;
+}
+
+function isIndexed(row: IndexRow, column: string): column is keyof IndexRow {
+  return Object.hasOwn(row, column);
 }
 
 function list(run: ShownRun, asked: AskedList, rows: readonly DuckDBValue[][], total: number): Html {

@@ -54,7 +54,7 @@ export function frame(
     yTicks: readonly number[];
     /** Formats the labels of y. */
     format: (value: number) => string;
-    /** Formats the labels of x. Default: as they are. */
+    /** Formats the labels of x. Default: `String`. */
     xFormat?: (value: number) => string;
   },
 ): Frame {

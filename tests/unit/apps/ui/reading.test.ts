@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { openJobs } from "../../../../src/apps/ui/jobs.ts";
+import { openIndexes } from "../../../../src/apps/ui/open-indexes.ts";
 import { openTables } from "../../../../src/apps/ui/open-tables.ts";
 import { routes } from "../../../../src/apps/ui/routes.ts";
 import { failureKey, recordedStepKey } from "../../../../src/run/store/keys.ts";
@@ -8,7 +9,7 @@ import { writeSampleRun } from "../../../support/sample-run.ts";
 
 const sample = await writeSampleRun();
 const { runs } = sample;
-const app = routes({ runs, tables: openTables(), jobs: openJobs() });
+const app = routes({ runs, tables: openTables(), indexes: openIndexes(), jobs: openJobs() });
 const page = async (path: string) => (await app.request(`http://127.0.0.1/runs/${path}`)).text();
 const step = (number: number) => page(`calculator-sample/steps/${number}`);
 
@@ -75,4 +76,30 @@ test("the timeline lists failed attempts with their reasons", async () => {
   expect(await page("calculator-sample/trajectories/step-0001/task-01009/0")).toContain(
     "attempt 1 failed at 06:00:01 UTC: TOOL_FAILED: the host &lt;b&gt;is&lt;/b&gt; down",
   );
+});
+
+test("the list of trajectories filters and sorts without DuckDB", async () => {
+  const tables = { use: () => Promise.reject(new Error("DuckDB was asked")), close: async () => {} };
+  const own = routes({ runs, tables, indexes: openIndexes(), jobs: openJobs() });
+  const list = async (query: string) => {
+    const text = await (
+      await own.request(`http://127.0.0.1/runs/calculator-sample/trajectories?${query}`)
+    ).text();
+    return [...text.matchAll(/<td><a href="[^"]*">([^<]*)<\/a><\/td>/g)].map(([, id]) => id);
+  };
+  expect(await list("")).toHaveLength(50);
+  expect(await list("page=2")).toHaveLength(6);
+  const sorted = await list("stage=step-0001&sort=trajectory+desc");
+  expect(sorted[0]).toBe("step-0001/task-01015/0");
+  expect(sorted).toHaveLength(8);
+  expect(await list("stage=step-0001&outcome=left-out")).toEqual(["step-0001/task-01010/0"]);
+  expect(await list("stage=step-0001&tool=calculator&sort=reward+desc,turns")).toContain(
+    "step-0001/task-01009/0",
+  );
+  const task = await own.request("http://127.0.0.1/runs/calculator-sample/tasks/task-00000");
+  expect(await task.text()).toContain("evaluation-v0000/task-00000/0");
+});
+
+test("an order by a column that does not exist is refused with the columns", async () => {
+  expect(await page("calculator-sample/trajectories?sort=rewrd")).toContain("“rewrd” is not a column");
 });
