@@ -4,6 +4,7 @@ import type { EvaluationRecord } from "../src/contracts/run.ts";
 import { numbersOf } from "../src/results/evaluations/numbers.ts";
 import { readOutcomes } from "../src/results/evaluations/outcomes.ts";
 import type { OpenRun } from "../src/run/folder/open-runs.ts";
+import { readStops } from "../src/run/folder/sessions.ts";
 import { actionNumbers } from "../src/run/projections/action-numbers.ts";
 import { evaluationKey } from "../src/run/store/keys.ts";
 
@@ -14,11 +15,20 @@ import { evaluationKey } from "../src/run/store/keys.ts";
 export function recordEvaluation(
   openRun: (run: string) => Promise<OpenRun>,
 ): RunActivities["record-evaluation"] {
-  return async ({ run, record }) => {
+  return async ({ run, record, started }) => {
     const opened = await openRun(run);
+    const ended = (started ?? 0) + record.seconds * 1000;
+    const stopped = started === undefined ? 0 : (await readStops(opened.folder))(started, ended);
+    const seconds = Math.max(0, record.seconds - stopped / 1000);
     const { tasks, actions } = await readOutcomes(opened, record);
     const numbers = record.samples === undefined ? undefined : numbersOf(tasks);
-    const whole = defined<EvaluationRecord>({ ...record, ...actionNumbers(actions), numbers });
+    const whole = defined<EvaluationRecord>({
+      ...record,
+      seconds,
+      ...actionNumbers(actions),
+      numbers,
+    });
     await opened.store.record(evaluationKey(record.name), whole, { flush: true });
+    return seconds;
   };
 }

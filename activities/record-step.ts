@@ -10,6 +10,7 @@ import { freeVersions } from "../src/results/retention/free-versions.ts";
 import type { Housekeeping } from "../src/results/retention/housekeeping.ts";
 import { writeMetrics } from "../src/run/folder/metrics-view.ts";
 import type { OpenRun } from "../src/run/folder/open-runs.ts";
+import { readStops } from "../src/run/folder/sessions.ts";
 import { actionNumbers, countActions } from "../src/run/projections/action-numbers.ts";
 import { meanMetrics } from "../src/run/projections/metrics.ts";
 import { recordedStepKey } from "../src/run/store/keys.ts";
@@ -26,13 +27,13 @@ export function recordStep(
   { add }: Pick<Housekeeping, "add">,
 ): RunActivities["record-step"] {
   const gauges = instruments().measured;
-  return async ({ run, record, finished }) => {
+  return async ({ run, record, finished, clock }) => {
     const opened = await openRun(run);
     const { folder, plan, store } = opened;
     const { step } = record;
-    const first = await recordedOnce(store, recordedStepKey(step), () => measured(store, record, finished), {
-      flush: true,
-    });
+    const whole = async () =>
+      measured(store, { ...record, seconds: await worked(folder, record, clock) }, finished);
+    const first = await recordedOnce(store, recordedStepKey(step), whole, { flush: true });
     await writeMetrics({ folder, store }, step);
     for (const [name, value] of Object.entries(stepValues(first))) gauges.record(value, { name, run });
     await freeVersions({ plan, store }, { last: step, from: first.policyVersion - 4 });
@@ -47,6 +48,24 @@ async function stopReason(run: OpenRun, step: number): Promise<StopReason | unde
   if (stopIf.length === 0) return undefined;
   const found = diagnose(await readEvidence(run, step)).find(({ condition }) => stopIf.includes(condition));
   return found && { condition: found.condition, evidence: found.evidence, remedy: found.remedies[0] ?? "" };
+}
+
+/** A step's times without the time during which nothing worked on the run. */
+async function worked(
+  folder: OpenRun["folder"],
+  { seconds }: StepRecord,
+  clock: readonly number[] | undefined,
+): Promise<StepRecord["seconds"]> {
+  if (clock === undefined) return seconds;
+  const stopped = await readStops(folder);
+  const phases = (["rollout", "train", "publish"] as const).slice(1 - clock.length);
+  const result = { ...seconds };
+  for (const [index, phase] of phases.entries()) {
+    const away = stopped(clock[index] ?? 0, clock[index + 1] ?? 0) / 1000;
+    result[phase] = Math.max(0, result[phase] - away);
+    result.total = Math.max(0, result.total - away);
+  }
+  return result;
 }
 
 /** The record, with the numbers that only the texts of the finished trajectories show. */

@@ -71,8 +71,8 @@ export async function evaluation(input: EvaluationInput): Promise<EvaluationReco
     seconds: (Date.now() - started) / 1000,
     ...(plan.samples === undefined ? {} : { samples, temperature: plan.temperature ?? 0 }),
   };
-  await schedule(queues, "record-evaluation", { run, record }, { isQuick: true });
-  return record;
+  const seconds = await schedule(queues, "record-evaluation", { run, record, started }, { isQuick: true });
+  return { ...record, seconds: seconds ?? record.seconds };
 }
 
 function evaluated({ settings, plan }: EvaluationInput): RunSettings {

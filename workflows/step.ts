@@ -54,7 +54,7 @@ async function stepOnGroups(input: StepInput): Promise<StepResult> {
   const stop = await schedule(
     queues,
     "record-step",
-    { run, record, finished: finished.map(({ trajectory }) => trajectory) },
+    { run, record, finished: finished.map(({ trajectory }) => trajectory), clock },
     { isQuick: true },
   );
   return defined({
@@ -80,6 +80,6 @@ async function stepOnExamples(input: StepInput): Promise<StepResult> {
   await schedule(queues, "publish-policy", published, { isQuick: input.quickTurns });
   clock.push(Date.now());
   const record = exampleStepRecord(input.step, trained, clock);
-  const stop = await schedule(queues, "record-step", { run, record, finished: [] }, { isQuick: true });
+  const stop = await schedule(queues, "record-step", { run, record, finished: [], clock }, { isQuick: true });
   return defined({ policyVersion: trained.policyVersion, trajectories: 0, leftOut: 0, rewardMean: 0, stop });
 }

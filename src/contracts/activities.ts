@@ -254,12 +254,19 @@ export interface RecordStepInput {
   record: StepRecord;
   /** The ids of the finished trajectories whose metrics are averaged. */
   finished: string[];
+  /**
+   * When rollout, training and publishing began, and when all was done, in ms; without the first for a step on examples.
+   * Absent in workflows of earlier releases.
+   */
+  clock?: number[];
 }
 
 /** The result of an evaluation to record. */
 export interface RecordEvaluationInput {
   run: string;
   record: EvaluationRecord;
+  /** When it began, in ms. Absent in workflows of earlier releases. */
+  started?: number;
 }
 
 /** Activities of the queue `policy`. */
@@ -302,5 +309,6 @@ export interface RunActivities {
   "record-left-out"(input: RecordLeftOutInput): Promise<void>;
   /** Returns the condition of the plan's `stopIf` that holds after the step, if any does. */
   "record-step"(input: RecordStepInput): Promise<StopReason | undefined>;
-  "record-evaluation"(input: RecordEvaluationInput): Promise<void>;
+  /** Returns the seconds that the evaluation took; nothing in histories of earlier releases. */
+  "record-evaluation"(input: RecordEvaluationInput): Promise<number | undefined>;
 }

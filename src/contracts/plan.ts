@@ -153,6 +153,11 @@ export interface Plan {
    * releases.
    */
   exampleDigests?: Record<string, string>;
+  /**
+   * SHA-256 of the modules that the plugins' configurations name, and of those that they import, by absolute path.
+   * Absent if there are none, and in plans of earlier releases.
+   */
+  moduleDigests?: Record<string, string>;
   rollout: Filled<
     NonNullable<Pipeline["rollout"]>,
     "dynamicSampling" | "toolRecordings" | "minGroup" | "limits" | "prompts" | "format" | "expression"

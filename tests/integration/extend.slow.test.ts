@@ -1,3 +1,4 @@
+import { statSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test, vi } from "vitest";
@@ -58,6 +59,7 @@ test("time in which everything was down counts for no limit, and what a tool tak
     timeout: 250_000,
     interval: 50,
   });
+  const firstTurn = Date.now();
   command.killGroup();
   await command.end();
   [run = ""] = namesInSync(runs);
@@ -69,6 +71,9 @@ test("time in which everything was down counts for no limit, and what a tool tak
   const shorter = await resume("steps=2", "evaluation.every=1");
   expect(lastLine<TrainingResult>(shorter.stdout).steps, shorter.stderr).toBe(2);
   expect(shorter.stderr).toContain("the plan changed: steps 9 → 2, evaluation.every 50 → 1");
+  const [first] = await readLines<StepRecord>(join(root(), "metrics.jsonl"));
+  const wall = statSync(join(root(), "steps", "1", "recorded.json")).mtimeMs - firstTurn;
+  expect(first?.seconds.total).toBeLessThan((wall - outage) / 1000);
   const records = await stageRecords(root(), "step-0001");
   const ended = records.map(({ outcome, turns }) => ({ outcome, turns: turns.length }));
   expect(ended).toEqual([
@@ -80,6 +85,10 @@ test("time in which everything was down counts for no limit, and what a tool tak
 test("resume --set makes a run longer that has ended; the ledger holds", async () => {
   const longer = await resume("steps=3");
   expect(lastLine<TrainingResult>(longer.stdout).steps, longer.stderr).toBe(3);
+  expect(longer.stderr.match(/^ *(step \d+|held-out accuracy .* after step \d+)/gm)).toEqual([
+    "step 3",
+    expect.stringMatching(/ after step 3$/),
+  ]);
   const opened = await openRunFolder(runs, run);
   const steps = await readLines<StepRecord>(opened.folder.metrics);
   expect(steps.map(({ step }) => step)).toEqual([1, 2, 3]);

@@ -1,7 +1,9 @@
 import { defined } from "../../base/records/defined.ts";
 import type { StepRecord } from "../../contracts/generated/step-record.ts";
+import type { Plan } from "../../contracts/plan.ts";
 import type { EvaluationRecord, RunProgress, StageProgress } from "../../contracts/run.ts";
 import type { Diagnosis } from "../../results/diagnosis/diagnose.ts";
+import type { Past } from "./past.ts";
 import { type Phase, phaseOf } from "./phase.ts";
 
 /** An event of the work on a run. */
@@ -11,13 +13,15 @@ export type RunEvent =
    * unreadable.
    */
   | { type: "note"; text: string }
+  /** The run was opened, with this plan. `past` has the results that it already had. */
+  | { type: "opened"; plan: Plan; past: Past }
   /** The run's Temporal server is up. `ui` is the address of its web pages if the run has its own server. */
   | { type: "server"; address: string; ui?: string }
   /** The run's progress, about once a second. `waiting` counts the trajectories that wait for a person. */
   | { type: "progress"; phase: Phase; progress: RunProgress; waiting: number }
   /** A step has ended. */
   | { type: "step"; record: StepRecord }
-  /** An evaluation has ended. A continued run repeats the ones before its first step and the last one. */
+  /** An evaluation has ended. */
   | { type: "evaluation"; record: EvaluationRecord }
   /** A condition in which the run does not learn holds for the first time since this command began. */
   | { type: "diagnosis"; diagnosis: Diagnosis }

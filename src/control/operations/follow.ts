@@ -9,11 +9,12 @@ import { diagnose } from "../../results/diagnosis/diagnose.ts";
 import { readEvidence } from "../../results/diagnosis/read-evidence.ts";
 import { ownEvaluations } from "../../run/folder/evaluations.ts";
 import type { OpenRun } from "../../run/folder/open-runs.ts";
-import { lastRecordedStep, recordedSteps } from "../../run/folder/recorded-steps.ts";
+import { recordedSteps } from "../../run/folder/recorded-steps.ts";
 import type { ToolHostChange } from "../../work/tools/breaker.ts";
 import type { SupervisedRun } from "../supervision/supervised-run.ts";
 import { waitingCount } from "../temporal/live-trajectories.ts";
 import { progressEvent, type RunEvent } from "./events.ts";
+import type { Past } from "./past.ts";
 
 /** Ms between two reads of the records. */
 const interval = 1000;
@@ -25,20 +26,21 @@ const interval = 1000;
 const [restless, still] = [3, 4];
 
 /**
- * Reports a run's progress as it happens. It reads recorded steps every second, and queries the training workflow as
- * often while something moves, else every four seconds.
+ * Reports a run's progress as it happens, but not its past. It reads recorded steps every second, and queries the
+ * training workflow as often while something moves, else every four seconds.
  */
 export function follow(
   { run, folder, client, waits, progress: done }: SupervisedRun,
   { store, plan }: Pick<OpenRun, "store" | "plan">,
+  past: Past,
   handle: WorkflowHandle,
   tell: (event: RunEvent) => void,
 ): { stop(): Promise<void> } {
   const stopping = new AbortController();
   const note = (text: string) => tell({ type: "note", text });
-  let shown: number | undefined;
-  let [begun, version] = [0, 0]; // of the newest recorded step: when this began to follow, and now
-  let evaluated = -1; // the newest version whose evaluation was reported
+  const begun = past.steps.at(-1)?.policyVersion ?? 0;
+  let [shown, version] = [past.steps.at(-1)?.step ?? 0, begun]; // of the newest recorded step
+  let evaluated = past.evaluations.at(-1)?.policyVersion ?? -1; // the newest version whose evaluation was reported
   let isTold = false;
   let hostChanges: number | undefined;
   const diagnosed = new Set<string>(); // conditions that have been reported
@@ -46,11 +48,6 @@ export function follow(
 
   /** Reports new records. Returns whether there were any. */
   async function tellRecords(): Promise<boolean> {
-    if (shown === undefined) {
-      const last = await lastRecordedStep(store);
-      shown = Math.max(0, (last?.step ?? 0) - 1); // a resumed run does not repeat its past
-      [begun, version] = [last?.policyVersion ?? 0, last?.policyVersion ?? 0];
-    }
     const records = await recordedSteps(store, shown);
     for (const record of records) {
       tell({ type: "step", record });

@@ -16,6 +16,7 @@ import { withSupervisedRun } from "../supervision/with-supervised-run.ts";
 import { runTrackers } from "../tracking/run-trackers.ts";
 import { type RunEvent, serverEvent, type Told, telling } from "./events.ts";
 import { follow } from "./follow.ts";
+import { type Past, readPast } from "./past.ts";
 
 /** How a run is trained. */
 export interface TrainRun extends Told {
@@ -38,14 +39,17 @@ export function trainRun({ runs, run }: RunReference, options: TrainRun): Promis
   return telling(options, async ({ tell, signal }) => {
     const note = (text: string) => tell({ type: "note", text });
     let isPrepared = false; // the run opens again if its server moves to another port
+    let past: Past = { steps: [], evaluations: [] };
     const prepare = async (opened: OpenRun) => {
+      past = await readPast(opened);
       const prepared = isPrepared ? opened : await prepareTraining(opened, options, note);
+      if (!isPrepared) tell({ type: "opened", plan: prepared.plan, past });
       isPrepared = true;
       note(`run ${run}: starting Temporal and the workers`);
       return prepared;
     };
     return withSupervisedRun({ runs, run, temporal, upgrade, prepare, note, signal, isGuest }, (supervised) =>
-      tracked(supervised.opened, tell, (tracking) => trainIn(supervised, tracking)),
+      tracked(supervised.opened, tell, (tracking) => trainIn(supervised, past, tracking)),
     );
   });
 }
@@ -97,13 +101,17 @@ async function tracked(
   }
 }
 
-async function trainIn(supervised: SupervisedRun, tell: (event: RunEvent) => void): Promise<TrainingResult> {
+async function trainIn(
+  supervised: SupervisedRun,
+  past: Past,
+  tell: (event: RunEvent) => void,
+): Promise<TrainingResult> {
   const { opened: run } = supervised;
   const { plan } = run;
   tell(serverEvent(supervised));
   const start = () => startTraining(supervised, plan.changes?.length ?? 0);
   const handle = await start();
-  const following = follow(supervised, run, handle, tell);
+  const following = follow(supervised, run, past, handle, tell);
   let result: TrainingResult;
   try {
     result = await finishTraining(supervised, handle);
@@ -117,7 +125,7 @@ async function trainIn(supervised: SupervisedRun, tell: (event: RunEvent) => voi
 }
 
 function changedSourceLine(file: string): string {
-  return `${displayPath(file)} has changed since the plan was made: the run continues with the current file and the original manifest`;
+  return `${displayPath(file)} has changed since the plan was made: the run continues with the current file and the original plan`;
 }
 
 function changeLine({ changed }: PlanChange): string {

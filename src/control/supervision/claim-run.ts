@@ -12,6 +12,7 @@ import { readingError, storageError } from "../../base/files/storage-errors.ts";
 import { temporaryName } from "../../base/files/temporary-name.ts";
 import { readRecord, writeOnce, writeWhole } from "../../base/files/whole-files.ts";
 import { isRunning, ownIdentity, type ProcessIdentity } from "../../base/processes/process-identity.ts";
+import { defined } from "../../base/records/defined.ts";
 import { checkHome, settleHome } from "../../run/folder/home.ts";
 import type { RunFolder } from "../../run/folder/run-folder.ts";
 import { heldElsewhere, type RunHolder, readRunHolder } from "./run-holder.ts";
@@ -24,6 +25,8 @@ export interface HeldRun {
   taken: Promise<never>;
   /** Releases the run. */
   release(): Promise<void>;
+  /** The last sign of life of the dead process that this one took over from, in ms since 1970. */
+  diedAt?: number;
 }
 
 /** Ms between two signs of life. A holder of another machine without one for `silence` ms counts as dead. */
@@ -44,11 +47,14 @@ export async function claimRun(
 ): Promise<HeldRun> {
   const own: RunHolder = { process: ownIdentity(), host: hostname() };
   await patiently(async () => checkHome(folder.root, run), littlePatience);
+  let diedAt: number | undefined;
   for (;;) {
     const holder = await readRunHolder(folder);
+    if (holder !== undefined) diedAt = await beatOf(folder.holder);
     if (holder !== undefined && !isOf(holder, own)) await takeFromDead(run, folder, holder, options);
     if (holder !== undefined) await takeAway(folder, holder);
-    if (await isFirst(folder, own)) return hold(run, folder, own, await heeded(run, folder));
+    if (await isFirst(folder, own))
+      return defined({ ...hold(run, folder, own, await heeded(run, folder)), diedAt });
   }
 }
 
@@ -93,6 +99,12 @@ async function changes(path: string, silence: number, signal: AbortSignal | unde
     if ((await patiently(() => stateOf(path))) !== before) return true;
   }
   return false;
+}
+
+/** When a holder's file was last touched, in ms since 1970; undefined if it is gone. */
+async function beatOf(path: string): Promise<number | undefined> {
+  const [, nanoseconds] = (await patiently(() => stateOf(path))).split(" ");
+  return nanoseconds === undefined ? undefined : Number(BigInt(nanoseconds) / 1_000_000n);
 }
 
 /** Opens the file, because a network file system answers a mere query from its cache for a while. */

@@ -12,6 +12,7 @@ import { type OpenRun, openRunFolder } from "../../run/folder/open-runs.ts";
 import { prefixed } from "../../run/folder/queues.ts";
 import { readRunFile } from "../../run/folder/run-file.ts";
 import { type RunFolder, runFolder } from "../../run/folder/run-folder.ts";
+import { beginSession, endSession } from "../../run/folder/sessions.ts";
 import { sweepRun, sweptLine } from "../../run/folder/sweep.ts";
 import { freeLeftInstances } from "../../work/workers/free-left-instances.ts";
 import { connectClient, reasonOf, type ServerLocation } from "../temporal/client.ts";
@@ -105,6 +106,7 @@ export async function superviseRun(options: {
       await release();
       throw error;
     }));
+  if (held.diedAt !== undefined) await endSession(folder, held.diedAt);
   const swept = sweptLine(await sweepRun(found));
   if (swept !== undefined) note(swept);
   const telemetry = await startTelemetry("cli", file.telemetry, options.isGuest !== true);
@@ -114,6 +116,7 @@ export async function superviseRun(options: {
   const close = async () => {
     controller.abort();
     for (const part of started.reverse()) await part.stop();
+    await endSession(folder, Date.now());
     await sweepRun(found);
     await freeLeftInstances(runs, run);
     await release();
@@ -207,6 +210,7 @@ export async function superviseRun(options: {
       },
     });
     started.push(workers);
+    if (own !== undefined && queuePrefix === "") await beginSession(folder);
     const failed = Promise.race([workers.failed, stuck.promise, trouble.failed, held.taken, ...ownFailed]);
     failed.catch(() => {}); // those who wait for it see it
     return {

@@ -7,6 +7,7 @@ import { refusal } from "../../base/validation/problem.ts";
 import { placeOf } from "../../base/validation/source-document.ts";
 import type { Pipeline } from "../../contracts/generated/pipeline.ts";
 import type { Plan } from "../../contracts/plan.ts";
+import { configModules } from "../../plugin/define/config-modules.ts";
 import { crossChecks } from "./check/cross-checks.ts";
 import { exampleProblems } from "./check/example-problems.ts";
 import { learningNotes } from "./check/learning-notes.ts";
@@ -54,6 +55,11 @@ function withSteps(plan: UnresolvedPlan, rows: number): UnresolvedPlan {
   return { ...plan, steps: Math.ceil((epochs * (rows - heldOut)) / (batchSize * updates)) };
 }
 
+function withModuleDigests(plan: Plan): Plan {
+  const moduleDigests = configModules(plan);
+  return Object.keys(moduleDigests).length === 0 ? plan : { ...plan, moduleDigests };
+}
+
 /** Returns the plan of the pipeline in `file`. Throws the same errors as `checkPipeline`. */
 export async function loadPlan(file: string, options: LoadOptions = {}): Promise<Plan> {
   return (await checkPipeline(file, options)).plan;
@@ -86,7 +92,7 @@ export async function checkPipeline(file: string, options: LoadOptions = {}): Pr
     pipeline.steps !== undefined ? assembled : withSteps(assembled, read.examples?.learned.length ?? 0);
   const resolvedPlan = withFormat(await resolveTraining(counted), framing);
   const overlong = withoutOverlong(resolvedPlan, read, framing);
-  const plan = deepFreeze(withExampleDigests(overlong.plan));
+  const plan = deepFreeze(withModuleDigests(withExampleDigests(overlong.plan)));
   const { data } = overlong;
   const loaded = { document, plan, data, framing, preflight: preflight(plan, data, framing) };
   const refused = await planProblems(loaded);

@@ -13,10 +13,11 @@ export function digestOf(file: string): string {
 }
 
 /**
- * The modules of a plan's single-file plugins, and the modules that these import, that have changed since the
- * plan was made.
+ * The modules that have changed since the plan was made: those of single-file plugins, those that the plugins'
+ * configurations name, and the modules that these import.
  */
 export function changedSources(plan: Plan): string[] {
-  const files = new Map(planPlugins(plan).flatMap(({ source }) => Object.entries(source?.files ?? {})));
+  const defining = planPlugins(plan).flatMap(({ source }) => Object.entries(source?.files ?? {}));
+  const files = new Map([...defining, ...Object.entries(plan.moduleDigests ?? {})]);
   return [...files].flatMap(([file, digest]) => (digestOf(file) === digest ? [] : [file]));
 }

@@ -13,6 +13,8 @@ export interface RunFolder {
   builds: string;
   /** `session.json`: the command that works on the run now. */
   holder: string;
+  /** When the workers of a run with its own server began and stopped. */
+  sessions: string;
   /** One line for each pause and resumption of a tool host. */
   hosts: string;
   /** Batches of steps whose loss or gradient was not finite. */
@@ -41,6 +43,7 @@ export function runFolder(runs: string, run: string): RunFolder {
     database: join(root, "temporal.db"),
     builds: join(root, "workflows"),
     holder: join(root, "session.json"),
+    sessions: join(root, "sessions.jsonl"),
     hosts: join(root, "hosts.jsonl"),
     failures: join(root, "failures"),
     log: (name) => join(root, "logs", `${name}.log`),

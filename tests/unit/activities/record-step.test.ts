@@ -30,6 +30,18 @@ const [template] = await readLines<StepRecord>(folder.metrics);
 if (template === undefined) throw new Error("the sample run has no steps");
 for (const name of ["steps", "metrics.jsonl"]) rmSync(join(folder.root, name), { recursive: true });
 
+test("time during which nothing worked on the run does not count", async () => {
+  const lines = [{ begin: 0 }, { end: 3000 }, { begin: 7000 }]; // stopped for 2 s of the rollouts, 2 s of training
+  writeFileSync(folder.sessions, lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
+  const seconds = { rollout: 5, train: 3, publish: 1, total: 9 };
+  const record = { ...template, step: 7, policyVersion: 8, seconds };
+  await recordStep(open, keeping)({ run, finished: [], record, clock: [0, 5000, 8000, 9000] });
+  const worked = { rollout: 3, train: 1, publish: 1, total: 5 };
+  expect((await readLines<StepRecord>(folder.metrics)).at(-1)?.seconds).toEqual(worked);
+  for (const name of ["steps", "metrics.jsonl", "sessions.jsonl"])
+    rmSync(join(folder.root, name), { recursive: true });
+});
+
 test("a step's line is written once, as it was recorded first, however often it is recorded", async () => {
   const record = { ...template, step: 1, policyVersion: 2 };
   await recordStep(open, keeping)({ run, finished: [], record });

@@ -66,6 +66,8 @@ export function linesView(stream: ViewStream): RunView {
         case "diagnosis":
           writeEarly();
           return void diagnosisLines(event.diagnosis).forEach(write);
+        case "opened":
+          return; // an earlier command printed it
         case "waits":
           return; // notes report all changes
       }

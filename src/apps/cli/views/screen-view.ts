@@ -94,6 +94,9 @@ export function screenView(stream: ViewStream, clock: () => number = () => perfo
         lastEnd = clock();
         noteReasons(event.record);
         break;
+      case "opened":
+        records.push(...event.past.steps);
+        break;
       case "waits":
         waits = event.lines;
         break;

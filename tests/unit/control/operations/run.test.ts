@@ -106,7 +106,7 @@ test("the types say what there is", () => {
     number | undefined
   >();
   expectTypeOf<RunEvent["type"]>().toEqualTypeOf<
-    "note" | "server" | "progress" | "step" | "evaluation" | "diagnosis" | "waits"
+    "note" | "opened" | "server" | "progress" | "step" | "evaluation" | "diagnosis" | "waits"
   >();
   expectTypeOf(run.trajectory).returns.resolves.toEqualTypeOf<TrajectoryDetail>();
   expectTypeOf<TrainOptions["signal"]>().toEqualTypeOf<AbortSignal | undefined>();

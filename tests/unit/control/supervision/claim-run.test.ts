@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, utimesSync, writeFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, onTestFinished, test, vi } from "vitest";
@@ -86,7 +86,9 @@ test("a run whose process was killed is taken over, and the server it left behin
   const ended = once(server.child, "exit");
   write({ process: owner, host, address, server: processIdentity(server.pid) ?? ownIdentity() });
   expect(await heldRunAddress(folder)).toBeUndefined();
+  utimesSync(folder.holder, 1000, 1000); // its last sign of life
   const held = await claimRun("run", folder);
+  expect(held.diedAt).toBe(1_000_000);
   expect(await ended).toEqual([null, "SIGTERM"]);
   await held.release();
 });
