@@ -3,14 +3,22 @@ import type { StepRecord } from "../../../contracts/generated/step-record.ts";
 import type { RunProgress } from "../../../contracts/run.ts";
 import type { RunEvent } from "../../../control/operations/events.ts";
 import { diagnosisLines } from "./diagnosis-text.ts";
+import { aboutText } from "./estimate.ts";
 import { evaluationLine, serverLine, stepLine, summaryLines } from "./progress-text.ts";
+import { runClock } from "./run-clock.ts";
 import type { RunView, ViewStream } from "./run-view.ts";
 
+/** Seconds below which an estimate is not useful. */
+const leastOfRun = 5;
+
 /**
- * Plain lines: one for each change of phase outside the steps, each quarter of the warm start, each evaluation, each
- * step and each note.
+ * Plain lines: one for each change of phase outside the steps, each quarter of the warm start and of the whole run, each
+ * evaluation, each step and each note.
  */
-export function linesView(stream: ViewStream): RunView {
+export function linesView(stream: ViewStream, clock: () => number = () => performance.now()): RunView {
+  const started = clock();
+  const whole = runClock();
+  let parts = 0; // quarters of the run
   let phase: string | undefined;
   let steps: number | undefined;
   const early: StepRecord[] = []; // recorded before the workflow has reported the number of steps
@@ -48,15 +56,31 @@ export function linesView(stream: ViewStream): RunView {
     if (progress.phase === "warm-start" && progress.of > 0) writeQuarter(progress);
   }
 
+  /** At each quarter of the run, how long the rest will take. */
+  function writeRest(): void {
+    const now = clock() / 1000;
+    const elapsed = now - started / 1000;
+    const left = whole.left(now);
+    if (left === undefined || left < 0) return;
+    const part = Math.floor((4 * elapsed) / (elapsed + left));
+    const about = aboutText(left, leastOfRun);
+    const share = ["", "a quarter", "half", "three quarters"][part];
+    if (part > parts && about !== undefined && share !== undefined)
+      write(`${share} of the time is over, ${about} left`);
+    parts = Math.max(parts, part);
+  }
+
   return {
     tell: (event) => {
+      whole.see(event, clock() / 1000);
       switch (event.type) {
         case "note":
           return void write(event.text);
         case "server":
           return void write(serverLine(event));
         case "progress":
-          return writePhase(event);
+          writePhase(event);
+          return writeRest();
         case "evaluation":
           return void write(evaluationLine(event.record));
         case "step":

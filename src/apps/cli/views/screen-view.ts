@@ -1,13 +1,13 @@
 import { steeringText } from "../../../base/processes/terminal.ts";
 import { duration, percent } from "../../../base/text/format.ts";
 import type { StepRecord } from "../../../contracts/generated/step-record.ts";
-import type { RunProgress } from "../../../contracts/run.ts";
 import type { RunEvent } from "../../../control/operations/events.ts";
 import type { Phase } from "../../../control/operations/phase.ts";
 import type { Diagnosis } from "../../../results/diagnosis/diagnose.ts";
 import { diagnosisLines } from "./diagnosis-text.ts";
-import { aboutText, type PhaseTime, phaseClock, remainingSeconds } from "./estimate.ts";
+import { aboutText, type PhaseTime, phaseClock } from "./estimate.ts";
 import { metric, progressBar, serverLine, sparkline, stepNumbers, summaryLines } from "./progress-text.ts";
+import { runClock } from "./run-clock.ts";
 import type { RunView, ViewStream } from "./run-view.ts";
 import { line, paintFor, type Span } from "./spans.ts";
 
@@ -24,7 +24,7 @@ export function screenView(stream: ViewStream, clock: () => number = () => perfo
   const started = clock();
   const records: StepRecord[] = [];
   const phases = phaseClock();
-  let lastEnd = started; // of a step or an evaluation
+  const whole = runClock();
   let latest: Progress | undefined;
   let waits: readonly string[] = [];
   const reasons = new Set<string>(); // why trajectories were left out, each reported once
@@ -47,7 +47,7 @@ export function screenView(stream: ViewStream, clock: () => number = () => perfo
     const times = {
       run: (now - started) / 1000,
       phase: phases.see(latest.phase, now / 1000),
-      remaining: remainingSeconds(latest.progress, records, (now - lastEnd) / 1000),
+      remaining: whole.left(now / 1000),
     };
     const spans = [...screenLines(latest, records, times), ...waitSpans(waits)];
     const text = spans.map((one) => `${line(one, paint, width)}\n`).join("");
@@ -81,17 +81,13 @@ export function screenView(stream: ViewStream, clock: () => number = () => perfo
   }
 
   function see(event: Exclude<RunEvent, { type: "note" | "server" | "diagnosis" }>): void {
+    whole.see(event, clock() / 1000);
     switch (event.type) {
-      case "progress": {
-        const evaluated = ({ evaluations }: RunProgress) => evaluations.at(-1)?.policyVersion ?? -1;
-        if (evaluated(event.progress) > (latest === undefined ? -1 : evaluated(latest.progress)))
-          lastEnd = clock();
+      case "progress":
         latest = event;
         break;
-      }
       case "step":
         records.push(event.record);
-        lastEnd = clock();
         noteReasons(event.record);
         break;
       case "opened":

@@ -1,0 +1,115 @@
+import type { StepRecord } from "../../../contracts/generated/step-record.ts";
+import type { Plan } from "../../../contracts/plan.ts";
+import type { EvaluationRecord, RunProgress } from "../../../contracts/run.ts";
+import type { RunEvent } from "../../../control/operations/events.ts";
+import { type PhaseTime, phaseClock } from "./estimate.ts";
+
+/** Estimates from a run's events how long the rest of the run will take. All times in seconds. */
+export interface RunClock {
+  see(event: RunEvent, now: number): void;
+  /** Undefined while an estimate is not possible yet, and when the run has ended. */
+  left(now: number): number | undefined;
+}
+
+/** The steps whose mean time counts. */
+const recentSteps = 10;
+
+/**
+ * Before the warm start, evaluations take longer than afterwards, because an untrained model rarely ends its actions.
+ * The factor is the usual one of the runs in tests/unit/apps/cli/run-clock.test.ts, and so is the next.
+ */
+const afterWarmStart = 0.75;
+
+/** The time of a policy-gradient update, divided by that of a supervised update on as many examples. */
+const policyGradient = 2;
+
+/** A clock that has seen nothing yet. */
+export function runClock(): RunClock {
+  const phases = phaseClock();
+  const records: StepRecord[] = [];
+  let plan: Plan | undefined;
+  let latest: Extract<RunEvent, { type: "progress" }> | undefined;
+  let lastEnd: number | undefined; // of a step or an evaluation
+  let supervisedStep: number | undefined;
+
+  function seeProgress(event: Extract<RunEvent, { type: "progress" }>, now: number): void {
+    if (newestVersion(event.progress) > newestVersion(latest?.progress)) lastEnd = now;
+    latest = event;
+    const { each } = phases.see(event.phase, now);
+    if (event.progress.phase === "warm-start") supervisedStep = each ?? supervisedStep;
+  }
+
+  /** The usual time of a step. Before the first one ends, a guess. */
+  function stepSeconds(evaluated: EvaluationRecord | undefined, evaluation: number): number | undefined {
+    const recent = records.slice(-recentSteps);
+    if (recent.length > 0) return recent.reduce((sum, { seconds }) => sum + seconds.total, 0) / recent.length;
+    if (plan === undefined || evaluated === undefined || latest?.progress.trainsOnExamples) return undefined;
+    const { rollout, trainer, warmStart } = plan;
+    const rollouts = (evaluation * rollout.batchSize) / evaluated.tasks;
+    if (supervisedStep === undefined || warmStart === undefined) return rollouts * 1.5;
+    const epochs = Number(trainer.config.epochs ?? 1);
+    const updates = (epochs * rollout.batchSize) / warmStart.batchSize;
+    return rollouts + policyGradient * supervisedStep * updates;
+  }
+
+  return {
+    see: (event, now) => {
+      lastEnd ??= now;
+      if (event.type === "progress") return seeProgress(event, now);
+      if (event.type === "opened") {
+        plan = event.plan;
+        records.push(...event.past.steps);
+      }
+      if (event.type !== "step") return;
+      records.push(event.record);
+      lastEnd = now;
+    },
+    left: (now) => {
+      if (latest === undefined || latest.progress.phase === "done") return undefined;
+      const { progress, phase } = latest;
+      const time = phases.see(phase, now);
+      const done = records.at(-1)?.step ?? 0;
+      const isBuilt = progress.policyVersion > 0 || progress.phase === "warm-start" || done > 0;
+      if (plan?.warmStart !== undefined && !isBuilt) return undefined; // the warm start is to come
+      const evaluated = progress.evaluations.at(-1);
+      const isUntrained = evaluated?.policyVersion === 0 && plan?.warmStart !== undefined;
+      const evaluation = (evaluated?.seconds ?? currentTotal(time) ?? 0) * (isUntrained ? afterWarmStart : 1);
+      const step = stepSeconds(evaluated, evaluation);
+      if (step === undefined) return undefined;
+      const later = Math.max(0, progress.steps - done) * step + evaluationsLeft(progress, done) * evaluation;
+      const waited = now - (lastEnd ?? now);
+      switch (progress.phase) {
+        case "warm-start":
+          return time.remaining === undefined ? undefined : later + Math.max(0, time.remaining);
+        case "evaluate":
+          return time.remaining === undefined
+            ? later - Math.min(waited, evaluation)
+            : later - evaluation + Math.max(0, time.remaining);
+        default:
+          return later - Math.min(waited, step);
+      }
+    },
+  };
+}
+
+/** How long a phase that is counted takes as a whole. */
+function currentTotal({ elapsed, remaining }: PhaseTime): number | undefined {
+  return remaining === undefined ? undefined : elapsed + remaining;
+}
+
+function newestVersion(progress: RunProgress | undefined): number {
+  return progress?.evaluations.at(-1)?.policyVersion ?? -1;
+}
+
+/** The number of evaluations that have not ended, the current one included, after the first `done` steps. */
+function evaluationsLeft(
+  { phase, steps, evaluations, evaluationEvery = 0 }: RunProgress,
+  done: number,
+): number {
+  const isDue = (step: number) =>
+    step === steps || (evaluationEvery > 0 && step > 0 && step % evaluationEvery === 0);
+  const isBefore = done === 0 && (phase === "warm-start" || phase === "evaluate");
+  let left = isBefore || (isDue(done) && !evaluations.some(({ step }) => step === done)) ? 1 : 0;
+  for (let step = done + 1; step <= steps; step++) if (isDue(step)) left++;
+  return left;
+}
