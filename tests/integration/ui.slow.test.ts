@@ -225,6 +225,8 @@ describe.skipIf(executable === undefined)("the pages", () => {
       evaluations: at("evaluations"),
       waiting: at("waiting"),
       list: at("trajectories"),
+      search: `${at("search")}?text=${encodeURIComponent("1 + 1")}`,
+      log: at("log"),
       wrong: `${at("trajectories")}?where=${wrong}`,
       task: at("tasks/task-00000"),
       trajectory: first(),
@@ -232,7 +234,7 @@ describe.skipIf(executable === undefined)("the pages", () => {
       likely: `${first()}?tokens=log-probability`,
       advantage: `${at("trajectories/step-0001/task-00000/0")}?tokens=advantage`,
       compare: `${url}/compare?first=${run}/evaluation-v0000&second=${run}`,
-      runsCompared: `${url}/compare-runs?first=${run}&second=${run}`,
+      runsCompared: `${url}/compare-runs?run=${run}&run=${run}&run=${run}`,
       problem: `${url}/runs/${wrong}`,
     };
     for (const [width, scheme] of [
@@ -259,7 +261,10 @@ describe.skipIf(executable === undefined)("the pages", () => {
 
   test("the table filters and sorts, by the address alone", async () => {
     const list = async (query: string) => {
-      const text = await (await fetch(`${at("trajectories")}?${query}`)).text();
+      const text = await until(async () => {
+        const read = await (await fetch(`${at("trajectories")}?${query}`)).text();
+        return read.includes("Reading the run") ? undefined : read;
+      });
       return [...text.matchAll(/<td><a href="[^"]*">([^<]*)<\/a><\/td>/g)].map(([, id]) => id);
     };
     const all = await list("");

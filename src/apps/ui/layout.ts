@@ -42,8 +42,10 @@ function unreadableNote(unreadable: ReadonlySet<string>): Html[] {
 const tabs = [
   ["Overview"],
   ["Trajectories", "trajectories"],
+  ["Search", "search"],
   ["Evaluations", "evaluations"],
   ["Waiting for a person", "waiting"],
+  ["Log", "log"],
 ] as const;
 
 /** The pages of a run, by name. */

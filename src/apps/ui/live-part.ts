@@ -1,10 +1,9 @@
 import { createHash } from "node:crypto";
 import { type Html, html } from "../../results/report/html.ts";
-import { withQuery } from "./paths.ts";
 
 /** A part of a page that reloads itself every `seconds` while the page is open. */
 export function livePart(path: string, content: Html, seconds = 2): Html {
-  const again = withQuery(path, { seen: digestOf(content) });
+  const again = `${path}${path.includes("?") ? "&" : "?"}seen=${digestOf(content)}`;
   return html`<div hx-get="${again}" hx-trigger="every ${seconds}s" hx-swap="outerHTML">${content}</div>`;
 }
 

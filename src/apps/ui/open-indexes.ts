@@ -30,11 +30,11 @@ export interface Indexes {
   of(run: AskedRun): Promise<ShownIndex>;
 }
 
-/** How long a page waits for a read, in ms. */
-const patience = 150;
+/** The most indexes that are kept: those that were used last. */
+const most = 4;
 
-/** Keeps the indexes of the `most` runs that were used last. */
-export function openIndexes(most = 4): Indexes {
+/** Opens indexes on demand. A page waits for a read for at most `patience` ms. */
+export function openIndexes(patience = 150): Indexes {
   const indexes = new Map<string, Kept>();
 
   function keptOf({ id }: AskedRun): Kept {

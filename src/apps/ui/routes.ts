@@ -13,18 +13,21 @@ import { type Fields, orderByForm } from "./give-orders.ts";
 import { document } from "./layout.ts";
 import { isSeen, livePart } from "./live-part.ts";
 import { comparePage } from "./pages/compare-page.ts";
-import { compareRunsPage } from "./pages/compare-runs-page.ts";
+import { compareRunsPage, mostRuns } from "./pages/compare-runs-page.ts";
 import { evaluationsPage } from "./pages/evaluations-page.ts";
 import { indexNote } from "./pages/index-note.ts";
 import { jobPage, jobPart } from "./pages/job-page.ts";
+import { logPage, logPart } from "./pages/log-page.ts";
+import { rewardsPart } from "./pages/rewards-part.ts";
 import { overviewPart, runPage } from "./pages/run-page.ts";
 import { runsPage, runsPart } from "./pages/runs-page.ts";
+import { searchPage, searchPart } from "./pages/search-page.ts";
 import { stepPage } from "./pages/step-page.ts";
 import { taskPage } from "./pages/task-page.ts";
 import { trajectoriesPage } from "./pages/trajectories-page.ts";
 import { talk, trajectoryPage } from "./pages/trajectory-page.ts";
 import { waitingPage, waitingPart } from "./pages/waiting-page.ts";
-import { trajectoryPath } from "./paths.ts";
+import { trajectoryPath, withQuery } from "./paths.ts";
 import { type DetailPage, shownTrajectory } from "./read-trajectory-page.ts";
 import { uiStyle } from "./style.ts";
 import { askedList } from "./trajectory-query.ts";
@@ -81,19 +84,31 @@ export function routes(context: UiContext): Hono {
   app.get("/compare", async (c) =>
     c.html(await comparePage(context, c.req.query("first") ?? "", c.req.query("second") ?? "")),
   );
-  app.get("/compare-runs", async (c) =>
-    c.html(
-      await compareRunsPage(
-        await shownRun(context, c.req.query("first") ?? ""),
-        await shownRun(context, c.req.query("second") ?? ""),
-      ),
-    ),
-  );
+  app.get("/compare-runs", async (c) => {
+    const named = ["first", "second", "run"].flatMap((name) => c.req.queries(name) ?? []);
+    const runs = await Promise.all(named.slice(0, mostRuns).map((name) => shownRun(context, name)));
+    return c.html(await compareRunsPage(runs));
+  });
   onRun("/runs/:run", runPage);
   app.get("/runs/:run/parts/overview", async (c) => part(c, await overviewPart(await runOf(c)), 4));
   onRun("/runs/:run/steps/:step", (run, c) => stepPage(run, c.req.param("step") ?? ""));
   onRun("/runs/:run/tasks/:task", (run, c) => taskPage(context, run, c.req.param("task") ?? ""));
   onRun("/runs/:run/evaluations", evaluationsPage);
+  onRun("/runs/:run/log", (run, c) => logPage(run, c.req.query("name")));
+  app.get("/runs/:run/parts/log", async (c) =>
+    part(c, await logPart(await runOf(c), c.req.query("name") ?? "")),
+  );
+  onRun("/runs/:run/search", async (run, c) => searchPage(context, run, c.req.query("text") ?? ""));
+  app.get("/runs/:run/parts/search", async (c) => {
+    const run = await runOf(c);
+    const search = context.searches.of(run, c.req.query("text") ?? "");
+    const content = searchPart(run, search);
+    return search.state === "at work" ? part(c, content, 1) : c.html(content.html);
+  });
+  app.get("/runs/:run/parts/rewards", async (c) => {
+    const run = await runOf(c);
+    return c.html(rewardsPart(run, await context.indexes.of(run)).html);
+  });
   onRun("/runs/:run/waiting", (run) => waitingPage(context, run));
   app.get("/runs/:run/parts/waiting", async (c) => part(c, await waitingPart(context, await runOf(c))));
   app.get("/runs/:run/parts/index", async (c) => {
@@ -168,7 +183,9 @@ export function routes(context: UiContext): Hono {
 /** Sends a part, unless the page has shown it since it was requested. */
 function part(c: Context, content: Html, seconds?: number): Response {
   if (isSeen(content, c.req.query("seen"))) return c.body(null, 204);
-  return c.html(livePart(new URL(c.req.url).pathname, content, seconds).html);
+  const { pathname, searchParams } = new URL(c.req.url);
+  searchParams.delete("seen");
+  return c.html(livePart(withQuery(pathname, Object.fromEntries(searchParams)), content, seconds).html);
 }
 
 async function fieldsOf(c: Context): Promise<Fields> {

@@ -1,5 +1,9 @@
-import { number, percent } from "../../base/text/format.ts";
+import { stat } from "node:fs/promises";
+import { basename } from "node:path";
+import { isAbsence } from "../../base/errors/system-error.ts";
+import { duration, number, percent } from "../../base/text/format.ts";
 import type { StepRecord } from "../../contracts/generated/step-record.ts";
+import type { Plan } from "../../contracts/plan.ts";
 import type { EvaluationRecord } from "../../contracts/run.ts";
 import { type Html, html } from "../../results/report/html.ts";
 import { firstAndLastEvaluations } from "../../run/folder/evaluations.ts";
@@ -14,6 +18,8 @@ export interface RunLine {
   run: ShownRun;
   step: StepRecord | undefined;
   evaluation: EvaluationRecord | undefined;
+  /** Seconds from its start to its last recorded step or evaluation, or until now while it is at work. */
+  lasted: number | undefined;
 }
 
 /** Reads a run's entry in the list of runs. */
@@ -21,23 +27,62 @@ export async function readRunLine(run: ShownRun): Promise<RunLine> {
   const step = await lastRecordedStep(run.store);
   const newest = step?.policyVersion ?? firstVersion(run.plan);
   const evaluations = await firstAndLastEvaluations(run, newest);
-  return { run, step, evaluation: evaluations.at(-1) };
+  return { run, step, evaluation: evaluations.at(-1), lasted: await secondsSince(run) };
+}
+
+/** The time of the last step is that of its line in metrics.jsonl. Downtime counts. */
+async function secondsSince({ isLive, file, folder }: ShownRun): Promise<number | undefined> {
+  const began = Date.parse(file.createdAt);
+  if (isLive) return (Date.now() - began) / 1000;
+  try {
+    return Math.max(0, ((await stat(folder.metrics)).mtimeMs - began) / 1000);
+  } catch (error) {
+    if (!isAbsence(error)) throw error;
+    return undefined; // before its first step
+  }
 }
 
 /** Titles of the cells of `runCells`. */
-export const runTitles = ["run", "pipeline", "state", "steps", "reward", "held out", "started"];
+export const runTitles = [
+  "run",
+  "pipeline",
+  "state",
+  "model",
+  "algorithm",
+  "steps",
+  "reward",
+  "held out",
+  "started",
+  "duration",
+];
 
 /** A run in the list. */
-export function runCells({ run, step, evaluation }: RunLine): (string | Html)[] {
+export function runCells({ run, step, evaluation, lasted }: RunLine): (string | Html)[] {
   return [
     link(runPath(run.id), run.id),
     run.plan.name,
     stateOf(run, step),
+    modelOf(run.plan),
+    algorithmOf(run.plan),
     `${step?.step ?? 0} of ${run.plan.steps}`,
     step?.rewardMean === undefined ? "–" : number(step.rewardMean),
     evaluation === undefined ? "–" : percent(evaluation.accuracy),
     run.file.createdAt.slice(0, 16).replace("T", " "),
+    lasted === undefined ? "–" : duration(lasted),
   ];
+}
+
+/** The model of a policy by its last name; the policy's plugin if its settings name no model. */
+function modelOf({ policy: { name, config } }: Plan): string {
+  if (typeof config.model === "string") return basename(config.model);
+  return config.architecture === undefined ? name : "from random weights";
+}
+
+/** The algorithm of the steps; the trainer's plugin if its settings name none. */
+function algorithmOf({ sft, dpo, trainer: { name, config } }: Plan): string {
+  if (dpo !== undefined) return "dpo";
+  if (sft !== undefined) return "sft";
+  return typeof config.algorithm === "string" ? config.algorithm : name;
 }
 
 /** Whether a run continues, as text. */

@@ -7,6 +7,7 @@ import { targetOf } from "../../chat/openai/request-target.ts";
 import { serveApp } from "../../chat/openai/serve-app.ts";
 import { openJobs } from "./jobs.ts";
 import { openIndexes } from "./open-indexes.ts";
+import { openSearches } from "./open-searches.ts";
 import { openTables } from "./open-tables.ts";
 import { routes } from "./routes.ts";
 
@@ -26,7 +27,13 @@ export interface RunningUi {
  * means any free one. Throws PORT_UNUSABLE.
  */
 export async function startUi(runs: string, port: number, token: string | undefined): Promise<RunningUi> {
-  const context = { runs: resolve(runs), tables: openTables(), indexes: openIndexes(), jobs: openJobs() };
+  const context = {
+    runs: resolve(runs),
+    tables: openTables(),
+    indexes: openIndexes(),
+    searches: openSearches(),
+    jobs: openJobs(),
+  };
   const { url, server } = await serveApp(routes(context), {
     host,
     port,
@@ -44,6 +51,7 @@ export async function startUi(runs: string, port: number, token: string | undefi
     url,
     close: async () => {
       context.jobs.close();
+      context.searches.close();
       const closed = new Promise((done) => server.close(done));
       server.closeAllConnections();
       await closed;

@@ -5,6 +5,7 @@ import { type OpenRun, openRunFolder } from "../../run/folder/open-runs.ts";
 import { readRunFile, runNotFound } from "../../run/folder/run-file.ts";
 import type { Jobs } from "./jobs.ts";
 import type { Indexes } from "./open-indexes.ts";
+import type { Searches } from "./open-searches.ts";
 import type { Tables } from "./open-tables.ts";
 
 /** Data that all pages share. */
@@ -13,6 +14,7 @@ export interface UiContext {
   runs: string;
   tables: Tables;
   indexes: Indexes;
+  searches: Searches;
   jobs: Jobs;
 }
 

@@ -15,6 +15,7 @@ import { runPath } from "../paths.ts";
 import { stateOf } from "../run-line.ts";
 import { link } from "../table.ts";
 import { type ShownRun, temporalPage } from "../ui-context.ts";
+import { rewardsPlace } from "./rewards-part.ts";
 
 /** The most steps in the table, the newest first. The plots show all. */
 const mostSteps = 200;
@@ -24,7 +25,7 @@ export async function runPage(run: ShownRun): Promise<string> {
   const part = livePart(runPath(run.id, "parts", "overview"), await overviewPart(run), 4);
   return document({
     title: run.id,
-    content: [runHeading(run.id, "Overview"), part],
+    content: [runHeading(run.id, "Overview"), part, rewardsPlace(run)],
     unreadable: run.unreadable,
   });
 }

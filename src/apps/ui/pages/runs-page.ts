@@ -1,13 +1,13 @@
 import { messageOf } from "../../../base/errors/message-of.ts";
 import { foldersIn } from "../../../base/files/names-in.ts";
-import { type Html, html } from "../../../results/report/html.ts";
+import { type Html, html, nothing } from "../../../results/report/html.ts";
 import { table } from "../../../results/report/table.ts";
 import { mayBeRun } from "../../../run/folder/run-file.ts";
-import { choice } from "../form.ts";
 import { document } from "../layout.ts";
 import { livePart } from "../live-part.ts";
 import { readRunLine, runCells, runTitles } from "../run-line.ts";
 import { shownRun, type UiContext } from "../ui-context.ts";
+import { mostRuns } from "./compare-runs-page.ts";
 
 /** All runs of the folder, the newest first. */
 export async function runsPage(context: UiContext): Promise<string> {
@@ -16,7 +16,7 @@ export async function runsPage(context: UiContext): Promise<string> {
     ids.length < 2
       ? []
       : [
-          html`<h2>Compare two runs</h2><form class="filter" action="/compare-runs">${choice("first", "first", ids, ids[1])}${choice("second", "second", ids, ids[0])}<button>Compare</button></form>`,
+          html`<h2>Compare runs</h2><form class="filter" action="/compare-runs"><fieldset><legend>${`up to ${mostRuns} runs in one plot`}</legend>${ids.slice(0, offered).map(checkbox)}</fieldset><button>Compare</button></form>`,
         ];
   const content = [
     html`<h1>Runs</h1><p class="facts">${`in ${context.runs}`}</p>`,
@@ -24,6 +24,14 @@ export async function runsPage(context: UiContext): Promise<string> {
     ...comparing,
   ];
   return document({ title: "Runs", content });
+}
+
+/** The most runs that the form offers, the newest first. An address may name others. */
+const offered = 40;
+
+function checkbox(id: string, index: number): Html {
+  const checked = index < 2 ? html` checked` : nothing;
+  return html`<label><input type="checkbox" name="run" value="${id}"${checked}> ${id}</label>`;
 }
 
 /** The current list of runs. */

@@ -88,24 +88,59 @@ function columnData(rows: readonly Row[]): ColumnSource[] {
   });
 }
 
-/** Opens the rows of the file in a folder by parts, each read on demand. */
-export async function openRows(
-  folder: string,
-): Promise<{ parts: number; read(part: number): Promise<Row[]> }> {
+/** The file in a folder, and its metadata. */
+async function openFile(folder: string) {
   const file = await persistently(() => asyncBufferFromFile(rowsFile(folder)));
   const slices = {
     ...file,
     slice: (start: number, end?: number) => persistently(() => file.slice(start, end)),
   };
-  const metadata = await parquetMetadataAsync(slices);
+  return { file: slices, metadata: await parquetMetadataAsync(slices), compressors };
+}
+
+const compressors = { ZSTD: (bytes: Uint8Array) => zstdDecompressSync(bytes) };
+
+/** The text of a segment, and where it is. */
+type SegmentText = { [Name in (typeof textColumns)[number]]: NonNullable<Row[Name]> };
+
+const textColumns = ["stage", "task", "sample", "turn", "origin", "text"] as const satisfies (keyof Row)[];
+
+/** The texts of all segments of the file in a folder. Columns with tokens, which take longer to read, are skipped. */
+export async function* readTexts(folder: string): AsyncGenerator<SegmentText> {
+  const { metadata, ...opened } = await openFile(folder);
+  let rowStart = 0;
+  for (const { num_rows: rows } of metadata.row_groups) {
+    const rowEnd = rowStart + Number(rows);
+    const read = await parquetReadObjects({
+      ...opened,
+      metadata,
+      rowStart,
+      rowEnd,
+      columns: [...textColumns],
+    });
+    yield* read.filter(isSegmentText);
+    rowStart = rowEnd;
+  }
+}
+
+/** A trajectory without turns has a row without a text. */
+function isSegmentText(row: ParquetRow): row is ParquetRow & SegmentText {
+  return textColumns.every((column) => row[column] !== undefined && row[column] !== null);
+}
+
+/** Opens the rows of the file in a folder by parts, each read on demand. */
+export async function openRows(
+  folder: string,
+): Promise<{ parts: number; read(part: number): Promise<Row[]> }> {
+  const opened = await openFile(folder);
+  const { metadata } = opened;
   const sizes = metadata.row_groups.map(({ num_rows }) => Number(num_rows));
   return {
     parts: sizes.length,
     read: async (part) => {
       const rowStart = sizes.slice(0, part).reduce((total, size) => total + size, 0);
       const rowEnd = rowStart + (sizes[part] ?? 0);
-      const compressors = { ZSTD: (bytes: Uint8Array) => zstdDecompressSync(bytes) };
-      return (await parquetReadObjects({ file: slices, metadata, rowStart, rowEnd, compressors })).map(rowOf);
+      return (await parquetReadObjects({ ...opened, rowStart, rowEnd })).map(rowOf);
     },
   };
 }

@@ -1,15 +1,32 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
 import { expect, test } from "vitest";
 import { openJobs } from "../../../../src/apps/ui/jobs.ts";
 import { openIndexes } from "../../../../src/apps/ui/open-indexes.ts";
+import { openSearches } from "../../../../src/apps/ui/open-searches.ts";
 import { openTables } from "../../../../src/apps/ui/open-tables.ts";
 import { routes } from "../../../../src/apps/ui/routes.ts";
-import { failureKey, recordedStepKey } from "../../../../src/run/store/keys.ts";
+import { foldSteps } from "../../../../src/results/retention/fold-steps.ts";
+import { freeRecords } from "../../../../src/results/retention/free-records.ts";
+import { failureKey, recordedStepKey, turnKey } from "../../../../src/run/store/keys.ts";
+import { trajectoryReader } from "../../../../src/run/trajectory/reader.ts";
 import { trajectoryOf } from "../../../../src/run/trajectory/trajectory-of.ts";
+import { makeRun } from "../../../support/made-run.ts";
 import { writeSampleRun } from "../../../support/sample-run.ts";
 
 const sample = await writeSampleRun();
 const { runs } = sample;
-const app = routes({ runs, tables: openTables(), indexes: openIndexes(), jobs: openJobs() });
+const made = await makeRun(runs, { steps: 5, trajectories: 4, turns: 1, tokens: 4, singleRecords: 1 });
+await foldSteps(made, 5);
+await freeRecords(made, 4);
+const folded = trajectoryReader(made);
+const app = routes({
+  runs,
+  tables: openTables(),
+  indexes: openIndexes(60_000),
+  searches: openSearches(),
+  jobs: openJobs(),
+});
 const page = async (path: string) => (await app.request(`http://127.0.0.1/runs/${path}`)).text();
 const step = (number: number) => page(`calculator-sample/steps/${number}`);
 
@@ -80,7 +97,13 @@ test("the timeline lists failed attempts with their reasons", async () => {
 
 test("the list of trajectories filters and sorts without DuckDB", async () => {
   const tables = { use: () => Promise.reject(new Error("DuckDB was asked")), close: async () => {} };
-  const own = routes({ runs, tables, indexes: openIndexes(), jobs: openJobs() });
+  const own = routes({
+    runs,
+    tables,
+    indexes: openIndexes(60_000),
+    searches: openSearches(),
+    jobs: openJobs(),
+  });
   const list = async (query: string) => {
     const text = await (
       await own.request(`http://127.0.0.1/runs/calculator-sample/trajectories?${query}`)
@@ -102,4 +125,69 @@ test("the list of trajectories filters and sorts without DuckDB", async () => {
 
 test("an order by a column that does not exist is refused with the columns", async () => {
   expect(await page("calculator-sample/trajectories?sort=rewrd")).toContain("“rewrd” is not a column");
+});
+
+test("a search covers single records and step files, and marks the text in each trajectory once", async () => {
+  const found = async (run: string, wanted: string) => {
+    for (;;) {
+      const part = await app.request(
+        `http://127.0.0.1/runs/${run}/parts/search?text=${encodeURIComponent(wanted)}`,
+      );
+      const content = await part.text();
+      if (!content.includes("at work")) return content;
+      await new Promise((done) => setTimeout(done, 20));
+    }
+  };
+  const single = await found("calculator-sample", "287 - 813 - 977");
+  expect(single).toContain("step-0005/task-05000/0#turn-1");
+  expect(single).toContain("1 trajectory found in 57 searched");
+  expect(await found("calculator-sample", "no such text")).toContain("0 trajectories found in 57 searched");
+  const [first] = await folded.list({ stage: "step-0001" });
+  if (first === undefined) throw new Error("there is no trajectory");
+  expect(await made.store.read(turnKey(first, 1))).toBe(undefined); // only the step's file has it
+  const record = await folded.read(turnKey(first, 1));
+  const text = record?.action.text.toUpperCase() ?? "";
+  expect(await found("made", text)).toContain(`/made/trajectories/step-0001/${first.task}/0#turn-1`);
+});
+
+test("a search that is not escaped finds its text literally", async () => {
+  expect(await page("calculator-sample/search?text=%3Cscript%3E.*%28")).toContain(
+    'value="&lt;script&gt;.*(" placeholder',
+  );
+});
+
+test("several runs are drawn in one plot", async () => {
+  const text = await (
+    await app.request("http://127.0.0.1/compare-runs?run=calculator-sample&run=made&run=made")
+  ).text();
+  expect(text).toMatch(/Success rate<\/h3>.*class="orange"><\/i>made<.*class="aqua"><\/i>made</s);
+  const two = await (
+    await app.request("http://127.0.0.1/compare-runs?first=calculator-sample&second=made")
+  ).text();
+  expect(two).toContain("Compare their last evaluations task by task");
+});
+
+test("a run's page loads histograms of its rewards by step", async () => {
+  expect(await page("calculator-sample")).toContain('hx-get="/runs/calculator-sample/parts/rewards"');
+  await page("calculator-sample/trajectories");
+  expect(await page("calculator-sample/parts/rewards")).toMatch(
+    /step 1\nreward 0 to 0\.1: \d of 7 trajectories/,
+  );
+});
+
+test("a run's log shows the end of the file that is named, and no other file", async () => {
+  expect(await page("calculator-sample/log")).toContain("This run has no logs here");
+  mkdirSync(dirname(sample.folder.log("session")), { recursive: true });
+  writeFileSync(sample.folder.log("session"), `${"x".repeat(100_000)}the <end>`);
+  const text = await page("calculator-sample/log");
+  expect(text).toContain("The last 65,536 of 100,009 bytes of");
+  expect(text).toContain("the &lt;end&gt;</pre>");
+  expect(await page("calculator-sample/parts/log?name=../run")).toContain("There is no such log.");
+});
+
+test("the list of runs names models, algorithms and durations", async () => {
+  const text = await (await app.request("http://127.0.0.1/")).text();
+  expect(text).toMatch(/<th scope="col">model<\/th><th scope="col">algorithm<\/th>/);
+  expect(text).toMatch(/<td>from random weights<\/td><td>trainer-onnx<\/td><td>\d of 4<\/td>/);
+  expect(text).toMatch(/<td>[\d,]+ h \d\d min<\/td>/);
 });

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { openJobs } from "../../../../src/apps/ui/jobs.ts";
 import { openIndexes } from "../../../../src/apps/ui/open-indexes.ts";
+import { openSearches } from "../../../../src/apps/ui/open-searches.ts";
 import { openTables } from "../../../../src/apps/ui/open-tables.ts";
 import { routes } from "../../../../src/apps/ui/routes.ts";
 import { recordedStepKey, trajectoryKey } from "../../../../src/run/store/keys.ts";
@@ -14,7 +15,13 @@ const runs = temporaryFolder();
 const made = await makeRun(runs, { steps: 2, trajectories: 8, turns: 1, tokens: 4 });
 /** What a server that has just been started answers. */
 const server = () => {
-  const app = routes({ runs, tables: openTables(), indexes: openIndexes(), jobs: openJobs() });
+  const app = routes({
+    runs,
+    tables: openTables(),
+    indexes: openIndexes(60_000),
+    searches: openSearches(),
+    jobs: openJobs(),
+  });
   return async (path: string) => (await app.request(`http://127.0.0.1/runs/made${path}`)).text();
 };
 const cut = (path: string) => truncateSync(join(made.folder.root, path), 40);
