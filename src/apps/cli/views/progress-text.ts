@@ -44,7 +44,7 @@ export function stepNumbers(record: StepRecord): string[] {
 }
 
 /** How much a step's rewards could teach, and how far its updates moved the policy. */
-function learningNumbers(record: StepRecord): string[] {
+export function learningNumbers(record: StepRecord): string[] {
   const { rewardSpreadWithin: within, rewardSpreadBetween: between, uniformGroupShare: uniform } = record;
   const numbers = [
     between === undefined
@@ -128,9 +128,4 @@ export function sparkline(values: readonly number[], width: number): string {
 export function progressBar(done: number, of: number, width: number): string {
   const filled = of === 0 ? 0 : Math.round((Math.min(done, of) / of) * width);
   return "█".repeat(filled) + "░".repeat(width - filled);
-}
-
-/** The text of a metric in the live view. */
-export function metric(name: string, value: number): string {
-  return `${name} ${number(value)}`;
 }

@@ -6,7 +6,14 @@ import type { Phase } from "../../../control/operations/phase.ts";
 import type { Diagnosis } from "../../../results/diagnosis/diagnose.ts";
 import { diagnosisLines } from "./diagnosis-text.ts";
 import { aboutText, type PhaseTime, phaseClock } from "./estimate.ts";
-import { metric, progressBar, serverLine, sparkline, stepNumbers, summaryLines } from "./progress-text.ts";
+import {
+  learningNumbers,
+  progressBar,
+  serverLine,
+  sparkline,
+  stepNumbers,
+  summaryLines,
+} from "./progress-text.ts";
 import { runClock } from "./run-clock.ts";
 import type { RunView, ViewStream } from "./run-view.ts";
 import { line, paintFor, type Span } from "./spans.ts";
@@ -160,12 +167,10 @@ function screenLines(
     lines.push([
       ["green", sparkline(curve, barWidth)],
       `  ${stepNumbers(last).join("  ")}`,
-      [
-        "dim",
-        `  ${last.kl === undefined ? "" : `${metric("kl", last.kl)}  `}${duration(last.seconds.total)} a step`,
-      ],
+      ["dim", `  ${duration(last.seconds.total)} a step`],
       ...leftOutSpan(records),
     ]);
+    lines.push([["dim", learningNumbers(last).join("  ")]]);
   }
   if (progress.evaluations.length > 0) {
     const values = progress.evaluations.map((record) => percent(record.accuracy));

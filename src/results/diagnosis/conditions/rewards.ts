@@ -1,7 +1,6 @@
 import { number, percent } from "../../../base/text/format.ts";
 import type { StepRecord } from "../../../contracts/generated/step-record.ts";
-import type { Plan } from "../../../contracts/plan.ts";
-import { type Algorithm, algorithmPresets } from "../../../engine/learning/algorithm.ts";
+import { comparesGroups } from "../../../plan/pipeline/check/compares-groups.ts";
 import { type Condition, type Evidence, isOnRollouts, lastStep, lastSteps } from "../condition.ts";
 
 /** Spreads below this are rounding. */
@@ -28,18 +27,6 @@ function actionFacts({ toolCallRate = 0, unreadableCallRate = 0, cutActionShare 
     cutActionShare > 0 ? `a limit cut ${percent(cutActionShare, 0)} of the actions` : "",
   ];
   return facts.filter((text) => text !== "").join(", ");
-}
-
-/** Whether the trainer compares the trajectories of a group. Of other trainers than Everturn's only the group size tells. */
-export function comparesGroups({ trainer, rollout }: Plan): boolean {
-  const { algorithm, advantages } = trainer.config;
-  const preset = isAlgorithm(algorithm) ? algorithmPresets[algorithm].advantages : undefined;
-  const used = advantages ?? preset;
-  return used === undefined ? rollout.groupSize > 1 : used === "group-mean" || used === "leave-one-out";
-}
-
-function isAlgorithm(value: unknown): value is Algorithm {
-  return typeof value === "string" && Object.hasOwn(algorithmPresets, value);
 }
 
 export const neverRewarded: Condition = {

@@ -145,9 +145,10 @@ test("draws over its own lines on a terminal, and gives the cursor back", () => 
   const frame = stripVTControlCharacters(written.at(-1) ?? "").split("\n");
   expect(frame[0]).toMatch(/rolling out trajectories +█{12}░{12} 32\/64 trajectories/);
   expect(frame[1]).toMatch(/step 13\/40 +█{7}░{17} +policy version 13/);
-  expect(frame[2]).toMatch(/. +reward 0\.72 +success 72 % +tool calls 95 % +kl 0\.012/);
-  expect(frame[3]).toContain("held-out accuracy 31.0 %");
-  expect(frame[4]).toMatch(/about 2 min 03 s left/);
+  expect(frame[2]).toMatch(/. +reward 0\.72 +success 72 % +tool calls 95 % +4\.1 s a step/);
+  expect(frame[3]).toContain("entropy 0.20  gradient 1  clipped 5 %  kl 0.012");
+  expect(frame[4]).toContain("held-out accuracy 31.0 %");
+  expect(frame[5]).toMatch(/about 2 min 03 s left/);
   expect(written.at(-1)).toContain("\u001b[5A\u001b[0J");
   view.tell({ type: "note", text: "a note stays above" });
   view.end(summary);
