@@ -28,7 +28,8 @@ export function runAgent(worker: ToolWorker, tasks: RunTasks) {
     const keep = traits?.readsImages === true ? run.store.bytes : undefined;
     const journal = await worker.journal(place.run);
     const session = await openTrajectorySession(place, plan.rollout, journal, ask, keep);
-    const answer = await worker.agents.run({ loop, place, task, session, signal, report });
+    const trajectories = plan.rollout.concurrency;
+    const answer = await worker.agents.run({ loop, trajectories, place, task, session, signal, report });
     return answer === "" ? {} : { answer };
   };
 }

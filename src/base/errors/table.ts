@@ -1080,7 +1080,12 @@ export const errorTable = {
   AGENT_FAILED: {
     message: "The agent {agent} failed: {reason}.",
     retryable: true,
-    help: "Everturn restarts it and answers from the record as long as its requests are the same. Its output is in the log of the run's tools worker.",
+    help: "Everturn restarts it and answers from the record as long as its requests are the same. The error ends with the agent's last output.",
+  },
+  AGENT_INTERRUPTED: {
+    message: "The {place} of the agent {agent} ended, perhaps because of another trajectory: {reason}.",
+    retryable: true,
+    help: "Everturn repeats the trajectory in a new {place}. This is not one of the agent's `attempts`.",
   },
   AGENT_GAVE_UP: {
     message: "The agent {agent} failed {times}. The last error: {reason}.",

@@ -23,7 +23,7 @@ export type Agent = (context: AgentContext) => Promise<unknown>;
 
 /**
  * Defines an agent in one file: `loop: { plugin: loop-agent, config: { module: ./agent.ts } }`. Each trajectory runs it in
- * its own process. If it throws, it restarts, and recorded answers are used as long as its requests are the same.
+ * its own process, unless `mode` keeps it loaded. If it throws, it restarts, and recorded answers are used as long as its requests are the same.
  */
 export function defineAgent(agent: Agent): Agent {
   return agent;

@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { availableParallelism, loadavg } from "node:os";
 import { sharedPromises } from "../../base/async/shared-promises.ts";
 import { EverturnError, isEverturnError } from "../../base/errors/everturn-error.ts";
 import { EndpointProblem } from "../../chat/openai/endpoint-problem.ts";
@@ -8,13 +9,21 @@ import type { ResolvedLoop } from "../../contracts/plan.ts";
 import type { TrajectoryPlace } from "../../contracts/trajectory.ts";
 import type { PluginHostObserver } from "../../plugin/host/plugin-hosts.ts";
 import { createSlots, type Slots } from "../tools/slots.ts";
+import { type AgentPool, agentPool } from "./agent-pool.ts";
 import { runAgentProcess } from "./agent-process.ts";
-import { agentSettings } from "./agent-settings.ts";
+import { type AgentSettings, agentSettings } from "./agent-settings.ts";
+import type { Patience } from "./kept-agent.ts";
+import { outOfTime } from "./out-of-time.ts";
 import { recordedCallPaths } from "./recorded-call-paths.ts";
+import { remedy, sharedKey } from "./shared-environment.ts";
 import type { AgentConversation } from "./trajectory-session.ts";
 
+type Loop = Pick<ResolvedLoop, "name" | "config">;
+
 interface RunOptions {
-  loop: ResolvedLoop;
+  loop: Loop;
+  /** The most trajectories that run at once. */
+  trajectories: number;
   place: TrajectoryPlace;
   task: Task;
   session: AgentConversation;
@@ -23,11 +32,26 @@ interface RunOptions {
   report(waiting: string | undefined): void;
 }
 
+/** A trajectory whose agent runs. */
+interface AgentRun {
+  conversation: AgentConversation;
+  /** The time that the agent's requests wait for their answers. */
+  waiting: ReturnType<typeof stopwatch>;
+}
+
 /** Clients give up at 403, but retry after 409 and 5xx. */
 function ended(): EndpointProblem {
   return new EndpointProblem(403, "The trajectory has ended and accepts no more requests.", {
     code: "session_ended",
   });
+}
+
+function unknownTrajectory(): EndpointProblem {
+  return new EndpointProblem(
+    401,
+    `This key is the same for all trajectories of a kept agent, and only \`fetch\` replaces it: ${remedy}.`,
+    { code: "invalid_api_key" },
+  );
 }
 
 /** The agents of a worker's trajectories, and the endpoint through which they reach the policy. */
@@ -40,15 +64,26 @@ export interface AgentHost {
 }
 
 /** Returns an agent host without agents. The first agent starts the endpoint. */
-export function agentHost(observer: PluginHostObserver, log: (text: string) => void): AgentHost {
-  const sessions = new Map<string, AgentConversation>();
+export function agentHost(
+  observer: PluginHostObserver,
+  log: (text: string) => void,
+  patience?: Patience,
+): AgentHost {
+  const sessions = new Map<string, AgentRun>();
   const failures = new Map<string, number>();
   const endpoints = sharedPromises<Endpoint>();
-  let slots: Slots | undefined;
+  const slots = new Map<string, Slots>();
+  const pools = sharedPromises<AgentPool>();
 
-  function sessionOf(key: string): AgentConversation {
+  function sessionOf(key: string): AgentRun {
     const known = sessions.get(key);
     if (known === undefined) throw ended();
+    return known;
+  }
+
+  function slotsOf(loop: Loop, { concurrency }: AgentSettings): Slots {
+    const known = slots.get(agentKey(loop)) ?? createSlots(concurrency);
+    slots.set(agentKey(loop), known);
     return known;
   }
 
@@ -57,14 +92,21 @@ export function agentHost(observer: PluginHostObserver, log: (text: string) => v
       startEndpoint({
         models: ["policy"],
         log,
-        others: recordedCallPaths(sessionOf),
+        others: recordedCallPaths((key) => sessionOf(key).conversation),
         takesImages: true,
-        authenticate: (key = "") => (sessions.has(key) ? key : undefined),
-        answer: async (session, request, { key, occurrence }) => {
+        authenticate: (key = "") => {
+          if (key === sharedKey) throw unknownTrajectory();
+          return sessions.has(key) ? key : undefined;
+        },
+        answer: async (key, request, asked) => {
+          const session = sessionOf(key);
+          session.waiting.begin();
           try {
-            return await sessionOf(session).answer(request, `${key}/${occurrence}`);
+            return await session.conversation.answer(request, `${asked.key}/${asked.occurrence}`);
           } catch (error) {
             throw isEverturnError(error) && error.code === "SESSION_ENDED" ? ended() : error;
+          } finally {
+            session.waiting.end();
           }
         },
       }),
@@ -82,30 +124,55 @@ export function agentHost(observer: PluginHostObserver, log: (text: string) => v
     return new EverturnError("AGENT_GAVE_UP", said, { cause: error });
   }
 
+  function poolOf(loop: Loop, settings: AgentSettings): Promise<AgentPool> | undefined {
+    const { mode, module } = settings;
+    if (mode === "process" || module === undefined) return undefined;
+    return pools.get(agentKey(loop), async () => {
+      const { url: baseURL } = await endpoint();
+      return agentPool({ agent: loop.name, settings, module, baseURL, observer, log, patience });
+    });
+  }
+
   return {
-    run: async ({ loop, place, task, session, signal, report }) => {
-      const settings = agentSettings(loop.name, loop.config, process.env);
-      slots ??= createSlots(settings.concurrency);
-      if (slots.isFull()) report(`room for another of the worker's ${settings.concurrency} agents`);
-      const giveBack = await slots.take(signal);
+    run: async ({ loop, trajectories, place, task, session: conversation, signal, report }) => {
+      const settings = agentSettings(loop.name, loop.config, process.env, trajectories);
+      const places = slotsOf(loop, settings);
+      if (places.isFull()) report(`room for another of the worker's ${settings.concurrency} agents`);
+      const giveBack = await places.take(signal);
       report(undefined);
       const key = `everturn-${randomUUID()}`;
-      sessions.set(key, session);
+      const waiting = stopwatch();
+      sessions.set(key, { conversation, waiting });
+      const timeUp = (said: string) => {
+        const [load = 0] = loadavg();
+        const reason = outOfTime({
+          limit: settings.timeout / 1000,
+          waited: waiting.seconds(),
+          load: load / availableParallelism(),
+          said,
+        });
+        return new EverturnError("AGENT_FAILED", { agent: loop.name, reason });
+      };
       try {
         const { url } = await endpoint();
-        const answer = await runAgentProcess({
-          agent: loop.name,
-          settings,
-          environment: {
-            OPENAI_BASE_URL: url,
-            OPENAI_API_KEY: key,
-            OPENAI_AGENTS_DISABLE_TRACING: "1",
-            EVERTURN_TRAJECTORY: place.id,
-          },
-          input: JSON.stringify(task),
-          signal,
-          observer,
-        });
+        const pool = await poolOf(loop, settings);
+        const answer =
+          pool === undefined
+            ? await runAgentProcess({
+                agent: loop.name,
+                settings,
+                environment: {
+                  OPENAI_BASE_URL: url,
+                  OPENAI_API_KEY: key,
+                  OPENAI_AGENTS_DISABLE_TRACING: "1",
+                  EVERTURN_TRAJECTORY: place.id,
+                },
+                input: JSON.stringify(task),
+                signal,
+                timeUp,
+                observer,
+              })
+            : await pool.run({ task, trajectory: place.id, key }, timeUp, signal);
         failures.delete(place.id);
         return answer;
       } catch (error) {
@@ -117,7 +184,29 @@ export function agentHost(observer: PluginHostObserver, log: (text: string) => v
       }
     },
     close: async () => {
+      for (const opened of pools.all()) await (await opened).close();
       for (const opened of endpoints.all()) await (await opened).close();
     },
+  };
+}
+
+/** Distinguishes the loops of a pipeline whose agents differ. */
+function agentKey({ name, config }: Loop): string {
+  return JSON.stringify([name, config]);
+}
+
+/** Measures how long at least one of several overlapping actions is under way. */
+function stopwatch(): { begin(): void; end(): void; seconds(): number } {
+  let [underWay, since, total] = [0, 0, 0];
+  const milliseconds = () => total + (underWay > 0 ? performance.now() - since : 0);
+  return {
+    begin: () => {
+      if (underWay++ === 0) since = performance.now();
+    },
+    end: () => {
+      total = underWay === 1 ? milliseconds() : total;
+      underWay--;
+    },
+    seconds: () => milliseconds() / 1000,
   };
 }

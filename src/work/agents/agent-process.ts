@@ -5,6 +5,7 @@ import { killProcess, processHandle } from "../../base/processes/process-handle.
 import { defined } from "../../base/records/defined.ts";
 import type { PluginHostObserver } from "../../plugin/host/plugin-hosts.ts";
 import type { AgentSettings } from "./agent-settings.ts";
+import { outputTail } from "./output-tail.ts";
 
 interface Options {
   /** The agent's name in errors. */
@@ -15,12 +16,11 @@ interface Options {
   /** The text for its standard input. */
   input: string;
   signal: AbortSignal;
+  /** Returns why it exceeded its time limit, from its last output. */
+  timeUp(said: string): Error;
   /** Learns of the process, so that another worker ends it if this one dies. */
   observer: PluginHostObserver;
 }
-
-/** The number of characters of its output that its failure shows. */
-const toldCharacters = 2000;
 
 /** Milliseconds that it has to end by itself after SIGTERM. */
 const grace = 2000;
@@ -36,6 +36,7 @@ export async function runAgentProcess({
   environment,
   input,
   signal,
+  timeUp,
   observer,
 }: Options): Promise<string> {
   signal.throwIfAborted();
@@ -52,12 +53,9 @@ export async function runAgentProcess({
   const { pid } = child;
   const handle = processHandle(pid);
   const failed = (reason: string) => new EverturnError("AGENT_FAILED", { agent, reason });
-  let told = "";
-  const tell = (text: Buffer) => {
-    told = `${told}${text}`.slice(-toldCharacters);
-  };
-  child.stdout.on("data", tell);
-  child.stderr.on("data", tell);
+  const output = outputTail();
+  for (const stream of [child.stdout, child.stderr])
+    stream.on("data", (text: Buffer) => output.add(String(text)));
   let answer = "";
   child.stdio[3]?.on("data", (text: Buffer) => {
     answer += text;
@@ -68,14 +66,14 @@ export async function runAgentProcess({
   child.once("error", (error) => ended.reject(failed(`it can't be started: ${messageOf(error)}`)));
   child.once("close", (code, by) => {
     if (code === 0) ended.resolve();
-    else ended.reject(failed(`it ended with ${by ?? `code ${code}`}${said(told)}`));
+    else ended.reject(failed(`it ended with ${by ?? `code ${code}`}${output.text()}`));
   });
   const stop = () => {
     child.kill("SIGTERM");
     setTimeout(() => killProcess(handle), grace).unref();
   };
   const limit = setTimeout(() => {
-    ended.reject(failed(`it took longer than ${settings.timeout / 1000} s${said(told)}`));
+    ended.reject(timeUp(output.text()));
     stop();
   }, settings.timeout);
   const onAbort = () => {
@@ -99,9 +97,4 @@ export async function runAgentProcess({
     killProcess(handle); // ends processes that it left behind
     if (pid !== undefined) observer.ended(pid);
   }
-}
-
-function said(text: string): string {
-  const trimmed = text.trim();
-  return trimmed === "" ? "" : `; its last output: ${trimmed}`;
 }
