@@ -149,7 +149,7 @@ test("draws over its own lines on a terminal, and gives the cursor back", () => 
   expect(frame[3]).toContain("entropy 0.20  gradient 1  clipped 5 %  kl 0.012");
   expect(frame[4]).toContain("held-out accuracy 31.0 %");
   expect(frame[5]).toMatch(/about 2 min 03 s left/);
-  expect(written.at(-1)).toContain("\u001b[5A\u001b[0J");
+  expect(written.at(-1)).toContain("\u001b[6A\u001b[0J");
   view.tell({ type: "note", text: "a note stays above" });
   view.end(summary);
   view.close();
