@@ -8,7 +8,7 @@ import { everturn, lastLine } from "../support/command.ts";
 const pipeline = join(import.meta.dirname, "..", "pipelines", "small.yaml");
 const probes = () => readdirSync(tmpdir()).filter((name) => name.startsWith("everturn-probe-"));
 
-test("a probe says from one step how long a run takes and how much memory, and leaves nothing", async () => {
+test("a probe says from two steps how long a run takes and how much memory, and leaves nothing", async () => {
   const before = probes();
   const sets = [
     "--set",
@@ -25,8 +25,11 @@ test("a probe says from one step how long a run takes and how much memory, and l
   );
   expect([steps, evaluations]).toEqual([100, 52]); // before and after the warm start, and every second step
   expect(probe.step.total).toBeGreaterThan(0);
-  const { start, step, evaluationTask, warmStartStep = 0, run } = probe;
-  expect(run).toBeCloseTo(start + 30 * warmStartStep + 52 * 8 * evaluationTask + 100 * step.total, 9);
+  const { start, step, record, evaluationTask, warmStartStep = 0, run } = probe;
+  const rest = 30 * warmStartStep + 51 * 8 * evaluationTask + record.seconds.total + 99 * step.total;
+  expect(run).toBeGreaterThan(start + rest); // plus the evaluation of the initial policy
+  expect(probe.warmStartSteps).toBe(30);
+  expect(record).toMatchObject({ step: 1, trajectories: 8, successRate: expect.any(Number) });
   if (process.platform === "linux") {
     const workers = probe.memory.filter(({ process: name }) => name.startsWith("worker "));
     expect(workers.map(({ process: name }) => name).sort()).toEqual([
@@ -36,4 +39,25 @@ test("a probe says from one step how long a run takes and how much memory, and l
     for (const { bytes } of workers) expect(bytes).toBeGreaterThan(50 * 2 ** 20);
   }
   expect(probes()).toEqual(before);
+});
+
+test("everturn probe reports what the policy does, and names a policy that calls no tool", async () => {
+  const sets = [
+    "--set",
+    "rollout.batchSize=8",
+    "--set",
+    "trainer.config.minibatchSize=8",
+    "--set",
+    "warmStart=null",
+  ];
+  const { code, stdout, stderr } = await everturn("probe", pipeline, ...sets);
+  expect(code, stderr).toBe(0);
+  expect(stderr).toContain("policy: it has random weights and there is no warm start");
+  expect(stdout).toMatch(/^ {2}trajectories +8$/m);
+  expect(stdout).toMatch(/^ {2}solved +0 %$/m);
+  expect(stdout).toMatch(/^ {2}the whole run, about +\S/m);
+  expect(stdout).toMatch(/^ {2}note: no (trajectory makes a valid tool call|tool call is valid)/m);
+  const nothing = await everturn("probe", pipeline, "--set", "steps=0", "--set", "warmStart=null");
+  expect(nothing.code).not.toBe(0);
+  expect(nothing.stderr).toContain("has no steps, so there is nothing to probe");
 });

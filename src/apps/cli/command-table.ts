@@ -12,6 +12,7 @@ export const commands: Record<string, () => Promise<(program: Command) => void>>
   schema: async () => (await import("./commands/schema.ts")).registerSchema,
   validate: async () => (await import("./commands/validate.ts")).registerValidate,
   explain: async () => (await import("./commands/explain.ts")).registerExplain,
+  probe: async () => (await import("./commands/probe.ts")).registerProbe,
   data: async () => (await import("./commands/data.ts")).registerData,
   trajectories: async () => (await import("./commands/trajectories.ts")).registerTrajectories,
   track: async () => (await import("./commands/track.ts")).registerTrack,

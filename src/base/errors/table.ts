@@ -127,6 +127,11 @@ export const errorTable = {
     retryable: false,
     help: "Name a chat template that shows tools (policy.config.chatTemplate): models that write ChatML, such as SmolLM2, can use templates/chat/chatml-tools.jinja, which Everturn contains. Or describe the tools in the prompts, or demonstrate calls (warmStart). If the policy already knows the tools, set rollout.templateCheck to off.",
   },
+  PROBE_WITHOUT_STEPS: {
+    message: "{pipeline} has no steps, so there is nothing to probe.",
+    retryable: false,
+    help: "Give it steps, for example with --set steps=10.",
+  },
   DEMONSTRATED_CALL_INVALID: {
     message: "{at}: a demonstrated call of “{tool}” is invalid{more}. {reason}",
     retryable: false,

@@ -3,17 +3,26 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { watchPeakMemory } from "../../base/processes/peak-memory.ts";
 import { defined } from "../../base/records/defined.ts";
+import { percent } from "../../base/text/format.ts";
 import type { StepRecord } from "../../contracts/generated/step-record.ts";
+import type { Plan } from "../../contracts/plan.ts";
 import type { EvaluationRecord } from "../../contracts/run.ts";
 import type { DerivedNumbers } from "../../plan/pipeline/explain/derived-numbers.ts";
 import { type LoadOptions, loadPlan } from "../../plan/pipeline/load-plan.ts";
+import { offeredTools } from "../../plan/pipeline/resolve/tool-definitions.ts";
 import { placeRun } from "./place-run.ts";
 import { trainRun } from "./train-run.ts";
 
 /** The measurements of a pipeline's probe, in seconds and bytes. */
 export interface Probe {
-  /** A step: its rollout, its training, and the total. */
+  /** The probe's last step: its rollout, its training, and the total. */
   step: StepRecord["seconds"];
+  /** The probe's first step, before which the policy is as the warm start left it. */
+  record: StepRecord;
+  /** The supervised steps before the probe's steps. Fewer than the pipeline's if all would take long. */
+  warmStartSteps: number;
+  /** The evaluation before the first step. */
+  evaluation?: EvaluationRecord;
   /** A task of an evaluation, and a supervised step of the warm start if there is one. */
   evaluationTask: number;
   warmStartStep?: number;
@@ -21,39 +30,73 @@ export interface Probe {
   start: number;
   /** The whole run, estimated from these. */
   run: number;
+  /** Facts about the rollout that keep a policy from learning. */
+  warnings: string[];
   /** The peak memory of each kind of process; empty if the system does not report it. */
   memory: { process: string; bytes: number }[];
 }
 
-/** Supervised steps of a probe. */
-const warmStartSteps = 5;
+/** Where the probe's Temporal server comes from, and a signal that ends the probe. */
+export interface ProbeOptions {
+  temporal?: string | undefined;
+  signal?: AbortSignal | undefined;
+}
+
+/** Supervised steps of a first probe, and the factor by which a probe that is too short to measure them is repeated. */
+const fewSteps = 5;
+const moreSteps = 20;
+
+/** A probe makes all supervised steps if they take at most this many seconds. */
+const shortWarmStart = 120;
 
 /**
- * Runs a pipeline for one step in a temporary folder, with few supervised steps and held-out tasks, and estimates
- * the time of the whole run. Throws the errors of training.
+ * Runs a pipeline for two steps in a temporary folder, with few held-out tasks, and estimates the time of the whole
+ * run. If the warm start is short, it is made in full, because its length decides what the policy can do. Throws the
+ * errors of training.
  */
 export async function probePipeline(
   file: string,
-  { overrides = [], pluginFolders = [] }: LoadOptions,
-  { steps, evaluations, evaluationTasks, warmStartSteps: allWarm }: DerivedNumbers,
-  { temporal, signal }: { temporal?: string | undefined; signal?: AbortSignal | undefined } = {},
+  loading: LoadOptions,
+  numbers: DerivedNumbers,
+  options: ProbeOptions = {},
 ): Promise<Probe> {
+  const all = numbers.warmStartSteps;
+  let warmSteps = Math.min(fewSteps, all);
+  let probe = await probeOnce(file, loading, numbers, warmSteps, options);
+  if (warmSteps < all && !probe.isWarmStartMeasured) {
+    warmSteps = Math.min(moreSteps * warmSteps, all);
+    probe = await probeOnce(file, loading, numbers, warmSteps, options);
+  }
+  if (warmSteps < all && (probe.warmStartStep ?? 0) * all <= shortWarmStart)
+    probe = await probeOnce(file, loading, numbers, all, options);
+  const { isWarmStartMeasured: _, ...measured } = probe;
+  return measured;
+}
+
+async function probeOnce(
+  file: string,
+  { overrides = [], pluginFolders = [] }: LoadOptions,
+  { steps, evaluations, evaluationTasks, trajectoriesOfStep, warmStartSteps: allWarm }: DerivedNumbers,
+  warmStartSteps: number,
+  { temporal, signal }: ProbeOptions,
+): Promise<Probe & { isWarmStartMeasured: boolean }> {
   const runs = await mkdtemp(join(tmpdir(), "everturn-probe-"));
   const memory = watchPeakMemory();
   try {
     const short = [
-      "steps=1",
+      `steps=${Math.min(2, steps)}`,
       "evaluation.every=0",
-      `evaluation.tasks=${Math.min(8, evaluationTasks)}`,
+      `evaluation.tasks=${Math.min(trajectoriesOfStep, evaluationTasks)}`,
       "trackers=[]",
     ];
-    const warm = allWarm === 0 ? [] : [`warmStart.steps=${Math.min(warmStartSteps, allWarm)}`];
-    const plan = await loadPlan(file, { overrides: [...overrides, ...short, ...warm], pluginFolders });
+    const warmSteps = allWarm === 0 ? [] : [`warmStart.steps=${warmStartSteps}`];
+    const plan = await loadPlan(file, { overrides: [...overrides, ...short, ...warmSteps], pluginFolders });
     const reference = await placeRun(plan, { runs });
     const began = performance.now();
     const evaluated: EvaluationRecord[] = [];
+    const stepped: StepRecord[] = [];
     const phases = new Map<string, number>();
-    let step: StepRecord["seconds"] | undefined;
+    const seen: WarmProgress[] = [];
     await trainRun(
       reference,
       defined({
@@ -61,32 +104,40 @@ export async function probePipeline(
         signal,
         onEvent: (event) => {
           if (event.type === "evaluation") evaluated.push(event.record);
-          if (event.type === "step") step = event.record.seconds;
+          if (event.type === "step") stepped.push(event.record);
           if (event.type !== "progress") return;
-          const { phase } = event.progress;
+          const { phase, done } = event.progress;
           if (!phases.has(phase)) phases.set(phase, performance.now());
+          if (phase === "warm-start" && done > 0 && done !== seen.at(-1)?.done)
+            seen.push({ done, at: performance.now() });
         },
       }),
     );
-    if (step === undefined) throw new Error("The probe's step was not told.");
-    const tasks = evaluated.reduce((sum, one) => sum + one.tasks, 0);
-    const evaluationTask = evaluated.reduce((sum, { seconds }) => sum + seconds, 0) / Math.max(1, tasks);
+    const [first, last] = [stepped.at(0), stepped.at(-1)];
+    if (first === undefined || last === undefined) throw new Error("The probe's step was not told.");
     const start = ((phases.get("initialize") ?? phases.get("evaluate") ?? began) - began) / 1000;
-    const probed = Math.min(warmStartSteps, allWarm);
-    const warmStartStep =
-      probed === 0 ? undefined : warmSeconds(plan.warmStart?.steps ?? 1, phases, evaluated);
+    const warm = warmTimes(warmStartSteps, phases, seen, evaluated);
+    const [initial = 0, ...later] = evaluated.map(({ seconds, tasks }) => seconds / Math.max(1, tasks));
+    const evaluationTask = later.length === 0 ? initial : mean(later);
     const run =
       start +
-      (warmStartStep ?? 0) * allWarm +
-      evaluations * evaluationTasks * evaluationTask +
-      steps * step.total;
+      warm.fixed +
+      warm.step * allWarm +
+      evaluationTasks * (initial + (evaluations - 1) * evaluationTask) +
+      first.seconds.total +
+      (steps - 1) * last.seconds.total;
     return defined({
-      step,
+      step: last.seconds,
+      record: first,
+      warmStartSteps,
+      evaluation: evaluated.findLast(({ step }) => step === 0),
       evaluationTask,
       start,
       run,
+      warnings: probeWarnings(plan, first),
       memory: byProcess(memory.stop()),
-      warmStartStep,
+      warmStartStep: warmStartSteps === 0 ? undefined : warm.step,
+      isWarmStartMeasured: warm.isMeasured,
     });
   } finally {
     memory.stop();
@@ -94,18 +145,61 @@ export async function probePipeline(
   }
 }
 
+function mean(numbers: readonly number[]): number {
+  return numbers.reduce((sum, one) => sum + one, 0) / numbers.length;
+}
+
+/** Names what a rollout shows that keeps a policy from learning. */
+function probeWarnings(plan: Plan, record: StepRecord): string[] {
+  if (plan.sft !== undefined || plan.dpo !== undefined) return [];
+  const {
+    toolCallRate = 0,
+    validCallRate = 1,
+    unreadableCallRate = 0,
+    uniformGroupShare,
+    cutActionShare = 0,
+  } = record;
+  const warnings: string[] = [];
+  if (offeredTools(plan).length > 0 && toolCallRate * validCallRate === 0)
+    warnings.push(
+      unreadableCallRate > 0
+        ? "no tool call is valid: the policy writes calls that cannot be read"
+        : "no trajectory makes a valid tool call: the policy can only learn to call tools if it sometimes does. Demonstrate calls (warmStart), or show one in the prompt",
+    );
+  if (record.successRate === 0)
+    warnings.push("no trajectory solves its task, so there may be nothing to learn from");
+  if (plan.rollout.groupSize > 1 && uniformGroupShare === 1)
+    warnings.push("all trajectories of each group earn the same, which teaches a group baseline nothing");
+  if (cutActionShare >= 0.3)
+    warnings.push(`rollout.maxActionTokens or the context cuts ${percent(cutActionShare, 0)} of the actions`);
+  return warnings;
+}
+
+/** When a number of supervised steps was first seen, in ms. */
+interface WarmProgress {
+  done: number;
+  at: number;
+}
+
 /**
- * The time of a supervised step: from the first sight of the warm start to the step, minus the evaluation in
- * between. Both are known to the second.
+ * The seconds of a supervised step and of what the warm start needs besides, such as loading the trainer. From its
+ * progress, which is known to the second; `isMeasured` is false if there was too little of it, so that the step
+ * includes everything.
  */
-function warmSeconds(
+function warmTimes(
   steps: number,
   phases: ReadonlyMap<string, number>,
+  seen: readonly WarmProgress[],
   [, after]: readonly EvaluationRecord[],
-): number {
+): { step: number; fixed: number; isMeasured: boolean } {
   const [from, to] = [phases.get("warm-start"), phases.get("step")];
-  if (from === undefined || to === undefined) return 0;
-  return Math.max(0, (to - from) / 1000 - (after?.seconds ?? 0)) / steps;
+  if (steps === 0 || from === undefined || to === undefined) return { step: 0, fixed: 0, isMeasured: false };
+  const whole = Math.max(0, (to - from) / 1000 - (after?.seconds ?? 0));
+  const [first, last] = [seen.at(0), seen.at(-1)];
+  if (first === undefined || last === undefined || last.done === first.done)
+    return { step: whole / steps, fixed: 0, isMeasured: false };
+  const step = (last.at - first.at) / 1000 / (last.done - first.done);
+  return { step, fixed: Math.max(0, whole - step * steps), isMeasured: true };
 }
 
 /** Workers by role, the server, and other processes, the largest first. */

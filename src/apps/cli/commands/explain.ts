@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import { type Probe, probePipeline } from "../../../control/operations/probe-pipeline.ts";
+import { rewardNotes } from "../../../plan/pipeline/check/reward-notes.ts";
 import { derivedNumbers } from "../../../plan/pipeline/explain/derived-numbers.ts";
 import { forecastMemory } from "../../../plan/pipeline/explain/forecast-memory.ts";
 import { checkPipeline } from "../../../plan/pipeline/load-plan.ts";
@@ -30,7 +31,7 @@ export function registerExplain(program: Command): void {
     .command("explain")
     .description("explain what a run of a pipeline will do, step by step and in numbers, without starting it")
     .argument("<pipeline>", "pipeline file (YAML)")
-    .option("--probe", "run one step to estimate the time and memory of the whole run", false)
+    .option("--probe", "also probe it, as everturn probe does", false)
     .option("--set <key=value>", "override a value of the pipeline (repeatable)", collect, [])
     .option("--plugins <folder>", "also search this folder for plugins (repeatable)", collect, [])
     .option("--temporal <path>", "Temporal CLI that starts the dev server for --probe")
@@ -40,12 +41,13 @@ export function registerExplain(program: Command): void {
 
 async function explain(pipeline: string, { set, plugins, probe, temporal, json }: Options): Promise<void> {
   const loading = { overrides: set, pluginFolders: plugins };
-  const { plan, preflight, notes } = await checkPipeline(pipeline, loading);
+  const { plan, preflight, data, notes: found } = await checkPipeline(pipeline, loading);
+  const notes = [...found, ...(await rewardNotes(plan, data))];
   const numbers = derivedNumbers(plan, preflight);
   const { sampling, updates: memory } = await forecastMemory(plan, preflight, lengths);
   let measured: Probe | undefined;
   if (probe && plan.steps > 0) {
-    process.stderr.write("running a probe of one step\n");
+    process.stderr.write("probing the pipeline\n");
     const probed = await interruptible((signal) =>
       probePipeline(pipeline, loading, numbers, { temporal, signal }),
     );

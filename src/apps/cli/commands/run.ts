@@ -1,5 +1,6 @@
 import { type Command, Option } from "commander";
 import { placeRun, type RunPlace } from "../../../control/operations/place-run.ts";
+import { rewardNotes } from "../../../plan/pipeline/check/reward-notes.ts";
 import { memoryNotes } from "../../../plan/pipeline/explain/memory-notes.ts";
 import { checkPipeline } from "../../../plan/pipeline/load-plan.ts";
 import { workerLayouts } from "../../../run/folder/create-run-folder.ts";
@@ -39,9 +40,9 @@ export function registerRun(program: Command): void {
     .option("--json", "print the result as one line of JSON", false)
     .action(async (pipeline: string, options: Options) => {
       const loading = { overrides: options.set, pluginFolders: options.plugins };
-      const { plan, preflight, notes } = await checkPipeline(pipeline, loading);
-      for (const note of [...notes, ...(await memoryNotes(plan, preflight))])
-        process.stderr.write(`${note}\n`);
+      const { plan, preflight, data, notes: found } = await checkPipeline(pipeline, loading);
+      const notes = [...found, ...(await rewardNotes(plan, data)), ...(await memoryNotes(plan, preflight))];
+      for (const note of notes) process.stderr.write(`${note}\n`);
       await train({ ...(await placeRun(plan, options)), temporal: options.temporal, json: options.json });
     });
 }

@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import { counted } from "../../../base/text/format.ts";
+import { rewardNotes } from "../../../plan/pipeline/check/reward-notes.ts";
 import { memoryNotes } from "../../../plan/pipeline/explain/memory-notes.ts";
 import { checkPipeline } from "../../../plan/pipeline/load-plan.ts";
 import { collect } from "../terminal/option-values.ts";
@@ -17,8 +18,8 @@ export function registerValidate(program: Command): void {
     .option("--json", "print the plan as one line of JSON", false)
     .action(async (pipeline: string, options: { set: string[]; plugins: string[]; json: boolean }) => {
       const loading = { overrides: options.set, pluginFolders: options.plugins };
-      const { plan, preflight, notes: found } = await checkPipeline(pipeline, loading);
-      const notes = [...found, ...(await memoryNotes(plan, preflight))];
+      const { plan, preflight, data, notes: found } = await checkPipeline(pipeline, loading);
+      const notes = [...found, ...(await rewardNotes(plan, data)), ...(await memoryNotes(plan, preflight))];
       const plugins = usedPlugins(plan).map(({ name }) => name);
       const summary = `${pipeline} is valid: ${counted(plan.steps, "step")}; plugins ${plugins.join(", ")}`;
       const text = [summary, capabilityLine(plan), ...notes, preflightText(preflight, plan)].join("\n");

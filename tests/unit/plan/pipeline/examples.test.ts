@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { rewardNotes } from "../../../../src/plan/pipeline/check/reward-notes.ts";
 import { checkPipeline } from "../../../../src/plan/pipeline/load-plan.ts";
 
 const pipelines = join(import.meta.dirname, "..", "..", "..", "..", "pipelines");
@@ -21,9 +22,9 @@ const examples = [
 ];
 
 test.each(examples)("the example %s is valid as it stands, and nothing is noted about it", async (name) => {
-  const { plan, notes } = await checkPipeline(join(pipelines, `${name}.yaml`));
+  const { plan, data, notes } = await checkPipeline(join(pipelines, `${name}.yaml`));
   expect(plan.name).toBe(name);
-  expect(notes).toEqual([]);
+  expect([...notes, ...(await rewardNotes(plan, data))]).toEqual([]);
 });
 
 test("tasks that a tool says it can't be used in are refused, in each set at the first of them", async () => {
