@@ -14,7 +14,7 @@ import { document } from "./layout.ts";
 import { isSeen, livePart } from "./live-part.ts";
 import { comparePage } from "./pages/compare-page.ts";
 import { compareRunsPage, mostRuns } from "./pages/compare-runs-page.ts";
-import { evaluationsPage } from "./pages/evaluations-page.ts";
+import { evaluationsPage, evaluationsPart } from "./pages/evaluations-page.ts";
 import { indexNote } from "./pages/index-note.ts";
 import { jobPage, jobPart } from "./pages/job-page.ts";
 import { logPage, logPart } from "./pages/log-page.ts";
@@ -94,6 +94,7 @@ export function routes(context: UiContext): Hono {
   onRun("/runs/:run/steps/:step", (run, c) => stepPage(run, c.req.param("step") ?? ""));
   onRun("/runs/:run/tasks/:task", (run, c) => taskPage(context, run, c.req.param("task") ?? ""));
   onRun("/runs/:run/evaluations", evaluationsPage);
+  app.get("/runs/:run/parts/evaluations", async (c) => part(c, await evaluationsPart(await runOf(c)), 4));
   onRun("/runs/:run/log", (run, c) => logPage(run, c.req.query("name")));
   app.get("/runs/:run/parts/log", async (c) =>
     part(c, await logPart(await runOf(c), c.req.query("name") ?? "")),

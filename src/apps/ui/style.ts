@@ -25,6 +25,7 @@ pre { margin: 0; white-space: pre-wrap; overflow-wrap: anywhere; font: 13px/1.5 
 .timeline .time { width: 60%; min-width: 180px; } .timeline .time svg { height: 16px; } .timeline th.time { text-align: left; } .timeline .timed-call td:first-child { padding-left: 26px; } .timeline .failed td { white-space: normal; overflow-wrap: anywhere; color: var(--bad); padding: 0 10px 8px 26px; }
 .hit-name { font-size: 13px; margin: 0 0 4px; display: flex; flex-wrap: wrap; gap: 2px 12px; } .hit-name span { font-weight: 400; color: var(--muted); } mark { background: var(--heat2); color: inherit; border-radius: 3px; }
 .cell { fill: var(--blue); stroke: none; } fieldset { border: 1px solid var(--edge); border-radius: 12px; padding: 10px 14px; display: grid; gap: 6px; margin: 0; max-width: 100%; } fieldset label { overflow-wrap: anywhere; } legend { color: var(--soft); font-size: 13px; }
+.progress { display: flex; flex-wrap: wrap; gap: 4px 12px; align-items: center; margin: 10px 0; } progress { accent-color: var(--blue); flex: 1 1 160px; max-width: 420px; }
 .pages { display: flex; flex-wrap: wrap; gap: 4px 16px; margin: 12px 0; align-items: baseline; } th a { color: inherit; }
 :root { --control: #85837b; --heat0: #e4eefa; --heat1: #cfe3c9; --heat2: #f6e7a8; --heat3: #f5c493; --heat4: #a5281b; --hot: #fff; }
 @media (prefers-color-scheme: dark) { :root { --control: #77756c; --heat0: #1d2d42; --heat1: #1f3a22; --heat2: #4a4113; --heat3: #61390f; --heat4: #f08a7d; --hot: #1a1a19; } }

@@ -2,7 +2,12 @@ import { EverturnError } from "../../base/errors/everturn-error.ts";
 import { displayPath } from "../../base/validation/place.ts";
 import { refusal } from "../../base/validation/problem.ts";
 import type { Plan } from "../../contracts/plan.ts";
-import type { EvaluationInput, EvaluationPlan, EvaluationRecord } from "../../contracts/run.ts";
+import type {
+  EvaluationInput,
+  EvaluationPlan,
+  EvaluationRecord,
+  StageProgress,
+} from "../../contracts/run.ts";
 import type { RunSettings } from "../../contracts/run-settings.ts";
 import { imageProblems } from "../../plan/pipeline/check/image-problems.ts";
 import { policyFraming, preflight } from "../../plan/pipeline/check/preflight.ts";
@@ -85,7 +90,7 @@ export function evaluateRun(
       await withSupervisedRun({ ...opening, signal, onInterrupt }, async (supervised) => {
         tell(serverEvent(supervised));
         while (current?.queuePrefix === queuePrefix) {
-          const result = await evaluateIn(supervised, current);
+          const result = await evaluateIn(supervised, current, note);
           end((await store.read(evaluationKey(result.name))) ?? result); // includes its measures by source and tag
           current = await next(queuePrefix);
         }
@@ -98,6 +103,7 @@ export function evaluateRun(
 async function evaluateIn(
   supervised: SupervisedRun,
   { plan, settings, workflowId }: Prepared,
+  note: (text: string) => void,
 ): Promise<EvaluationRecord> {
   const { client, queues, run } = supervised;
   const input: EvaluationInput = { run, plan, settings, queues };
@@ -109,8 +115,25 @@ async function evaluateIn(
   });
   const failed = (reason: string) =>
     new EverturnError("EVALUATION_FAILED", { evaluation: workflowId, reason });
-  return workflowResult(supervised, handle, failed);
+  let quarters = 0;
+  const tellQuarter = ({ done, of }: StageProgress) => {
+    const now = of === 0 ? 0 : Math.floor((4 * done) / of);
+    if (now > quarters && now < 4) note(`${plan.name}: ${done} of ${of} trajectories`);
+    quarters = now;
+  };
+  const asking = setInterval(() => {
+    // It is not answered while workers start, and the result reports every failure.
+    handle.query<StageProgress>("progress").then(tellQuarter, () => {});
+  }, betweenQueries);
+  try {
+    return await workflowResult(supervised, handle, failed);
+  } finally {
+    clearInterval(asking);
+  }
 }
+
+/** The time between queries about the progress of an evaluation, in ms. */
+const betweenQueries = 1000;
 
 /** Throws the problems of the file, and WRONG_CONFIGURATION if its tasks leave no room for an action. */
 async function refuseTasks(

@@ -119,6 +119,11 @@ export function evaluationPlanKey(name: string): Key<EvaluationPlan> {
   return keyOf("evaluation-plans", name);
 }
 
+/** The settings of all evaluations by `everturn evaluate`. */
+export function evaluationPlansPrefix(): Prefix {
+  return prefixOf("evaluation-plans");
+}
+
 /** All evaluations. */
 export function evaluationsPrefix(): Prefix {
   return prefixOf("evaluations");

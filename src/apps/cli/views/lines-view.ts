@@ -1,6 +1,5 @@
 import { counted } from "../../../base/text/format.ts";
 import type { StepRecord } from "../../../contracts/generated/step-record.ts";
-import type { RunProgress } from "../../../contracts/run.ts";
 import type { RunEvent } from "../../../control/operations/events.ts";
 import { diagnosisLines } from "./diagnosis-text.ts";
 import { aboutText } from "./estimate.ts";
@@ -12,8 +11,8 @@ import type { RunView, ViewStream } from "./run-view.ts";
 const leastOfRun = 5;
 
 /**
- * Plain lines: one for each change of phase outside the steps, each quarter of the warm start and of the whole run, each
- * evaluation, each step and each note.
+ * Plain lines: one for each change of phase outside the steps, each quarter of the warm start, of an evaluation and of the
+ * whole run, each evaluation, each step and each note.
  */
 export function linesView(stream: ViewStream, clock: () => number = () => performance.now()): RunView {
   const started = clock();
@@ -29,13 +28,15 @@ export function linesView(stream: ViewStream, clock: () => number = () => perfor
 
   let quarters = 0;
 
-  function writeQuarter({ done, of }: RunProgress): void {
+  /** Writes a line at each quarter of a phase, but not at its end. */
+  function writeQuarter(what: string, { done, of }: { done: number; of: number }): void {
+    if (of === 0) return;
     const now = Math.floor((4 * done) / of);
-    if (now > quarters && now < 4) write(`warm start ${done}/${of}`);
+    if (now > quarters && now < 4) write(`${what} ${done}/${of}`);
     quarters = now;
   }
 
-  function writePhase({ progress, phase: { text } }: Extract<RunEvent, { type: "progress" }>): void {
+  function writePhase({ progress, phase: shown }: Extract<RunEvent, { type: "progress" }>): void {
     steps = progress.steps;
     writeEarly(steps);
     const isStep = progress.phase === "step";
@@ -43,7 +44,8 @@ export function linesView(stream: ViewStream, clock: () => number = () => perfor
       ? progress.trainsOnExamples
         ? "training on examples"
         : "reinforcement learning"
-      : text;
+      : shown.text;
+    if (now !== phase) quarters = 0;
     if (now !== phase && progress.phase !== "done") {
       const size = isStep
         ? `, ${counted(progress.steps, "step")}`
@@ -53,7 +55,8 @@ export function linesView(stream: ViewStream, clock: () => number = () => perfor
       write(now + (progress.phase === "evaluate" ? "" : size));
     }
     phase = now;
-    if (progress.phase === "warm-start" && progress.of > 0) writeQuarter(progress);
+    if (progress.phase === "warm-start") writeQuarter("warm start", progress);
+    if (progress.phase === "evaluate") writeQuarter("evaluated", shown);
   }
 
   /** At each quarter of the run, how long the rest will take. */

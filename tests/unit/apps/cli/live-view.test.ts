@@ -117,6 +117,22 @@ test("writes plain lines where there is no terminal: phases, evaluations, steps,
   `);
 });
 
+test("writes a line at each quarter of an evaluation, again for the next one", () => {
+  const { stream, text } = fakeStream();
+  const view = createView({ stream });
+  const evaluating: RunProgress = { ...base, phase: "evaluate", child: "run/evaluation-v0000" };
+  for (const done of [0, 70, 80, 160, 299, 300]) view.tell(progressEvent(evaluating, { done, of: 300 }));
+  view.tell(progressEvent({ ...base, phase: "step", step: 1 }, { done: 3, of: 64 }));
+  view.tell(progressEvent(evaluating, { done: 150, of: 300 }));
+  view.close();
+  expect(text().match(/evaluated.*/g)).toEqual([
+    "evaluated 80/300",
+    "evaluated 160/300",
+    "evaluated 299/300",
+    "evaluated 150/300",
+  ]);
+});
+
 test("a step that is recorded before the run has said how many there are is written once it has", () => {
   const { stream, text } = fakeStream();
   const view = createView({ stream });

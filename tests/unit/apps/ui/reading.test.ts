@@ -6,9 +6,16 @@ import { openIndexes } from "../../../../src/apps/ui/open-indexes.ts";
 import { openSearches } from "../../../../src/apps/ui/open-searches.ts";
 import { openTables } from "../../../../src/apps/ui/open-tables.ts";
 import { routes } from "../../../../src/apps/ui/routes.ts";
+import { reserve } from "../../../../src/results/ledger/reservations.ts";
 import { foldSteps } from "../../../../src/results/retention/fold-steps.ts";
 import { freeRecords } from "../../../../src/results/retention/free-records.ts";
-import { failureKey, recordedStepKey, turnKey } from "../../../../src/run/store/keys.ts";
+import {
+  evaluationPlanKey,
+  failureKey,
+  recordedStepKey,
+  trajectoryKey,
+  turnKey,
+} from "../../../../src/run/store/keys.ts";
 import { trajectoryReader } from "../../../../src/run/trajectory/reader.ts";
 import { trajectoryOf } from "../../../../src/run/trajectory/trajectory-of.ts";
 import { makeRun } from "../../../support/made-run.ts";
@@ -190,4 +197,26 @@ test("the list of runs names models, algorithms and durations", async () => {
   expect(text).toMatch(/<th scope="col">model<\/th><th scope="col">algorithm<\/th>/);
   expect(text).toMatch(/<td>from random weights<\/td><td>trainer-onnx<\/td><td>\d of 4<\/td>/);
   expect(text).toMatch(/<td>[\d,]+ h \d\d min<\/td>/);
+});
+
+test("evaluations that run show how many trajectories have ended", async () => {
+  expect(await page("made/evaluations")).not.toContain("<progress");
+  const stage = "evaluation-again";
+  const plan = { name: stage, step: 5, policyVersion: 5 };
+  await made.store.record(evaluationPlanKey(stage), plan);
+  const groups = [{ task: "task-00000", samples: [0, 1] }];
+  await reserve(made.store, { stage, groups });
+  const [first] = await folded.list({ stage: "step-0005" });
+  const record = first === undefined ? undefined : await folded.read(trajectoryKey(first));
+  if (record === undefined) throw new Error("there is no record");
+  const name = { stage, task: "task-00000", sample: 0 };
+  await made.store.record(trajectoryKey(name), {
+    ...record,
+    id: `made/${stage}/task-00000/0`,
+    stage,
+    sample: 0,
+  });
+  const text = await page("made/evaluations");
+  expect(text).toContain('<progress aria-label="evaluation-again" value="1" max="2">');
+  expect(text).toContain("1 of 2 trajectories");
 });
