@@ -6,7 +6,8 @@ import { writeGenerated } from "./generated-file.ts";
 const introduction = `# When a run does not learn
 
 After each step, Everturn checks the run for the conditions on this page. The command prints a condition once, when it first
-holds, with the numbers that show it. The [report](run-folder.md) and the [pages](ui.md) list the conditions of a run.
+holds, with the numbers that show it. Causes come before their effects: of several conditions that a step shows, the first is
+printed with what to try, and each of the others in one line. The [report](run-folder.md) and the [pages](ui.md) list the conditions of a run.
 
 \`\`\`
 diagnosis cut-actions (step 2): Limits cut many actions: 45 % of the actions were cut; rollout.maxActionTokens is 32.

@@ -2,9 +2,12 @@ import type { StopCondition } from "../../contracts/generated/pipeline.ts";
 import type { Condition } from "./condition.ts";
 import {
   cutActions,
+  cutObservations,
+  greedySampling,
   invalidCalls,
   limitedTrajectories,
   noToolCalls,
+  randomActions,
   unreadableCalls,
 } from "./conditions/actions.ts";
 import { lostGroups, manyLeftOut, overload } from "./conditions/infrastructure.ts";
@@ -21,6 +24,7 @@ import {
 import {
   deadValueHead,
   entropyCollapse,
+  entropyGrowth,
   explodingGradient,
   klGrowth,
   learningRateHigh,
@@ -30,6 +34,7 @@ import {
   samplerGap,
   skippedUpdates,
   staleActions,
+  strongKlPenalty,
   zeroGradient,
 } from "./conditions/updates.ts";
 
@@ -41,7 +46,10 @@ export const conditions = {
   overload,
   "many-left-out": manyLeftOut,
   "lost-groups": lostGroups,
+  "random-actions": randomActions,
+  "greedy-sampling": greedySampling,
   "cut-actions": cutActions,
+  "cut-observations": cutObservations,
   "no-tool-calls": noToolCalls,
   "unreadable-calls": unreadableCalls,
   "invalid-calls": invalidCalls,
@@ -59,7 +67,9 @@ export const conditions = {
   "exploding-gradient": explodingGradient,
   "learning-rate-high": learningRateHigh,
   "learning-rate-low": learningRateLow,
+  "strong-kl-penalty": strongKlPenalty,
   "kl-growth": klGrowth,
+  "entropy-growth": entropyGrowth,
   "entropy-collapse": entropyCollapse,
   "dead-value-head": deadValueHead,
   "sampler-gap": samplerGap,

@@ -1,16 +1,22 @@
 import type { Diagnosis } from "../../../results/diagnosis/diagnose.ts";
 
-/** A condition in which a run does not learn, as lines for a terminal: the first names it, the rest explain it. */
-export function diagnosisLines({
-  condition,
-  title,
-  step,
-  evidence,
-  consequence,
-  remedies: [first = "", ...others],
-}: Diagnosis): string[] {
+/**
+ * Makes a function that writes conditions in which a run does not learn as lines for a terminal. Causes come before
+ * their effects, so the first condition of a step is written with what to try, and each of the others in a line.
+ */
+export function diagnosisWriter(): (diagnosis: Diagnosis) => string[] {
+  let written: number | undefined;
+  return (diagnosis) => {
+    const { condition, title, step, evidence } = diagnosis;
+    const isFirst = step !== written;
+    written = step;
+    const heading = `diagnosis ${condition} (step ${step}): ${title}: ${evidence}.`;
+    return isFirst ? [heading, ...advice(diagnosis)] : [heading];
+  };
+}
+
+function advice({ condition, consequence, remedies: [first = "", ...others] }: Diagnosis): string[] {
   return [
-    `diagnosis ${condition} (step ${step}): ${title}: ${evidence}.`,
     `  ${consequence}`,
     `  Try: ${first}`,
     ...others.map((remedy) => `       ${remedy}`),

@@ -1,7 +1,7 @@
 import { counted } from "../../../base/text/format.ts";
 import type { StepRecord } from "../../../contracts/generated/step-record.ts";
 import type { RunEvent } from "../../../control/operations/events.ts";
-import { diagnosisLines } from "./diagnosis-text.ts";
+import { diagnosisWriter } from "./diagnosis-text.ts";
 import { aboutText } from "./estimate.ts";
 import { evaluationLine, serverLine, stepLine, summaryLines } from "./progress-text.ts";
 import { runClock } from "./run-clock.ts";
@@ -20,6 +20,7 @@ export function linesView(stream: ViewStream, clock: () => number = () => perfor
   let parts = 0; // quarters of the run
   let phase: string | undefined;
   let steps: number | undefined;
+  const writeDiagnosis = diagnosisWriter();
   const early: StepRecord[] = []; // recorded before the workflow has reported the number of steps
   const write = (text: string) => stream.write(`${text}\n`);
   const writeEarly = (of?: number) => {
@@ -92,7 +93,7 @@ export function linesView(stream: ViewStream, clock: () => number = () => perfor
           return;
         case "diagnosis":
           writeEarly();
-          return void diagnosisLines(event.diagnosis).forEach(write);
+          return void writeDiagnosis(event.diagnosis).forEach(write);
         case "opened":
           return; // an earlier command printed it
         case "waits":

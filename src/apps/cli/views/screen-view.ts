@@ -4,7 +4,7 @@ import type { StepRecord } from "../../../contracts/generated/step-record.ts";
 import type { RunEvent } from "../../../control/operations/events.ts";
 import type { Phase } from "../../../control/operations/phase.ts";
 import type { Diagnosis } from "../../../results/diagnosis/diagnose.ts";
-import { diagnosisLines } from "./diagnosis-text.ts";
+import { diagnosisWriter } from "./diagnosis-text.ts";
 import { aboutText, type PhaseTime, phaseClock } from "./estimate.ts";
 import {
   learningNumbers,
@@ -34,6 +34,7 @@ export function screenView(stream: ViewStream, clock: () => number = () => perfo
   const whole = runClock();
   let latest: Progress | undefined;
   let waits: readonly string[] = [];
+  const writeDiagnosis = diagnosisWriter();
   const reasons = new Set<string>(); // why trajectories were left out, each reported once
   let drawn = 0;
   let isOpen = true;
@@ -70,7 +71,7 @@ export function screenView(stream: ViewStream, clock: () => number = () => perfo
   }
 
   function diagnosisText(diagnosis: Diagnosis): string {
-    const [first = "", ...rest] = diagnosisLines(diagnosis);
+    const [first = "", ...rest] = writeDiagnosis(diagnosis);
     return [paint("yellow", first), ...rest].join("\n");
   }
 

@@ -1,4 +1,4 @@
-import { percent } from "../../../base/text/format.ts";
+import { number, percent } from "../../../base/text/format.ts";
 import type { StepRecord } from "../../../contracts/generated/step-record.ts";
 import { type Condition, isOnRollouts, lastStep, lastSteps } from "../condition.ts";
 
@@ -25,17 +25,76 @@ export const cutActions: Condition = {
   },
 };
 
+const muchEntropy = 3.5;
+
+export const randomActions: Condition = {
+  title: "The policy writes at random",
+  when: `In two steps in a row, the entropy was above ${muchEntropy} nats per token, which is a choice among more than ${Math.floor(Math.exp(muchEntropy))} equally likely tokens, and at most 20 % of the trajectories were solved.`,
+  consequence: "Random text contains hardly any calls or answers, so hardly anything is rewarded.",
+  remedies: [
+    "If the model has random weights, warm-start it on demonstrations (`warmStart.demonstrations`), for more steps than now.",
+    "Lower `rollout.temperature` to 1 or less.",
+    "If the entropy rose during the run: lower `trainer.config.learningRate` and `trainer.config.entropyCoefficient`.",
+  ],
+  find: (evidence) => {
+    const isSo = ({ entropy = 0, successRate = 1 }: StepRecord) =>
+      entropy > muchEntropy && successRate <= 0.2;
+    if (lastSteps(evidence, 2, isSo) === undefined) return undefined;
+    const { temperature } = evidence.plan.rollout;
+    return `the entropy is ${number(lastStep(evidence).entropy ?? 0)} nats per token; rollout.temperature is ${temperature}`;
+  },
+};
+
+const leastTemperature = 0.3;
+
+export const greedySampling: Condition = {
+  title: "Sampling is nearly greedy",
+  when: `rollout.temperature is below ${leastTemperature}, and in two steps in a row at least 80 % of the groups were uniform, while the success rate was below 90 %.`,
+  consequence:
+    "All trajectories of a task are nearly the same, so nothing better than what the policy does most often can be found.",
+  remedies: ["Set `rollout.temperature` to 1, or to 0.7 at least."],
+  find: (evidence) => {
+    const { temperature } = evidence.plan.rollout;
+    const isSo = (record: StepRecord) => (record.uniformGroupShare ?? 0) >= 0.8 && isUnsolved(record);
+    if (temperature >= leastTemperature || lastSteps(evidence, 2, isSo) === undefined) return undefined;
+    const share = percent(lastStep(evidence).uniformGroupShare ?? 0, 0);
+    return `rollout.temperature is ${temperature}; ${share} of the groups are uniform`;
+  },
+};
+
+/** Observations that the limit cut, per turn: the last turn of a trajectory usually has none. */
+function cutObservationRate({ metrics, turns = 1 }: StepRecord): number {
+  return (metrics?.cutObservations ?? 0) / Math.max(1, turns);
+}
+
+export const cutObservations: Condition = {
+  title: "Limits cut many observations",
+  when: `In two steps in a row, rollout.observations cut at least ${percent(mostCut, 0)} as many observations as there were turns.`,
+  consequence: "The policy does not see the part of a tool's answer that it may need.",
+  remedies: [
+    "Raise `rollout.observations.characters`, or keep another part (`rollout.observations.cut`).",
+    "Let the tool return less: fewer rows, or a summary.",
+  ],
+  find: (evidence) => {
+    const isSo = (record: StepRecord) => cutObservationRate(record) >= mostCut && isUnsolved(record);
+    if (lastSteps(evidence, 2, isSo) === undefined) return undefined;
+    const { characters } = evidence.plan.rollout.observations;
+    return `${number(cutObservationRate(lastStep(evidence)))} observations per turn were cut; rollout.observations.characters is ${characters}`;
+  },
+};
+
 export const limitedTrajectories: Condition = {
-  title: "Limits end most trajectories",
-  when: "In two steps in a row, limits of turns, tokens, time or invalid calls ended at least 80 % of the trajectories, and at most 20 % were solved.",
-  consequence: "Most trajectories never reach an answer, so their rewards say little about the policy.",
+  title: "Limits end many trajectories",
+  when: "In two steps in a row, limits of turns, tokens, time or invalid calls ended at least 30 % of the trajectories, at most 20 % were solved, and [cut-actions](#cut-actions) does not hold.",
+  consequence: "These trajectories never reach an answer, so their rewards say little about the policy.",
   remedies: [
     "Raise `rollout.limits` (turns, tokens, time), or give the policy a tool that ends a trajectory.",
     "Read a few trajectories: a policy that repeats the same call needs a warm start or clearer observations.",
   ],
   find: (evidence) => {
+    if (cutActions.find(evidence) !== undefined) return undefined; // a cut action ends its trajectory
     const isSo = ({ limitedShare = 0, successRate = 0 }: StepRecord) =>
-      limitedShare >= 0.8 && successRate <= 0.2;
+      limitedShare >= 0.3 && successRate <= 0.2;
     if (lastSteps(evidence, 2, isSo) === undefined) return undefined;
     return `limits ended ${percent(lastStep(evidence).limitedShare ?? 0, 0)} of the trajectories`;
   },
@@ -76,7 +135,7 @@ export const invalidCalls: Condition = {
 
 export const noToolCalls: Condition = {
   title: "The policy calls no tool",
-  when: "The policy is offered tools, and in two steps in a row no trajectory called one, readable or not, while fewer than half were solved.",
+  when: "The policy is offered tools, and in two steps in a row no trajectory called one, readable or not, while fewer than half were solved and [limited-trajectories](#limited-trajectories) does not hold.",
   consequence: "Reinforcement learning cannot reinforce a call that never happens.",
   remedies: [
     "Check that the prompt shows the tools: `npx everturn explain PIPELINE` prints it. If not, use another chat template (`policy.config.chatTemplate`).",
@@ -85,9 +144,11 @@ export const noToolCalls: Condition = {
   ],
   find: (evidence) => {
     if (evidence.plan.tools.length === 0) return undefined;
+    if (limitedTrajectories.find(evidence) !== undefined) return undefined; // nobody makes the calls of a last turn
     const isSo = (record: StepRecord) =>
       isOnRollouts(record) &&
       record.toolCallRate === 0 &&
+      (record.leftOutShare ?? 0) < 0.2 && // a failing tool leaves out those that call it
       (record.unreadableCallRate ?? 0) === 0 &&
       (record.successRate ?? 0) < 0.5;
     if (lastSteps(evidence, 2, isSo) === undefined) return undefined;

@@ -41,15 +41,15 @@ export const overload: Condition = {
 
 export const manyLeftOut: Condition = {
   title: "Many trajectories fail",
-  when: `In two steps in a row, failures other than overload left out at least ${percent(mostLeftOut, 0)} of the trajectories.`,
+  when: `In two steps in a row, failures other than overload left out at least ${percent(mostLeftOut, 0)} of the trajectories, or in one step half of them.`,
   consequence: "Steps train on fewer trajectories, and not on a fair sample of the tasks.",
   remedies: [
     "Fix the tool, reward or agent that is named. `npx everturn trajectories RUN --where \"outcome = 'left-out'\"` lists the trajectories.",
   ],
   find: (evidence) => {
     const isSo = (record: StepRecord) => leftOutFor(record, false) >= mostLeftOut;
-    if (lastSteps(evidence, 2, isSo) === undefined) return undefined;
     const last = lastStep(evidence);
+    if (leftOutFor(last, false) < 0.5 && lastSteps(evidence, 2, isSo) === undefined) return undefined;
     return `${percent(leftOutFor(last, false), 0)} of the trajectories were left out, most often because of: ${commonReason(last, false)}`;
   },
 };

@@ -2,6 +2,7 @@ import { number, percent } from "../../../base/text/format.ts";
 import type { StepRecord } from "../../../contracts/generated/step-record.ts";
 import { comparesGroups } from "../../../plan/pipeline/check/compares-groups.ts";
 import { type Condition, type Evidence, isOnRollouts, lastStep, lastSteps } from "../condition.ts";
+import { greedySampling } from "./actions.ts";
 
 /** Spreads below this are rounding. */
 const least = 1e-9;
@@ -78,6 +79,7 @@ export const uniformGroups: Condition = {
   ],
   find: (evidence) => {
     if (!comparesGroups(evidence.plan) || constantReward(evidence) !== undefined) return undefined;
+    if (greedySampling.find(evidence) !== undefined) return undefined;
     const isSo = (record: StepRecord) =>
       (record.uniformGroupShare ?? 0) >= mostUniform && (record.successRate ?? 0) < 0.9;
     if (lastSteps(evidence, 2, isSo) === undefined) return undefined;
@@ -124,39 +126,60 @@ export const largeRewards: Condition = {
   },
 };
 
-/** Held-out accuracy that may be lost by chance: two standard errors of a share of this number of tasks. */
+/** How much of a share may be lost by chance: two standard errors of a share of this number of tasks. */
 function chance(tasks: number): number {
   return Math.max(0.05, 2 * Math.sqrt(0.25 / Math.max(1, tasks)));
 }
 
+/** The loss of held-out accuracy since the best evaluation, if chance does not explain it. */
+function lostAccuracy({ evaluations }: Evidence): string | undefined {
+  const now = evaluations.at(-1);
+  if (now === undefined || now.step === 0) return undefined;
+  const best = evaluations.reduce((most, { accuracy }) => Math.max(most, accuracy), 0);
+  if (best - now.accuracy < chance(now.tasks)) return undefined;
+  return `held-out accuracy fell from ${percent(best)} to ${percent(now.accuracy)}`;
+}
+
+/** The loss of success since the first step, if chance does not explain it: both shares are of few trajectories. */
+function lostSuccess({ steps: [first, ...later] }: Evidence): string | undefined {
+  const last = later.at(-1);
+  if (first?.successRate === undefined || last?.successRate === undefined) return undefined;
+  const lost = first.successRate - last.successRate;
+  if (lost < Math.SQRT2 * chance(last.trajectories)) return undefined;
+  return `the success rate fell from ${percent(first.successRate, 0)} to ${percent(last.successRate, 0)}`;
+}
+
+function rewardHackingEvidence(evidence: Evidence): string | undefined {
+  const [first] = evidence.steps;
+  const last = lastStep(evidence);
+  const gained = (last.rewardMean ?? 0) - (first?.rewardMean ?? 0);
+  const isGained = gained > 0.02;
+  const gain = `the mean reward rose by ${number(gained)}`;
+  const lost = lostAccuracy(evidence);
+  if (lost === undefined) {
+    const unsolved = isGained ? lostSuccess(evidence) : undefined;
+    return unsolved && `${unsolved}, while ${gain}`;
+  }
+  const longer = (last.actionLength ?? 0) / Math.max(1, first?.actionLength ?? 0);
+  const unreadable = (last.unreadableCallRate ?? 0) - (first?.unreadableCallRate ?? 0);
+  const signs = [
+    isGained ? gain : "",
+    longer > 1.5 || longer < 0.5 ? `actions have ${number(longer)} times their first length` : "",
+    unreadable > 0.1 ? `${percent(unreadable, 0)} more of the calls cannot be read` : "",
+  ].filter((text) => text !== "");
+  return signs.length === 0 ? undefined : `${lost}, while ${signs.join(" and ")}`;
+}
+
 export const rewardHacking: Condition = {
-  title: "Held-out accuracy falls while the reward rises",
-  when: "Held-out accuracy fell by at least 5 points and by more than chance explains, while the mean reward rose, or the length of actions changed by half, or more calls became unreadable.",
+  title: "Fewer tasks are solved while the reward rises",
+  when: "Held-out accuracy fell by at least 5 points and by more than chance explains, while the mean reward rose, or the length of actions changed by half, or more calls became unreadable; or the success rate of a step was lower than that of the first one by more than chance explains, while the mean reward rose.",
   consequence: "The policy learns to satisfy the reward without solving the task.",
   remedies: [
     "Read trajectories of the last step with a high reward, and close the gap in the reward.",
     "Raise `trainer.config.klCoefficient`, or lower the learning rate.",
     "Continue from an earlier version: `npx everturn versions RUN`.",
   ],
-  find: ({ steps, evaluations }) => {
-    const now = evaluations.at(-1);
-    const [first] = steps;
-    const last = steps.at(-1);
-    if (now === undefined || first === undefined || last === undefined || now.step === 0) return undefined;
-    const best = evaluations.reduce((most, { accuracy }) => Math.max(most, accuracy), 0);
-    const lost = best - now.accuracy;
-    if (lost < chance(now.tasks)) return undefined;
-    const gained = (last.rewardMean ?? 0) - (first.rewardMean ?? 0);
-    const longer = (last.actionLength ?? 0) / Math.max(1, first.actionLength ?? 0);
-    const unreadable = (last.unreadableCallRate ?? 0) - (first.unreadableCallRate ?? 0);
-    const signs = [
-      gained > 0.02 ? `the mean reward rose by ${number(gained)}` : "",
-      longer > 1.5 || longer < 0.5 ? `actions have ${number(longer)} times their first length` : "",
-      unreadable > 0.1 ? `${percent(unreadable, 0)} more of the calls cannot be read` : "",
-    ].filter((text) => text !== "");
-    if (signs.length === 0) return undefined;
-    return `held-out accuracy fell from ${percent(best)} to ${percent(now.accuracy)}, while ${signs.join(" and ")}`;
-  },
+  find: rewardHackingEvidence,
 };
 
 export const rewardCollapse: Condition = {

@@ -39,7 +39,7 @@ export const explodingGradient: Condition = {
 
 export const learningRateHigh: Condition = {
   title: "The learning rate is too high",
-  when: "In a step, the policy moved by more than 0.2 nats per token, or the clip range cut more than 40 % of the tokens; or the loss on examples rose to 1.5 times its first value.",
+  when: "In a step, the policy moved by more than 0.2 nats per token, or its KL divergence to the reference rose by more than 0.5 nats, or the clip range cut more than 40 % of the tokens; or the loss on examples rose to 1.5 times its first value.",
   consequence: "Each update undoes what the previous ones learned. The policy soon writes nonsense.",
   remedies: [
     "Lower `trainer.config.learningRate` by 3 to 10 times. docs/choosing.md lists usual values.",
@@ -52,6 +52,11 @@ export const learningRateHigh: Condition = {
     const rate = `the learning rate is ${number(last.learningRate)}`;
     if ((last.approximateKl ?? 0) > 0.2) {
       return `a step moved the policy by ${number(last.approximateKl ?? 0)} nats per token; ${rate}`;
+    }
+    const rise = (last.kl ?? 0) - (steps.at(-2)?.kl ?? 0);
+    // At a low temperature, the least change of the logits changes the tempered probabilities a lot.
+    if (steps.length > 1 && rise > 0.5 && plan.rollout.temperature >= 0.3) {
+      return `a step moved the policy ${number(rise)} nats per token away from the reference; ${rate}`;
     }
     // GSPO clips most of its sequences on purpose: its range is a thousandth of PPO's.
     if ((last.clipFraction ?? 0) > 0.4 && plan.trainer.config.algorithm !== "gspo") {
@@ -70,6 +75,7 @@ export const learningRateLow: Condition = {
   remedies: [
     "Raise `trainer.config.learningRate` by 10 to 100 times. docs/choosing.md lists usual values.",
     "Check `warmupSteps` and `decaySteps`: a warm-up longer than the run keeps the rate low.",
+    "Check `gradientClip`: 1 is usual.",
   ],
   find: (evidence) => {
     const { steps } = evidence;
@@ -108,6 +114,42 @@ export const klGrowth: Condition = {
   find: (evidence) => {
     if (lastSteps(evidence, 2, ({ kl = 0 }) => Math.abs(kl) > largeKl) === undefined) return undefined;
     return `the KL divergence is ${number(lastStep(evidence).kl ?? 0)} nats per token`;
+  },
+};
+
+export const strongKlPenalty: Condition = {
+  title: "The KL penalty holds the policy at its reference",
+  when: "`trainer.config.klCoefficient` is 1 or more without `klTarget`, and after two steps the KL divergence is below 0.01 nats per token.",
+  consequence: "The penalty outweighs the reward, so the policy stays where it is.",
+  remedies: [
+    "Lower `trainer.config.klCoefficient`: 0 to 0.05 is usual.",
+    "Let `klTarget` adapt the coefficient.",
+  ],
+  find: (evidence) => {
+    const { klCoefficient, klTarget } = evidence.plan.trainer.config;
+    if (typeof klCoefficient !== "number" || klCoefficient < 1 || klTarget !== undefined) return undefined;
+    if (lastSteps(evidence, 2, ({ kl }) => kl !== undefined && Math.abs(kl) < 0.01) === undefined)
+      return undefined;
+    return `trainer.config.klCoefficient is ${number(klCoefficient)}; the KL divergence is ${number(lastStep(evidence).kl ?? 0)} nats per token`;
+  },
+};
+
+export const entropyGrowth: Condition = {
+  title: "The policy becomes random",
+  when: "In two steps in a row, the entropy was at least twice that of the first step and at least 0.5 nats per token more, while the reward did not rise.",
+  consequence: "Updates make the policy less certain instead of better.",
+  remedies: [
+    "Lower `trainer.config.entropyCoefficient`: 0 to 0.01 is usual.",
+    "Lower `trainer.config.learningRate`.",
+  ],
+  find: (evidence) => {
+    const [first] = evidence.steps;
+    if (first?.entropy === undefined) return undefined;
+    const { entropy: before, rewardMean: reward = 0 } = first;
+    const isSo = ({ entropy = 0, rewardMean = 0 }: StepRecord) =>
+      entropy >= Math.max(2 * before, before + 0.5) && rewardMean <= reward;
+    if (lastSteps(evidence, 2, isSo) === undefined) return undefined;
+    return `the entropy rose from ${number(before)} to ${number(lastStep(evidence).entropy ?? 0)} nats per token`;
   },
 };
 

@@ -121,7 +121,15 @@ const cases: Record<string, Case> = {
   overload: { steps: changed({ leftOut: 8, leftOutReasons: { "search: timed out after 10 s": 8 } }) },
   "many-left-out": { steps: changed({ leftOut: 8, leftOutReasons: { "code: no such file": 8 } }) },
   "lost-groups": { steps: changed({ groupsLost: 2 }) },
+  "random-actions": { steps: changed({ entropy: 5, successRate: 0 }) },
+  "greedy-sampling": {
+    steps: changed({ uniformGroupShare: 0.9 }),
+    plan: planWith((plan) => {
+      plan.rollout.temperature = 0.01;
+    }),
+  },
   "cut-actions": { steps: changed({ cutActionShare: 0.5 }) },
+  "cut-observations": { steps: changed({ turns: 2, metrics: { cutObservations: 0.9 } }) },
   "no-tool-calls": { steps: changed({ toolCallRate: 0, unreadableCallRate: 0, successRate: 0.2 }) },
   "unreadable-calls": { steps: changed({ unreadableCallRate: 0.7, validCallRate: 0.3 }) },
   "invalid-calls": { steps: changed({ validCallRate: 0.1 }) },
@@ -142,6 +150,15 @@ const cases: Record<string, Case> = {
   "exploding-gradient": { steps: changed({ gradientNorm: Number.POSITIVE_INFINITY }) },
   "learning-rate-high": { steps: changed({ approximateKl: 0.9 }) },
   "learning-rate-low": { steps: changed({ kl: 1e-12, approximateKl: 1e-13 }) },
+  "strong-kl-penalty": {
+    steps: changed({ kl: 1e-4 }),
+    plan: planWith((plan) => {
+      plan.trainer.config.klCoefficient = 20;
+    }),
+  },
+  "entropy-growth": {
+    steps: changed((step) => ({ entropy: step === 1 ? 0.3 : 1.2, rewardMean: 0.4, successRate: 0.4 })),
+  },
   "kl-growth": { steps: changed({ kl: 3 }) },
   "entropy-collapse": { steps: changed({ entropy: 0.001, successRate: 0.3 }) },
   "dead-value-head": { steps: changed({ valueLoss: 0.25 }), plan: ppo },
