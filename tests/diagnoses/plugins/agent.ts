@@ -1,0 +1,4 @@
+import { defineAgent } from "everturn/plugin";
+
+/** Answers without asking the policy. */
+export default defineAgent(() => Promise.resolve("42"));

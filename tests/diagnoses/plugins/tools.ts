@@ -1,0 +1,49 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { defineTool } from "everturn/plugin";
+
+const definition = {
+  name: "calculator",
+  description: "Evaluates an arithmetic expression exactly.",
+  parameters: {
+    type: "object" as const,
+    properties: { expression: { type: "string" as const } },
+    required: ["expression"],
+  },
+  retry: { maximumAttempts: 1 },
+};
+
+/** Takes longer than its time limit. */
+export const slow = defineTool({
+  ...definition,
+  timeout: "1s",
+  execute: async () => {
+    await sleep(60_000);
+    return "0";
+  },
+});
+
+/** Fails at each call. */
+export const failing = defineTool({
+  ...definition,
+  execute: (): string => {
+    throw new Error("no license");
+  },
+});
+
+/** Has parameters that the policy has not learned. */
+export const strict = defineTool({
+  ...definition,
+  parameters: {
+    type: "object",
+    properties: { left: { type: "number" }, right: { type: "number" }, operator: { type: "string" } },
+    required: ["left", "right", "operator"],
+    additionalProperties: false,
+  },
+  execute: () => "0",
+});
+
+/** Answers with a long page that ends with the result. */
+export const wordy = defineTool({
+  ...definition,
+  execute: ({ expression }) => `${"The calculation takes place. ".repeat(12)}${String(expression)}`,
+});
