@@ -11,6 +11,8 @@ interface Kept {
   /** The read in progress. */
   reading: Promise<void> | undefined;
   isComplete: boolean;
+  /** Why the last read failed. The next page throws this. */
+  failure: { error: unknown } | undefined;
   /** Files that the last read could not read. */
   unreadable: ReadonlySet<string>;
 }
@@ -24,8 +26,8 @@ export interface ShownIndex extends Pick<RunIndex, "rows" | "progress"> {
 /** Indexes of runs' trajectories. */
 export interface Indexes {
   /**
-   * A run's index, read again if it is too old. A long read continues in the background. Unreadable files are added
-   * to the run's `unreadable`.
+   * A run's index, read again if it is too old. A long read continues in the background; if it fails, the next call
+   * throws its error. Unreadable files are added to the run's `unreadable`.
    */
   of(run: AskedRun): Promise<ShownIndex>;
 }
@@ -39,13 +41,14 @@ export function openIndexes(patience = 150): Indexes {
 
   function keptOf({ id }: AskedRun): Kept {
     const known = indexes.get(id);
-    const kept = known ?? {
+    const kept: Kept = known ?? {
       index: runIndex(),
       at: Number.NEGATIVE_INFINITY,
       took: 0,
       reading: undefined,
       isComplete: false,
-      unreadable: new Set<string>(),
+      failure: undefined,
+      unreadable: new Set(),
     };
     indexes.delete(id);
     indexes.set(id, kept);
@@ -62,8 +65,8 @@ export function openIndexes(patience = 150): Indexes {
       kept.took = performance.now() - began;
       kept.isComplete = true;
     } catch (error) {
-      kept.at = Number.NEGATIVE_INFINITY; // the next page tries again
-      throw error;
+      kept.at = Number.NEGATIVE_INFINITY; // the page after the next one tries again
+      kept.failure = { error };
     } finally {
       kept.reading = undefined;
     }
@@ -72,11 +75,12 @@ export function openIndexes(patience = 150): Indexes {
   return {
     of: async (run) => {
       const kept = keptOf(run);
-      if (kept.reading === undefined && !isFresh(kept)) {
-        kept.reading = read(kept, run);
-        kept.reading.catch(() => {}); // pages that still wait get the error
-      }
+      const isDue = kept.reading === undefined && kept.failure === undefined && !isFresh(kept);
+      if (isDue) kept.reading = read(kept, run);
       if (kept.reading !== undefined) await Promise.race([kept.reading, sleep(patience)]);
+      const { failure } = kept;
+      kept.failure = undefined;
+      if (failure !== undefined) throw failure.error;
       for (const one of kept.unreadable) run.unreadable.add(one);
       const { index, isComplete } = kept;
       return { rows: index.rows, progress: index.progress, isComplete };

@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { openJobs } from "../../../../src/apps/ui/jobs.ts";
 import { openIndexes } from "../../../../src/apps/ui/open-indexes.ts";
 import { openSearches } from "../../../../src/apps/ui/open-searches.ts";
@@ -219,4 +219,34 @@ test("evaluations that run show how many trajectories have ended", async () => {
   const text = await page("made/evaluations");
   expect(text).toContain('<progress aria-label="evaluation-again" value="1" max="2">');
   expect(text).toContain("1 of 2 trajectories");
+});
+
+test("while the trajectories are read, the list shows how far that is, and reloads itself at the end", async () => {
+  const jobs = openJobs();
+  const own = routes({ runs, tables: openTables(), indexes: openIndexes(0), searches: openSearches(), jobs });
+  const ask = async (path: string) => await own.request(`http://127.0.0.1/runs/calculator-sample/${path}`);
+  const text = await (await ask("trajectories")).text();
+  expect(text).toContain("Reading the run&#39;s trajectories");
+  expect(text).toContain('hx-get="/runs/calculator-sample/parts/index"');
+  await vi.waitFor(
+    async () => expect((await ask("parts/index")).headers.get("hx-refresh")).toBe("true"),
+    30_000,
+  );
+  expect(await (await ask("trajectories")).text()).toContain("1 to 50 of");
+});
+
+test("the page after a failed read shows the failure, and the one after that reads again", async () => {
+  const indexes = openIndexes(60_000);
+  const lengthOf = async () => (await indexes.of({ ...made, store, unreadable: new Set() })).rows.length;
+  let isBroken = true;
+  const store = {
+    ...made.store,
+    list: (...place: Parameters<typeof made.store.list>) => {
+      if (isBroken) throw new Error("the store is down");
+      return made.store.list(...place);
+    },
+  };
+  await expect(lengthOf()).rejects.toThrow("the store is down");
+  isBroken = false;
+  expect(await lengthOf()).toBeGreaterThan(0);
 });
