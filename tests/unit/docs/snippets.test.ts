@@ -184,7 +184,7 @@ function wholePipeline(): object {
   };
   return {
     name: "part",
-    steps: 1,
+    steps: 20,
     policy: { plugin: "policy-onnx", config: { tokenizer, architecture } },
     dataset: { train: tasks, validation: tasks },
     tools: ["tool-calculator"],

@@ -1,4 +1,4 @@
-import { grouped, number } from "../../../base/text/format.ts";
+import { counted, grouped, number } from "../../../base/text/format.ts";
 import { valueAt } from "../../../base/validation/pointer.ts";
 import type { Plan } from "../../../contracts/plan.ts";
 import { loadPolicy, loadTrainer } from "../../../plugin/registry/registry.ts";
@@ -96,7 +96,7 @@ function warmupNotes({ plan: { steps, trainer }, document }: LoadedPlan): string
   if (!isWritten || typeof warmupSteps !== "number" || warmupSteps < 5 * steps) return [];
   const share = number((100 * steps) / warmupSteps);
   return [
-    `trainer.config.warmupSteps is ${warmupSteps}, but the run has ${steps} steps: the learning rate never exceeds ${share} % of its value`,
+    `trainer.config.warmupSteps is ${warmupSteps}, but the run has ${counted(steps, "step")}: the learning rate never exceeds ${share} % of its value`,
   ];
 }
 
@@ -105,7 +105,7 @@ function decayNotes({ plan: { steps, trainer } }: LoadedPlan): string[] {
   if (decay === "none" || typeof decaySteps !== "number" || finalFraction !== 0) return [];
   if (decaySteps > 0.75 * steps) return [];
   return [
-    `trainer.config.decaySteps is ${decaySteps}, but the run has ${steps} steps: the learning rate is 0 in the last ${steps - decaySteps}. Raise it, or set finalFraction`,
+    `trainer.config.decaySteps is ${decaySteps}, but the run has ${counted(steps, "step")}: the learning rate is 0 in the last ${steps - decaySteps}. Raise it, or set finalFraction`,
   ];
 }
 

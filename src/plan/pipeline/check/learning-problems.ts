@@ -1,3 +1,4 @@
+import { counted } from "../../../base/text/format.ts";
 import type { Pointer } from "../../../base/validation/pointer.ts";
 import type { Problem } from "../../../base/validation/problem.ts";
 import { placeOf } from "../../../base/validation/source-document.ts";
@@ -19,7 +20,7 @@ export function learningProblems({ plan, document }: LoadedPlan): Problem[] {
     problems.push(problem("/rollout/temperature", reason, "Set it to 1, or to 0.7 or more."));
   }
   if (typeof valueWarmupSteps === "number" && valueWarmupSteps >= steps) {
-    const reason = `is ${valueWarmupSteps}, but the run has ${steps} steps: only values are learned in all of them, and the policy never changes`;
+    const reason = `is ${valueWarmupSteps}, but the run has ${counted(steps, "step")}: only values are learned in all of them, and the policy never changes`;
     const hint = "Lower it to a tenth of the steps or so, or raise steps.";
     problems.push(problem("/trainer/config/valueWarmupSteps", reason, hint));
   }
