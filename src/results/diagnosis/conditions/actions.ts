@@ -107,7 +107,7 @@ export const unreadableCalls: Condition = {
   remedies: [
     "Check that `rollout.format` is the format in which the model was trained to write calls (`npx everturn template MODEL`).",
     "Warm-start on demonstrations with tool calls.",
-    "Let the sampler write only readable calls: `policy.config.constrainCalls`.",
+    "Let the sampler write only readable calls: `policy.config.sampling: { toolCalls: constrained }`.",
   ],
   find: (evidence) => {
     const isSo = (record: StepRecord) => (record.unreadableCallRate ?? 0) >= 0.5 && isUnsolved(record);
