@@ -23,7 +23,6 @@ const onDemonstrations = (sft: JsonObject): Record<string, JsonValue> => ({
     batchSize: 16,
     updates: 3,
     heldOut: 32,
-    epochs: null,
     ...sft,
   },
 });
@@ -189,6 +188,7 @@ export const preparedCases: readonly PreparedCase[] = [
         "entropy-collapse",
         "cut-actions",
         "no-tool-calls",
+        "uniform-groups",
         "random-actions",
         "exploding-gradient",
       ],
@@ -205,7 +205,7 @@ export const preparedCases: readonly PreparedCase[] = [
     { condition: "learning-rate-low" },
   ),
   prepared(
-    "loss-without-gradient",
+    "loss-of-0",
     { "trainer.loss": { plugin: join(plugins, "loss.ts") }, "trainer.config.klCoefficient": 0 },
     { condition: "zero-gradient" },
   ),
@@ -232,7 +232,10 @@ export const preparedCases: readonly PreparedCase[] = [
   prepared(
     "entropy-bonus-of-10",
     { "trainer.config.entropyCoefficient": 10, "trainer.config.learningRate": 1e-3 },
-    { condition: "entropy-growth", companions: ["learning-rate-high", "reward-collapse", "cut-actions"] },
+    {
+      condition: "entropy-growth",
+      companions: ["learning-rate-high", "reward-collapse", "cut-actions", "uniform-groups", "kl-growth"],
+    },
   ),
   prepared(
     "policy-knows-one-answer",

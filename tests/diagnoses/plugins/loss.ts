@@ -1,4 +1,6 @@
 import { defineLoss, mul } from "everturn/engine";
 
-/** A loss that does not depend on the policy. */
-export default defineLoss({ loss: ({ advantages }) => mul(advantages, 0) });
+/** A loss that is 0 whatever the policy does. */
+export default defineLoss({
+  loss: ({ logProbabilities, advantages }) => mul(mul(logProbabilities, advantages), 0),
+});

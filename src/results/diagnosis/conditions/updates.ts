@@ -176,7 +176,7 @@ export const entropyCollapse: Condition = {
 
 export const deadValueHead: Condition = {
   title: "The value head does not learn",
-  when: "The value loss changed by less than 0.01 % over three steps, or the critic's gradient was zero in two steps in a row.",
+  when: "The value loss changed by less than 0.01 % over three steps, or the critic's gradient was zero in two steps in a row, or `trainer.config.valueCoefficient` is 0 while there is a value loss.",
   consequence: "Advantages are as noisy as without a value head.",
   remedies: [
     "Raise `trainer.config.valueLearningRate`, or remove it to use the default.",
@@ -186,6 +186,9 @@ export const deadValueHead: Condition = {
   find: (evidence) => {
     if (lastSteps(evidence, 2, ({ valueGradientNorm }) => valueGradientNorm === 0) !== undefined) {
       return "the critic's gradient is 0";
+    }
+    if (evidence.plan.trainer.config.valueCoefficient === 0 && lastStep(evidence).valueLoss !== undefined) {
+      return "trainer.config.valueCoefficient is 0";
     }
     const recent = lastSteps(evidence, 3, ({ valueLoss }) => valueLoss !== undefined) ?? [];
     const losses = recent.flatMap(({ valueLoss }) => valueLoss ?? []);
