@@ -35,7 +35,7 @@ export const neverRewarded: Condition = {
   when: "In every step so far, two or more, all trajectories earned 0.",
   consequence: "There is nothing to reinforce: the policy does not change, or changes at random.",
   remedies: [
-    "Read a few trajectories (`npx everturn show RUN TRAJECTORY`): does the policy write calls in the expected format, and does the reward recognize a right answer?",
+    "Read a few trajectories (`npx everturn show TRAJECTORY`): does the policy write calls in the expected format, and does the reward recognize a right answer?",
     "Warm-start on demonstrations of the task (`warmStart.demonstrations`).",
     "Train on easier tasks first, or use a reward with partial credit.",
     "Start from a stronger or instruction-tuned model.",
