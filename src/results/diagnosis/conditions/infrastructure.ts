@@ -30,7 +30,7 @@ export const overload: Condition = {
   remedies: [
     "Lower `rollout.concurrency`, and the concurrency of the tool or host that is named.",
     "Raise the time limit that is named.",
-    "Add workers: `npx everturn worker RUN --role tools`.",
+    "Add workers: `npx everturn worker --run RUN --role tools`.",
   ],
   find: (evidence) => {
     const last = lastStep(evidence);
