@@ -37,9 +37,12 @@ export const explodingGradient: Condition = {
   },
 };
 
+/** Nats per token of a policy that chooses among 160,000 tokens at random. */
+const worstLoss = 12;
+
 export const learningRateHigh: Condition = {
   title: "The learning rate is too high",
-  when: "In a step, the policy moved by more than 0.2 nats per token, or its KL divergence to the reference rose by more than 0.5 nats, or the clip range cut more than 40 % of the tokens; or the loss on examples rose to 1.5 times its first value.",
+  when: "In a step, the policy moved by more than 0.2 nats per token, or its KL divergence to the reference rose by more than 0.5 nats, or the clip range cut more than 40 % of the tokens; or the loss on examples rose to 1.5 times its first value, or that on demonstrations is above 12 nats per token, which is worse than random.",
   consequence: "Each update undoes what the previous ones learned. The policy soon writes nonsense.",
   remedies: [
     "Lower `trainer.config.learningRate` by 3 to 10 times. docs/choosing.md lists usual values.",
@@ -62,7 +65,8 @@ export const learningRateHigh: Condition = {
     if ((last.clipFraction ?? 0) > 0.4 && plan.trainer.config.algorithm !== "gspo") {
       return `${percent(last.clipFraction ?? 0, 0)} of the tokens are clipped; ${rate}`;
     }
-    if (steps.length < 2 || first.loss === undefined || last.loss === undefined) return undefined;
+    if (first.loss === undefined || last.loss === undefined) return undefined;
+    if (plan.sft !== undefined && last.loss > worstLoss) return `the loss is ${number(last.loss)}; ${rate}`;
     if (last.loss < 1.5 * first.loss || last.loss - first.loss < 0.1) return undefined;
     return `the loss rose from ${number(first.loss)} to ${number(last.loss)}; ${rate}`;
   },
@@ -88,7 +92,8 @@ export const learningRateLow: Condition = {
       return `after step ${last.step} the policy has moved by ${number(moved)} nats per token; ${rate}`;
     }
     if (first.loss === undefined || last.loss === undefined) return undefined;
-    const losses = steps.slice(-3).map(({ loss = 0 }) => loss);
+    // The held-out examples are the same in each step.
+    const losses = steps.slice(-3).map(({ heldOutLoss, loss = 0 }) => heldOutLoss ?? loss);
     const range = Math.max(...losses) - Math.min(...losses);
     if (range > 1e-4 * Math.abs(first.loss)) return undefined;
     return `the loss has stayed at ${number(last.loss)}; ${rate}`;
