@@ -26,7 +26,7 @@ test("a script trains, is interrupted by its signal, goes on, evaluates and read
     invalid: "WRONG_CONFIGURATION",
     interrupted: "INTERRUPTED",
     left: [],
-    told: ["evaluation", "note", "progress", "server", "step"],
+    told: ["evaluation", "note", "opened", "progress", "server", "step"],
     result: { steps: 3, trajectories: 12, policyVersion: 3 },
     evaluation: {
       name: expect.stringMatching(/^evaluation-v0003-no-tools-/),
