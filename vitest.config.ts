@@ -38,7 +38,7 @@ export default defineConfig({
     testTimeout: 180_000,
     hookTimeout: 180_000,
     // Suits two cores, because tests that start and kill servers mostly wait: four workers leave a seventh of the cores idle, six
-    // a tenth, seven a fiftieth.
+    // a tenth, seven a fiftieth. `npm run test:slow` has three: its tests train, and wait less.
     maxWorkers: 7,
   },
 });

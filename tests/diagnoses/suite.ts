@@ -22,10 +22,7 @@ interface Choice {
   tell(outcome: Outcome): void;
 }
 
-/** Runs at a time: each has a server, workers and a trainer. */
-const atOnce = 2;
-
-/** Runs the cases, two at a time. */
+/** Runs the cases, one at a time: each has a server, workers and a trainer. */
 export async function runSuite({ folder, only = [], model, tell }: Choice): Promise<Outcome[]> {
   const outcomes: Outcome[] = [];
   const add = (outcome: Outcome) => {
@@ -43,18 +40,10 @@ export async function runSuite({ folder, only = [], model, tell }: Choice): Prom
     await exportPolicy(ended.run ?? "", folder, start);
   }
   const warmed = start;
-  const work = [
-    ...preparedCases.filter(isChosen).map((one) => async () => {
-      add(judgePrepared(one, await runCase(one, folder, fromModel(one, warmed))));
-    }),
-    ...others
-      .filter(isChosen)
-      .map((one) => async () => add(judgeHealthy(one.name, await runCase(one, folder)))),
-  ].values();
-  const worker = async () => {
-    for (const run of work) await run();
-  };
-  await Promise.all(Array.from({ length: atOnce }, worker));
+  for (const one of preparedCases.filter(isChosen)) {
+    add(judgePrepared(one, await runCase(one, folder, fromModel(one, warmed))));
+  }
+  for (const one of others.filter(isChosen)) add(judgeHealthy(one.name, await runCase(one, folder)));
   return outcomes;
 }
 
