@@ -35,10 +35,10 @@ export default defineConfig({
       "tests/support/few-threads.ts",
     ],
     // Several times what any test of the quick tier takes: on a busy machine with two cores, tests take up to ten times as long.
-    testTimeout: 180_000,
-    hookTimeout: 180_000,
-    // Suits two cores, because tests that start and kill servers mostly wait: four workers leave a seventh of the cores idle, six
-    // a tenth, seven a fiftieth. `npm run test:slow` has three: its tests train, and wait less.
-    maxWorkers: 7,
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
+    // Suits two cores: tests that start and kill servers mostly wait, so four workers leave a seventh of the cores idle. With
+    // seven, tests that train took minutes and some ran into their time limits. `npm run test:slow` has three: its tests train, and wait less.
+    maxWorkers: 5,
   },
 });
