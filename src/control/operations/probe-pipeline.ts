@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { watchPeakMemory } from "../../base/processes/peak-memory.ts";
 import { defined } from "../../base/records/defined.ts";
+import { mean } from "../../base/statistics/estimate.ts";
 import { percent } from "../../base/text/format.ts";
 import type { StepRecord } from "../../contracts/generated/step-record.ts";
 import type { Plan } from "../../contracts/plan.ts";
@@ -143,10 +144,6 @@ async function probeOnce(
     memory.stop();
     await rm(runs, { recursive: true, force: true });
   }
-}
-
-function mean(numbers: readonly number[]): number {
-  return numbers.reduce((sum, one) => sum + one, 0) / numbers.length;
 }
 
 /** Names what a rollout shows that keeps a policy from learning. */

@@ -28,9 +28,9 @@ export interface Condition {
 /** Conditions look at no more steps than this, besides the first. */
 const recentSteps = 20;
 
-/** The first item of a list and the last ones: the steps that a diagnosis looks at. */
-export function evidenceWindow<Item>(items: readonly Item[]): Item[] {
-  return items.filter((_, index) => index === 0 || index >= items.length - recentSteps);
+/** Returns the first of a list's items up to `end` and the last of them: the steps that a diagnosis looks at. */
+export function evidenceWindow<Item>(items: readonly Item[], end: number): Item[] {
+  return [...items.slice(0, Math.min(1, end)), ...items.slice(Math.max(1, end - recentSteps), end)];
 }
 
 /** The last `count` steps if all of them satisfy `isSo`; undefined otherwise. */

@@ -30,7 +30,7 @@ export function diagnoseRun({ plan, steps, evaluations }: Evidence): Diagnosis[]
   for (const [index, { step }] of steps.entries()) {
     const evidence = {
       plan,
-      steps: evidenceWindow(steps.slice(0, index + 1)),
+      steps: evidenceWindow(steps, index + 1),
       evaluations: evaluations.filter((record) => record.step <= step),
     };
     for (const found of diagnose(evidence)) {

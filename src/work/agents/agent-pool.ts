@@ -1,9 +1,7 @@
 import { availableParallelism } from "node:os";
 import { isEverturnError } from "../../base/errors/everturn-error.ts";
-import type { PluginHostObserver } from "../../plugin/host/plugin-hosts.ts";
 import { createSlots } from "../tools/slots.ts";
-import type { AgentModule, AgentSettings } from "./agent-settings.ts";
-import { type KeptAgent, type Patience, startKeptAgent } from "./kept-agent.ts";
+import { type KeptAgent, type KeptAgentOptions, type Patience, startKeptAgent } from "./kept-agent.ts";
 
 /** The threads or processes that keep an agent's module loaded. They start on demand. */
 export interface AgentPool {
@@ -13,15 +11,7 @@ export interface AgentPool {
   close(): Promise<void>;
 }
 
-interface Options {
-  /** The agent's name in errors. */
-  agent: string;
-  settings: AgentSettings;
-  module: AgentModule;
-  /** The endpoint's base URL. */
-  baseURL: string;
-  observer: PluginHostObserver;
-  log: (text: string) => void;
+interface Options extends Omit<KeptAgentOptions, "patience"> {
   patience?: Patience | undefined;
 }
 

@@ -25,11 +25,13 @@ export interface KeptAgent {
   end(): Promise<void>;
 }
 
-interface Options {
+/** What a kept agent is started with. */
+export interface KeptAgentOptions {
   /** The agent's name in errors. */
   agent: string;
   settings: AgentSettings;
   module: AgentModule;
+  /** The endpoint's base URL. */
   baseURL: string;
   observer: PluginHostObserver;
   patience: Patience;
@@ -64,7 +66,7 @@ export function startKeptAgent({
   observer,
   patience,
   log,
-}: Options): KeptAgent {
+}: KeptAgentOptions): KeptAgent {
   const isThread = settings.mode === "thread";
   const kind = isThread ? "thread" : "process";
   const sessions = new Map<number, KeptRun>();
