@@ -1,7 +1,7 @@
-// biome-ignore lint/style/noRestrictedImports: the folder in which a tree is written
-import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { oneAtATime } from "../src/base/async/one-at-a-time.ts";
+// biome-ignore lint/style/noRestrictedImports: the folder in which a tree is written
+import { makeFolder } from "../src/base/files/make-folder.ts";
 import { persistently } from "../src/base/files/persistently.ts";
 import type { PolicyActivities } from "../src/contracts/activities.ts";
 import { policyFraming } from "../src/plan/pipeline/check/preflight.ts";
@@ -26,7 +26,7 @@ export function initializePolicy(worker: PolicyWorker): PolicyActivities["initia
       const plugin = await worker.plugin(run);
       const write = async (folder: string) => {
         const policy = join(folder, "policy");
-        await persistently(() => mkdir(policy, { recursive: true }));
+        await persistently(() => makeFolder(policy));
         await plugin.initialize(policy, plan.policy.config, plan.seed);
       };
       await store.tree(initialKey, write, () => ({ policyVersion: 0 }));

@@ -1,7 +1,8 @@
 import { statSync } from "node:fs";
-import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import {
+  makeFolder,
   persistently,
   readSafetensors,
   readTensors,
@@ -25,7 +26,7 @@ const criticFile = "critic.safetensors";
  * separate critic.
  */
 export async function writeTrainerState(folder: string, state: TrainerState): Promise<void> {
-  await persistently(() => mkdir(folder, { recursive: true }));
+  await persistently(() => makeFolder(folder));
   await writeParts(folder, "", state);
   if (state.critic === undefined) return;
   await writeParts(folder, critic, state.critic);

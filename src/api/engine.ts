@@ -1,5 +1,6 @@
 // `everturn/engine`: building blocks of policies, trainers and losses. It loads ONNX Runtime.
 
+export { makeFolder } from "../base/files/make-folder.ts";
 export { persistently } from "../base/files/persistently.ts";
 export type { ConfigurationProblem } from "../contracts/configuration-problem.ts";
 export type { DefinedPolicy, DefinedTrainer } from "../contracts/definitions.ts";

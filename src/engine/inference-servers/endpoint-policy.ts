@@ -1,7 +1,8 @@
-import { mkdir, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { EverturnError } from "../../base/errors/everturn-error.ts";
+import { makeFolder } from "../../base/files/make-folder.ts";
 import { parseKeepingDigits } from "../../base/json/kept-digits.ts";
 import { defined } from "../../base/records/defined.ts";
 import type { JsonObject } from "../../contracts/json.ts";
@@ -35,7 +36,7 @@ const contextLength = 2 ** 24;
  */
 export const endpointPolicy: PolicyPlugin = {
   async initialize(folder, { url, model }) {
-    await mkdir(folder, { recursive: true });
+    makeFolder(folder);
     await writeFile(join(folder, "config.json"), JSON.stringify({ url, model }));
   },
   check: keyProblems,

@@ -1,7 +1,7 @@
-// biome-ignore lint/style/noRestrictedImports: the folder in which a tree is written
-import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { sharedPromises } from "../../base/async/shared-promises.ts";
+// biome-ignore lint/style/noRestrictedImports: the folder in which a tree is written
+import { makeFolder } from "../../base/files/make-folder.ts";
 import { persistently } from "../../base/files/persistently.ts";
 import { readPatiently } from "../../base/files/read-patiently.ts";
 import { defined } from "../../base/records/defined.ts";
@@ -76,7 +76,7 @@ export function saved(trainer: Trainer): (folder: string) => Promise<void> {
   return async (folder) => {
     const policy = join(folder, "policy");
     const state = join(folder, "trainer");
-    for (const part of [policy, state]) await persistently(() => mkdir(part, { recursive: true }));
+    for (const part of [policy, state]) await persistently(() => makeFolder(part));
     await trainer.save(policy, state);
   };
 }

@@ -1,7 +1,8 @@
-import { copyFile, mkdir, readFile, writeFile } from "node:fs/promises";
+import { copyFile, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { EverturnError } from "../../../base/errors/everturn-error.ts";
 import { isThere } from "../../../base/files/is-there.ts";
+import { makeFolder } from "../../../base/files/make-folder.ts";
 import { readAdapter } from "../weights/adapter-folder.ts";
 import { writeWeights } from "../weights/checkpoint.ts";
 import type { FloatType } from "../weights/float-types.ts";
@@ -33,7 +34,7 @@ export async function exportModel(folder: string, target: string, options: Expor
   }
   const weights = await openPolicyWeights(folder, options.base);
   if (asGguf) return exportGguf(folder, weights, target, options.dtype);
-  await mkdir(target, { recursive: true });
+  makeFolder(target);
   await copyTokenizerFiles(folder, target);
   const config = JSON.parse(await readFile(join(folder, "config.json"), "utf8"));
   const typed = { ...config, torch_dtype: dtypeNames[options.dtype] };

@@ -1,6 +1,6 @@
 import { existsSync, statSync } from "node:fs";
-import { mkdir } from "node:fs/promises";
 import { EverturnError } from "../../../base/errors/everturn-error.ts";
+import { makeFolder } from "../../../base/files/make-folder.ts";
 import { importGguf } from "../weights/gguf/import-gguf.ts";
 import type { Quantization } from "../weights/quantize.ts";
 import { importFolder } from "./import-folder.ts";
@@ -21,7 +21,7 @@ export async function importModel(
   if (path === undefined) {
     throw new EverturnError("MODEL_NOT_FOUND", { source, known: knownModelNames.join(", ") });
   }
-  await mkdir(folder, { recursive: true });
+  makeFolder(folder);
   const importFrom = statSync(path).isDirectory() ? importFolder : importGguf;
   await importFrom(path, folder, quantization);
 }

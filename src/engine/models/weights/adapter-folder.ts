@@ -1,6 +1,7 @@
-import { mkdir, readFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { EverturnError } from "../../../base/errors/everturn-error.ts";
+import { makeFolder } from "../../../base/files/make-folder.ts";
 import { persistently } from "../../../base/files/persistently.ts";
 import { writeWhole } from "../../../base/files/whole-files.ts";
 import { type AdapterConfig, adapterConfigJson, parseAdapterConfig } from "./adapter-config.ts";
@@ -53,7 +54,7 @@ export async function writeAdapter(
 ): Promise<void> {
   const problem = shapeProblem(tensors, config.rank);
   if (problem !== undefined) throw invalid(folder, problem);
-  await persistently(() => mkdir(folder, { recursive: true }));
+  await persistently(() => makeFolder(folder));
   const json = adapterConfigJson({ ...config, targets: targetsOf(tensors) });
   await persistently(() => writeWhole(join(folder, adapterConfigFile), json));
   const named = new Map([...tensors].map(([name, tensor]) => [prefix + name, tensor]));

@@ -1,5 +1,6 @@
-import { copyFile, cp, mkdir, readdir, writeFile } from "node:fs/promises";
+import { copyFile, cp, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { makeFolder } from "../../../base/files/make-folder.ts";
 import { persistently } from "../../../base/files/persistently.ts";
 import type { ModelConfig } from "../config/model-config.ts";
 import { formatModelConfig, type SpecialTokenIds } from "../config/model-config-file.ts";
@@ -30,7 +31,7 @@ export async function writePolicyFolder(
     tokenizer: string;
   },
 ): Promise<void> {
-  await persistently(() => mkdir(folder, { recursive: true }));
+  await persistently(() => makeFolder(folder));
   await copyTokenizerFiles(policy.tokenizer, folder);
   await writeConfigFiles(folder, policy.config, policy.tokens);
   await writeWeights(folder, policy.weights);
@@ -42,7 +43,7 @@ export async function writeNextPolicyFolder(
   previous: string,
   weights: ReadonlyMap<string, Tensor>,
 ): Promise<void> {
-  await persistently(() => mkdir(folder, { recursive: true }));
+  await persistently(() => makeFolder(folder));
   await copyFiles(previous, folder, (name) => !isModelFile(name));
   await writeWeights(folder, weights);
 }
@@ -57,7 +58,7 @@ export async function writeAdapterPolicyFolder(
   config: AdapterConfig,
   tensors: ReadonlyMap<string, Tensor>,
 ): Promise<void> {
-  await persistently(() => mkdir(folder, { recursive: true }));
+  await persistently(() => makeFolder(folder));
   await copyFiles(previous, folder, (name) => !isModelFile(name));
   await writeAdapter(folder, config, tensors);
 }

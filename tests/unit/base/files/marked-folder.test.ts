@@ -17,6 +17,7 @@ import { makeFolder } from "../../../../src/base/files/make-folder.ts";
 import { heedMark, markFile, markFolder, readMark } from "../../../../src/base/files/marked-folder.ts";
 import { namesIn } from "../../../../src/base/files/names-in.ts";
 import { readRecord, writeOnce, writeWhole } from "../../../../src/base/files/whole-files.ts";
+import { writeNextPolicyFolder } from "../../../../src/engine/models/weights/policy-folder.ts";
 import { createRunFolder } from "../../../../src/run/folder/create-run-folder.ts";
 import { folderBackend } from "../../../../src/run/store/folder-backend.ts";
 import { failOnce } from "../../../support/failing-calls.ts";
@@ -25,6 +26,7 @@ import { samplePlan } from "../../../support/sample-plan.ts";
 import { temporaryFolder } from "../../../support/temporary-folder.ts";
 
 const folder = temporaryFolder();
+const previous = mkdtempSync(join(folder, "previous-"));
 const small = { steps: 1, batchSize: 8, tasks: 2, warmStart: false, evaluationEvery: 1 };
 
 /** A folder that is marked, and whose mark this process heeds until the test ends. */
@@ -69,6 +71,10 @@ const writes: [string, (root: string) => unknown][] = [
   ["writeOnce", (root) => writeOnce(join(root, "session.json"), "{}")],
   ["putLines", (root) => putLines(join(root, "metrics.jsonl"), ["{}"], 0)],
   ["makeFolder", async (root) => makeFolder(join(root, "logs", "a"))],
+  [
+    "a trained policy's folder",
+    (root) => writeNextPolicyFolder(join(root, "steps", "1", "policy"), previous, new Map()),
+  ],
   ["put", (root) => folderBackend(root).put("a/b.json", Buffer.of(1), { flush: false })],
   ["remove", (root) => folderBackend(root).remove("a/b.json")],
   ["fill", (root) => folderBackend(root).fill("v1/a.b/", async () => {})],
