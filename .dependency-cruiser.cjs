@@ -8,7 +8,7 @@ const only = (name, from, allowed, comment) => ({
   severity: "error",
   from: { path: from },
   to: {
-    path: "^(src|workflows|activities|plugins|schemas|pipelines|tests|benchmarks|scripts)/",
+    path: "^(src|workflows|activities|packages|plugins|schemas|pipelines|tests|benchmarks|scripts)/",
     pathNot: [from, ...allowed],
   },
 });
@@ -103,7 +103,13 @@ module.exports = {
       ],
       "deterministic code: contracts, the typed failures, records, what reads actions, and projections",
     ),
-    only("plugins-see-the-api", "^plugins/[^/]+/", ["^src/api/"], "plugins see the public API alone"),
+    only("packages-see-nothing", "^packages/[^/]+/", [], "packages are useful without Everturn"),
+    only(
+      "plugins-see-the-api",
+      "^plugins/[^/]+/",
+      ["^src/api/", "^packages/[^/]+/index\\.ts$"],
+      "plugins see the public API and the entries of packages alone",
+    ),
     only(
       "tools-see-their-api",
       "^plugins/(tool|reward|dataset)-[^/]+/",

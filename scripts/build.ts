@@ -27,8 +27,10 @@ const compile = (...others: string[]) =>
 // Comments are for whoever reads types in an editor.
 compile("--declaration", "false", "--removeComments");
 compile("--emitDeclarationOnly");
-const plugins = readdirSync(join(root, "plugins")).map((name) => join("plugins", name));
-for (const folder of ["", ...plugins]) build(folder);
+const smaller = ["packages", "plugins"].flatMap((folder) =>
+  readdirSync(join(root, folder)).map((name) => join(folder, name)),
+);
+for (const folder of ["", ...smaller]) build(folder);
 rmSync(compiled, { recursive: true });
 
 /** A package in `folder` of the clone: what its `files` name, JavaScript in the place of TypeScript. */

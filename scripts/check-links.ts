@@ -7,7 +7,7 @@ import type { Package } from "./build/published.ts";
 
 const root = join(import.meta.dirname, "..");
 const built = process.argv.slice(2);
-const folders = built.length > 0 ? built : ["", ...globSync("plugins/*", { cwd: root })];
+const folders = built.length > 0 ? built : ["", ...globSync("{packages,plugins}/*", { cwd: root })];
 
 let pages = 0;
 const dead = folders.flatMap((folder) => {

@@ -92,13 +92,13 @@ function problemsIn(path: string): string[] {
 }
 
 const pages = globSync(
-  ["*.md", "docs/**/*.md", "{src,plugins,pipelines,templates,benchmarks}/**/README.md"],
+  ["*.md", "docs/**/*.md", "{src,packages,plugins,pipelines,templates,benchmarks}/**/README.md"],
   {
     cwd: root,
     exclude: ["docs/decisions/**", "**/node_modules/**"],
   },
 );
-const modules = globSync("{src,workflows,activities,plugins}/**/*.ts", {
+const modules = globSync("{src,workflows,activities,packages,plugins}/**/*.ts", {
   cwd: root,
   exclude: ["**/node_modules/**", "**/dist/**"],
 });

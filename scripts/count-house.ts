@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 import { findSpreads } from "./find-spreads.ts";
 
 const root = join(import.meta.dirname, "..");
-const sources = globSync("{src,workflows,activities,plugins}/**/*.ts", {
+const sources = globSync("{src,workflows,activities,packages,plugins}/**/*.ts", {
   cwd: root,
   exclude: ["**/node_modules/**"],
 })

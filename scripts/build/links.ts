@@ -8,15 +8,15 @@ const image = /!\[[^\]]*\]\(([^()\s]+)\)/g;
 type Ships = (path: string) => boolean;
 
 /**
- * A page of the clone as it is published. Links to sources lead to the compiled files, links to plugins to their
- * packages, and links to tests, which are not published, become plain text. `page` is its path in the package.
+ * A page of the clone as it is published. Links to sources lead to the compiled files, links to other packages to npm's
+ * pages, and links to tests, which are not published, become plain text. `page` is its path in the package.
  */
 export function publishedPage(text: string, page: string, ships: Ships): string {
   return text.replaceAll(link, (whole: string, words: string, target: string) => {
     const path = pathOf(target, page);
     if (path === undefined || ships(path)) return whole;
-    const [, plugin] = /^plugins\/([\w-]+)/.exec(path) ?? [];
-    if (plugin !== undefined) return `[${words}](https://www.npmjs.com/package/@everturn/${plugin})`;
+    const [, name] = /^(?:packages|plugins)\/([\w-]+)/.exec(path) ?? [];
+    if (name !== undefined) return `[${words}](https://www.npmjs.com/package/@everturn/${name})`;
     if (path.startsWith("tests/")) return words;
     // Contracts are types, which only declarations contain.
     const compiled = path.startsWith("src/contracts/") ? ".d.ts" : ".js";

@@ -16,12 +16,13 @@ import { promisify } from "node:util";
 import { checkPackage, createPackageFromTarballData, type Problem } from "@arethetypeswrong/core";
 import { publint } from "publint";
 import { formatMessage } from "publint/utils";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { lastLine } from "../support/command.ts";
 import { snippetsOf } from "../support/doc-snippets.ts";
 import { type Registry, serveRegistry } from "../support/registry.ts";
 import { storedRecord } from "../support/stored-record.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
+import { TinkerServer } from "../support/tinker-server.ts";
 
 const root = join(import.meta.dirname, "..", "..");
 const place = realpathSync(temporaryFolder());
@@ -175,6 +176,29 @@ test(
     const [, , trained] = evaluations(onlyRun(join(project.folder, "runs")));
     expect(trained).toMatchObject({ step: 1, tasks: 4 });
     expect(await pnpm("test")).toMatch(/\d+ passed/);
+  },
+  patience,
+);
+
+test(
+  "@everturn/tinker: the first program of its README runs in an empty project, with nothing else installed",
+  async () => {
+    const server = await new TinkerServer({ numbering: "skyrl", baseModel: "Qwen/Qwen3-8B" }).start();
+    onTestFinished(() => server.stop());
+    const project = newProject("with-tinker");
+    await project.shell("npm init --yes && npm pkg set type=module && npm install @everturn/tinker");
+    const installed = readdirSync(join(project.folder, "node_modules"), {
+      recursive: true,
+      encoding: "utf8",
+    });
+    expect(installed.filter((path) => path.endsWith("package.json"))).toEqual([
+      "@everturn/tinker/package.json",
+    ]);
+    const readme = readFileSync(join(project.folder, "node_modules/@everturn/tinker/README.md"), "utf8");
+    writeFileSync(join(project.folder, "first.ts"), /```ts\n(import .*?)```/s.exec(readme)?.[1] ?? "");
+    const printed = await project.shell(`TINKER_BASE_URL=${server.url} TINKER_API_KEY=key node first.ts`);
+    expect(printed).toMatch(/Float32Array\(3\)/);
+    expect(server.steps).toHaveLength(1);
   },
   patience,
 );

@@ -1,0 +1,74 @@
+import { createHash } from "node:crypto";
+import type { ServedPass } from "./wire.ts";
+
+/** Weights as the list of what made them: equal histories mean bit-equal weights and optimizer states. */
+export type History = readonly string[];
+
+/** A checkpoint on the server. */
+export interface ServedCheckpoint {
+  modelId: string;
+  name: string;
+  history: History;
+  /** The number of the last future when it was saved (TuFT). */
+  order: number;
+}
+
+/** A model on the server. */
+export class ServedModel {
+  readonly id: string;
+  readonly baseModel: string;
+  history: History = [];
+  /** The gradients since the last optimizer step. */
+  gradients: string[] = [];
+  /** Whether a process holds its weights (SkyRL). */
+  isLoaded = true;
+  /** How many requests it got. */
+  requests = 0;
+  /** The next number, and one that failed (TuFT). */
+  nextSeqId = 1;
+  failedSeqId: number | undefined;
+
+  constructor(id: string, baseModel: string, seed: unknown) {
+    this.id = id;
+    this.baseModel = baseModel;
+    this.history = [`initial ${baseModel} ${seed}`];
+  }
+
+  /** Adds a gradient, which is named by its pass. */
+  accumulate(pass: ServedPass): void {
+    this.gradients.push(digest(pass));
+  }
+
+  /** Applies the gradients. */
+  step(params: unknown): void {
+    this.history = [...this.history, digest([this.gradients, params])];
+    this.gradients = [];
+  }
+
+  /** The log-probability of each target token: any numbers that follow from the weights and the tokens. */
+  logprobs(pass: ServedPass): number[][] {
+    return pass.data.map(({ tokens, inputs }) =>
+      tokens.map((token, position) => {
+        const target = inputs.target_tokens?.[position] ?? token;
+        return -0.5 - fraction([this.history, tokens.slice(0, position + 1), target]);
+      }),
+    );
+  }
+}
+
+/** Tokens and log-probabilities that follow from weights, a prompt, a seed and an index. */
+export function sampled(history: History, prompt: number[], seed: unknown, index: number, length: number) {
+  const cells = Array.from({ length }, (_, at) => fraction([history, prompt, seed, index, at]));
+  return {
+    tokens: cells.map((cell) => 1 + Math.floor(cell * 300)),
+    logprobs: cells.map((cell) => -0.5 - cell),
+  };
+}
+
+function digest(value: unknown): string {
+  return createHash("sha256").update(JSON.stringify(value)).digest("hex").slice(0, 16);
+}
+
+function fraction(value: unknown): number {
+  return Number.parseInt(digest(value).slice(0, 8), 16) / 2 ** 32;
+}
