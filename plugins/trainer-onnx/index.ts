@@ -1,11 +1,10 @@
 import { join } from "node:path";
 import {
-  algorithmProblems,
   type ConfigurationProblem,
+  configurationProblems,
   createTrainer,
   forecastUpdates,
   freshTrainerState,
-  learningRateAt,
   loadLoss,
   type PolicyTraits,
   parseModelConfig,
@@ -13,6 +12,7 @@ import {
   readModelConfig,
   type StepPlan,
   stepPlanText,
+  supervisedRateAt,
   type TrainerPlugin,
   type TrainerState,
   type TrainingSettings,
@@ -21,7 +21,7 @@ import {
 } from "everturn/engine";
 import type { TrainerConfig } from "./config.ts";
 import { readPolicy, writePolicy } from "./policy-files.ts";
-import { correctionReason, resolveTraining } from "./resolve.ts";
+import { resolveTraining } from "./resolve.ts";
 import { readConfig, trainingSettings } from "./settings.ts";
 import { readTrainerState, writeTrainerState } from "./state-folder.ts";
 
@@ -62,9 +62,9 @@ const plugin: TrainerPlugin = {
     let supervisedSteps = state.updates + (state.lossScale?.skipped ?? 0);
     return {
       supervisedStep: (batch, { learningRate, steps }) =>
-        trainer.supervisedStep(batch, supervisedRate(learningRate, steps, supervisedSteps++)),
+        trainer.supervisedStep(batch, supervisedRateAt(learningRate, steps, supervisedSteps++)),
       async preferenceStep(pairs, { learningRate: peak, steps, ...settings }) {
-        const learningRate = supervisedRate(peak, steps, supervisedSteps++);
+        const learningRate = supervisedRateAt(peak, steps, supervisedSteps++);
         const { skipped: _, ...metrics } = await trainer.preferenceStep(pairs, learningRate, settings);
         return { ...metrics, learningRate };
       },
@@ -106,11 +106,7 @@ const plugin: TrainerPlugin = {
   check(given, surroundings) {
     const config = readConfig(given);
     const settings = trainingSettings(config);
-    const problems = algorithmProblems(settings, surroundings.groupSize).map((problem) => {
-      const { key, reason, help } = problem;
-      if (given[key] !== undefined) return problem;
-      return { key: "algorithm", reason: `is ${config.algorithm}, whose ${key} ${reason}`, help };
-    });
+    const problems = configurationProblems(given, { ...settings, algorithm: config.algorithm }, surroundings);
     problems.push(...quantizationProblems(config, surroundings.policy), ...targetProblems(given));
     if (given.critic === "model" && given.valueCoefficient !== undefined) {
       const reason = `is ${given.valueCoefficient}, but critic is model, whose loss is separate from the policy's`;
@@ -121,14 +117,7 @@ const plugin: TrainerPlugin = {
       const reason = `is 8, which the device ${config.device} does not have`;
       problems.push({ key: "optimizerBits", reason, help });
     }
-    const needed = correctionReason(surroundings);
-    if (needed !== undefined && settings.importanceCorrection === "none") {
-      const help = "Remove it: it is then token-truncate. Or set it to that or to sequence-truncate.";
-      problems.push({ key: "importanceCorrection", reason: `is none, but ${needed}`, help });
-    }
-    if (config.decay === "none" || config.decaySteps !== undefined) return problems;
-    const help = "Add decaySteps, usually the pipeline's steps.";
-    return [...problems, { key: "decay", reason: `is ${config.decay}, but there is no decaySteps`, help }];
+    return problems;
   },
 };
 
@@ -169,18 +158,6 @@ function quantizationProblems(config: TrainerConfig, { quantization }: PolicyTra
   const help = "Remove it, or add a device, or train a model of floats, without policy.config.quantization.";
   const reason = `is ${config.precision} on the CPU, but the policy's matrices are kept in ${quantization}`;
   return [{ key: "precision", reason, help }];
-}
-
-/**
- * The learning rate of updates on examples: it rises over the first 8 % of the steps, and then falls by a
- * cosine to 5 %.
- */
-function supervisedRate(learningRate: number, steps: number, step: number): number {
-  const warmupSteps = Math.round(0.08 * steps);
-  return learningRateAt(
-    { learningRate, warmupSteps, decay: "cosine", decaySteps: steps, finalFraction: 0.05 },
-    step,
-  );
 }
 
 /** A new value head and optimizer, with the policy's adapter if it has one. */

@@ -1,5 +1,6 @@
 import {
   comparesTurns,
+  correctionReason,
   type JsonObject,
   type ResolvedTraining,
   type TrainerSurroundings,
@@ -40,16 +41,4 @@ export function resolveTraining(config: JsonObject, surroundings: TrainerSurroun
     preferenceLearningRate: policyGradient,
     comparesTurns: comparesTurns(settings),
   };
-}
-
-/**
- * Why sampled actions need an importance correction. Undefined if the sampler draws from the trained policy.
- */
-export function correctionReason({ staleness, policy }: TrainerSurroundings): string | undefined {
-  const [restriction] = policy.restrictions;
-  if (staleness > 0) {
-    return `rollout.staleness is ${staleness}: what older versions sampled would count as the newest one's`;
-  }
-  if (restriction === undefined) return undefined;
-  return `policy.config.${restriction}: actions are drawn from another distribution than the one that is trained`;
 }

@@ -1,5 +1,6 @@
 // `everturn/engine`: building blocks of policies, trainers and losses. It loads ONNX Runtime.
 
+export { EverturnError } from "../base/errors/everturn-error.ts";
 export { makeFolder } from "../base/files/make-folder.ts";
 export { persistently } from "../base/files/persistently.ts";
 export type { ConfigurationProblem } from "../contracts/configuration-problem.ts";
@@ -42,11 +43,19 @@ export { sglang } from "../engine/inference-servers/sglang.ts";
 export { vllm } from "../engine/inference-servers/vllm.ts";
 export { type AlgorithmSettings, algorithmPresets, comparesTurns } from "../engine/learning/algorithm.ts";
 export { algorithmProblems, type SettingProblem } from "../engine/learning/algorithm-problems.ts";
+export type { TokenSequence } from "../engine/learning/batch.ts";
+export { configurationProblems, correctionReason } from "../engine/learning/configuration-problems.ts";
 export { type ForecastOptions, forecastUpdates } from "../engine/learning/forecast-updates.ts";
 export type { LoraSettings } from "../engine/learning/lora.ts";
 export type { LossFunction, LossTensors } from "../engine/learning/loss-function.ts";
 export type { OptimizerState } from "../engine/learning/optimizer-state.ts";
-export { learningRateAt } from "../engine/learning/schedule.ts";
+export type { RemoteModel, SequenceGradients } from "../engine/learning/remote-engine.ts";
+export {
+  createRemoteTrainer,
+  type RemoteTrainer,
+  type RemoteTrainerOptions,
+} from "../engine/learning/remote-trainer.ts";
+export { learningRateAt, supervisedRateAt } from "../engine/learning/schedule.ts";
 export { plannedBytes, type StepPlan, stepPlanText } from "../engine/learning/step-plan.ts";
 export { createTrainer, type PolicyTrainer, type TrainerOptions } from "../engine/learning/trainer.ts";
 export { freshTrainerState, type TrainerState } from "../engine/learning/trainer-state.ts";
@@ -64,6 +73,7 @@ export type { AdapterConfig } from "../engine/models/weights/adapter-config.ts";
 export { type Adapter, adapterConfigFile, readAdapter } from "../engine/models/weights/adapter-folder.ts";
 export { openWeights, readWeights } from "../engine/models/weights/checkpoint.ts";
 export {
+  copyPolicyFiles,
   writeAdapterPolicyFolder,
   writeNextPolicyFolder,
   writePolicyFolder,

@@ -168,6 +168,8 @@ export interface TrainerSurroundings {
   batchSize: number;
   staleness: number;
   policy: PolicyTraits;
+  /** The temperature at which the policy samples trajectories and is trained. Absent: unknown. */
+  temperature?: number;
 }
 
 /** A trainer's effective settings: the pipeline's, completed with suitable values. */

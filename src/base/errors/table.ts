@@ -470,6 +470,11 @@ export const errorTable = {
     retryable: false,
     help: "Use the trainer state that was saved with this policy.",
   },
+  TRAINING_REMOTE_LACKS: {
+    message: "This step needs {needed}.",
+    retryable: false,
+    help: "A training server returns the log-probabilities of tokens at temperature 1. Set rollout.temperature to 1, and use a loss, advantages and terms that read nothing else. Or use trainer-onnx.",
+  },
 
   // Temporal
   TEMPORAL_BINARY_NOT_FOUND: {

@@ -20,3 +20,15 @@ export function learningRateAt(schedule: LearningRateSchedule, step: number): nu
   const left = decay === "linear" ? 1 - progress : (1 + Math.cos(Math.PI * progress)) / 2;
   return risen * (finalFraction + (1 - finalFraction) * left);
 }
+
+/**
+ * Returns the learning rate of an update on examples, which counts from 0: it rises over the first 8 % of the steps, and
+ * then falls by a cosine to 5 %.
+ */
+export function supervisedRateAt(learningRate: number, steps: number, step: number): number {
+  const warmupSteps = Math.round(0.08 * steps);
+  return learningRateAt(
+    { learningRate, warmupSteps, decay: "cosine", decaySteps: steps, finalFraction: 0.05 },
+    step,
+  );
+}

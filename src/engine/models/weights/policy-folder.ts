@@ -43,8 +43,7 @@ export async function writeNextPolicyFolder(
   previous: string,
   weights: ReadonlyMap<string, Tensor>,
 ): Promise<void> {
-  await persistently(() => makeFolder(folder));
-  await copyFiles(previous, folder, (name) => !isModelFile(name));
+  await copyPolicyFiles(folder, previous);
   await writeWeights(folder, weights);
 }
 
@@ -58,9 +57,14 @@ export async function writeAdapterPolicyFolder(
   config: AdapterConfig,
   tensors: ReadonlyMap<string, Tensor>,
 ): Promise<void> {
+  await copyPolicyFiles(folder, previous);
+  await writeAdapter(folder, config, tensors);
+}
+
+/** Copies all files of the policy in `previous` except its weights, for a version whose weights are elsewhere. */
+export async function copyPolicyFiles(folder: string, previous: string): Promise<void> {
   await persistently(() => makeFolder(folder));
   await copyFiles(previous, folder, (name) => !isModelFile(name));
-  await writeAdapter(folder, config, tensors);
 }
 
 /** Writes config.json and generation_config.json, which sets temperature 1. */

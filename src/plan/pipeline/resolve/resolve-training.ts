@@ -54,6 +54,7 @@ export function surroundingsOf(
     batchSize: rollout.batchSize,
     staleness: rollout.staleness,
     policy: plugin.traits?.(structuredClone(policy.config)) ?? { pretrained: true, restrictions: [] },
+    temperature: rollout.temperature || 1, // a greedy policy is trained at 1
   };
 }
 
