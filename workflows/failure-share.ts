@@ -1,9 +1,7 @@
 import type { ApplicationFailure } from "@temporalio/workflow";
 import type { TrajectorySummary } from "../src/contracts/rollout.ts";
+import { withSource } from "./cut-reason.ts";
 import { failure } from "./failure.ts";
-
-/** Longer reasons are cut after a word. Their beginning names the failure, and its remedy if it is short. */
-const reasonLength = 400;
 
 /** Counts the trajectories that failures of the infrastructure ended, by reason, the most common first. */
 export function failuresByReason(results: TrajectorySummary[]): [reason: string, count: number][] {
@@ -20,7 +18,8 @@ export function failuresByReason(results: TrajectorySummary[]): [reason: string,
 function commonestFailure(results: TrajectorySummary[]) {
   const [[reason, times] = ["unknown", 0]] = failuresByReason(results);
   const example = results.find((result) => result.outcome === "left-out" && reasonOf(result) === reason);
-  return { reason: reason.replace(/\.$/, ""), times, trajectory: example?.trajectory ?? "none" };
+  const trajectory = example?.trajectory ?? "none";
+  return { reason: withSource(reason, trajectory).replace(/\.$/, ""), times, trajectory };
 }
 
 /** Describes why all of these trajectories were left out. */
@@ -64,8 +63,7 @@ export function nothingFinished(
 }
 
 function reasonOf({ failure: reason = "unknown" }: TrajectorySummary): string {
-  if (reason.length <= reasonLength) return reason;
-  return `${reason.slice(0, reasonLength).replace(/\s+\S*$/, "")} …`;
+  return reason;
 }
 
 function isCancelled({ failure: reason = "" }: TrajectorySummary): boolean {

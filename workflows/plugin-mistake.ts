@@ -1,6 +1,7 @@
 import { ApplicationFailure } from "@temporalio/workflow";
 import type { ErrorCode } from "../src/base/errors/table.ts";
 import type { TrajectoryResult } from "../src/contracts/trajectory.ts";
+import { withSource } from "./cut-reason.ts";
 
 /**
  * Mistakes in a plugin's own text, and software missing on the machine. A retry does not help, and every
@@ -25,7 +26,11 @@ export function mistakeIn(error: unknown): TrajectoryResult["mistake"] {
 }
 
 /** Returns the failure that ends the run because of a trajectory's mistake. Undefined if it has none. */
-export function endOfRun({ mistake }: Pick<TrajectoryResult, "mistake">): ApplicationFailure | undefined {
+export function endOfRun({
+  mistake,
+  trajectory,
+}: Pick<TrajectoryResult, "mistake" | "trajectory">): ApplicationFailure | undefined {
   if (mistake === undefined) return undefined;
-  return ApplicationFailure.create({ type: mistake.code, message: mistake.message, nonRetryable: true });
+  const message = withSource(mistake.message, trajectory);
+  return ApplicationFailure.create({ type: mistake.code, message, nonRetryable: true });
 }

@@ -54,7 +54,8 @@ export function alike(reason: string): string {
   return reason.replace(/[0-9a-f-]*\d[0-9a-f-]*/gi, "#");
 }
 
-const reasonLength = 200;
+/** So much that a page of HTML in an error does not fill the screen. The worker's log has all of it. */
+const reasonLength = 2_000;
 
 /** The first sentence of an error's message, on one line. */
 export function shortReason(message: string): string {

@@ -7,7 +7,7 @@ import type { RewardRange, TrajectoryResult } from "../../contracts/trajectory.t
 import { cut } from "./cut.ts";
 import { policyCalls } from "./policy-calls.ts";
 
-/** Longer reasons are cut, because one signal carries hundreds of results. */
+/** Longer reasons are cut, because one signal carries hundreds of results. The trajectory's record has all of them. */
 const reasonBytes = 1_000;
 
 /** The part of a trajectory's result that a step keeps. */

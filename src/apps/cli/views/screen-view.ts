@@ -57,7 +57,7 @@ export function screenView(stream: ViewStream, clock: () => number = () => perfo
       phase: phases.see(latest.phase, now / 1000),
       remaining: whole.left(now / 1000),
     };
-    const spans = [...screenLines(latest, records, times), ...waitSpans(waits)];
+    const spans = [...screenLines(latest, records, times), ...waitSpans(waits, width)];
     const text = spans.map((one) => `${line(one, paint, width)}\n`).join("");
     stream.write(erase() + text);
     drawn = spans.length;
@@ -126,11 +126,18 @@ export function screenView(stream: ViewStream, clock: () => number = () => perfo
   };
 }
 
-/** The most lines about waits. */
-const waitsShown = 4;
+/** The most waits to show, and the most lines about them. */
+const [waitsShown, waitLinesShown] = [4, 12];
 
-function waitSpans(waits: readonly string[]): Span[][] {
-  return waits.slice(0, waitsShown).map((text) => [["yellow", text]]);
+/** The waits, wrapped so that a reason is shown as a whole. */
+function waitSpans(waits: readonly string[], width: number): Span[][] {
+  const lines = waits.slice(0, waitsShown).flatMap((text) => wrapped(text, width));
+  return lines.slice(0, waitLinesShown).map((text) => [["yellow", text]]);
+}
+
+function wrapped(text: string, width: number): string[] {
+  const count = Math.max(1, Math.ceil(text.length / width));
+  return Array.from({ length: count }, (_, index) => text.slice(index * width, (index + 1) * width));
 }
 
 type Progress = Extract<RunEvent, { type: "progress" }>;

@@ -103,3 +103,8 @@ test("a reason is what happened, not what to do about it", () => {
   const message = "The tool a failed: host x.y:1 refuses.\nIt is v1.2. It is retried.";
   expect(shortReason(message)).toBe("The tool a failed: host x.y:1 refuses");
 });
+
+test("a long reason is whole", () => {
+  const reason = `The tool a failed: ${"its server answered with a long page, ".repeat(30)}and refuses`;
+  expect(shortReason(`${reason}. It is retried.`)).toBe(reason);
+});
