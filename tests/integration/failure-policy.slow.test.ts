@@ -117,7 +117,7 @@ test("a step whose infrastructure fails more than the share that is allowed stop
   failing = { d: [0, 1], e: [0, 1] };
   const error: unknown = await step(2, {}).catch((reason) => reason);
   expect(error instanceof WorkflowFailedError && rootCause(error.cause)).toMatchInlineSnapshot(
-    `"Infrastructure failed 4 of 6 trajectories of step 2, more than rollout.maxInfrastructureFailures (50 %) allows. 4 of them, such as run/step-0002/d/0: generate-turn: the sampler is down. Fix the cause, then run \`npx everturn resume run\`. Finished work is kept, and trajectories that were left out are tried again."`,
+    `"Infrastructure failed 4 of 6 trajectories of step 2, more than rollout.maxInfrastructureFailures (50 %) allows. 4 of them, such as run/step-0002/d/0: generate-turn: the sampler is down. Fix the cause, then run \`npx everturn resume run\`, which tries again the trajectories that were left out."`,
   );
 });
 

@@ -198,12 +198,12 @@ export const errorTable = {
   PLUGIN_BROKEN: {
     message: "The plugin {plugin} has a bug at {place}: {reason}.",
     retryable: false,
-    help: "The run stops, because a retry would fail in the same way. Fix the plugin, then continue with `npx everturn resume`. Finished work is kept.",
+    help: "The run stops, because a retry would fail in the same way. Fix the plugin, then continue with `npx everturn resume`.",
   },
   PLUGIN_ANSWER_INVALID: {
     message: "{name}() of the plugin {plugin} returned {given}, but {expected}.",
     retryable: false,
-    help: "The run stops, because a retry would fail in the same way. Fix the plugin, then continue with `npx everturn resume`. Finished work is kept.",
+    help: "The run stops, because a retry would fail in the same way. Fix the plugin, then continue with `npx everturn resume`.",
   },
   PLUGIN_THREAD_ENDED: {
     message: "The thread of the plugin {plugin} ended: {reason}.",
@@ -795,7 +795,7 @@ export const errorTable = {
   DISK_FULL: {
     message: "{file} can't be written: the disk is full.{wanted} {free} are free.",
     retryable: true,
-    help: "Free space on that disk: pending writes then continue automatically. If the run has stopped, continue it with `npx everturn resume`. Finished work is kept.",
+    help: "Free space on that disk: pending writes then continue automatically. If the run has stopped, continue it with `npx everturn resume`.",
   },
   PATH_UNUSABLE: {
     message: "{path} can't be used: {reason}.",
@@ -811,12 +811,12 @@ export const errorTable = {
   STORE_NOT_WRITABLE: {
     message: "{file} can't be written: {reason}.",
     retryable: true,
-    help: "Fix the cause (for example, make the run's folder writable or raise the limit): pending writes then continue automatically. If the run has stopped, continue it with `npx everturn resume`. Finished work is kept.",
+    help: "Fix the cause (for example, make the run's folder writable or raise the limit): pending writes then continue automatically. If the run has stopped, continue it with `npx everturn resume`.",
   },
   STORE_NOT_READABLE: {
     message: "{file} can't be read: {reason}.",
     retryable: true,
-    help: "Fix the cause (for example, mount the file system again, give this user access, or raise the limit): pending reads then continue automatically. If the run has stopped, continue it with `npx everturn resume`. Finished work is kept.",
+    help: "Fix the cause (for example, mount the file system again, give this user access, or raise the limit): pending reads then continue automatically. If the run has stopped, continue it with `npx everturn resume`.",
   },
   STORE_UNUSABLE: {
     message: "The store {store} of the run {run} can't be opened: {reason}",
@@ -988,7 +988,7 @@ export const errorTable = {
     message:
       "Infrastructure failed {count} of {of} trajectories of step {step}, more than rollout.maxInfrastructureFailures ({share}) allows. {times} of them, such as {trajectory}: {reason}.",
     retryable: false,
-    help: "Fix the cause, then run `npx everturn resume {run}`. Finished work is kept, and trajectories that were left out are tried again.",
+    help: "Fix the cause, then run `npx everturn resume {run}`, which tries again the trajectories that were left out.",
   },
   ROLLOUT_LOST: {
     message: "The workflow {shard}, which rolled out groups of {run}, ended before they finished: {reason}.",

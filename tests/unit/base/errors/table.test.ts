@@ -25,6 +25,13 @@ describe("the error table", () => {
     );
   });
 
+  it("says that finished work is kept only in errors that end a command, which are no reason of RUN_FAILED", () => {
+    const kept = entries.filter(([, { help }]) => help.includes("Finished work is kept"));
+    const direct = /^(TEMPORAL_|WORKER_|RUN_FAILED$|RUN_TAKEN_OVER$|INTERRUPTED$)/;
+    expect(kept.length).toBeGreaterThan(0);
+    expect(kept.filter(([code]) => !direct.test(code))).toEqual([]);
+  });
+
   it.each(entries)("%s is upper snake case and has a message", (code, { message }) => {
     expect(code).toMatch(/^[A-Z]+(_[A-Z]+)*$/);
     expect(message.length).toBeGreaterThan(5);
