@@ -53,6 +53,7 @@ export async function taskPage(context: UiContext, run: ShownRun, task: string):
             format: number,
             from: 0,
             steps: last,
+            xLabel: "policy version",
             wide: true,
           }),
         ];

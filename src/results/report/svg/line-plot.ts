@@ -29,6 +29,8 @@ export interface LinePlot {
   /** The first and last step of the x axis. The default first step is 1. */
   from?: number;
   steps: number;
+  /** The title of the x axis, and the name of one of its positions. Default: step. */
+  xLabel?: string;
   /** Whether it fills the width of the page. */
   wide?: boolean;
   /** A step to mark with a vertical line. */
@@ -37,7 +39,19 @@ export interface LinePlot {
 
 /** A plot of values over the steps. It shows the values of the step under the pointer. */
 export function linePlot(plot: LinePlot): Html {
-  const { title, note, series, format, low, high, from = 1, steps, wide = false, mark } = plot;
+  const {
+    title,
+    note,
+    series,
+    format,
+    low,
+    high,
+    from = 1,
+    steps,
+    xLabel = "step",
+    wide = false,
+    mark,
+  } = plot;
   const area = wide ? wideArea : smallArea;
   const values = series.flatMap((one) => one.values.map(([, value]) => value)).filter(Number.isFinite);
   const bottom = low ?? values.reduce((least, value) => Math.min(least, value), 0);
@@ -46,13 +60,13 @@ export function linePlot(plot: LinePlot): Html {
   const last = Math.max(from + 1, steps);
   const draw = (within: Area) => {
     const xTicks = stepTicks(from, last, columnsOf(within));
-    const { x, y, axes } = frame(within, { xDomain: [from, last], xTicks, xLabel: "step", yTicks, format });
+    const { x, y, axes } = frame(within, { xDomain: [from, last], xTicks, xLabel, yTicks, format });
     const lines = series.map((one) => path(one, x, y));
     const marked =
       mark === undefined
         ? nothing
         : segment("mark", [x(mark), within.top], [x(mark), within.height - within.bottom]);
-    return html`${axes}${marked}${lines}${hoverStrips(within, { series, x, y, format })}`;
+    return html`${axes}${marked}${lines}${hoverStrips(within, { series, x, y, format, xLabel })}`;
   };
   const legend = series.length > 1 ? series : [];
   return figure(defined({ title, note, legend, area, draw, wide }));
@@ -76,10 +90,16 @@ export function path({ values, colour, dashed, faint, dots }: Series, x: Scale, 
  */
 export function hoverStrips(
   area: Area,
-  options: { series: readonly Series[]; x: Scale; y: Scale; format: (value: number) => string },
+  options: {
+    series: readonly Series[];
+    x: Scale;
+    y: Scale;
+    format: (value: number) => string;
+    xLabel?: string;
+  },
 ): Html {
   if (isNarrow(area)) return nothing;
-  const { series, x, y, format } = options;
+  const { series, x, y, format, xLabel = "step" } = options;
   const steps = [...new Set(series.flatMap((one) => one.values.map(([step]) => step)))].sort((a, b) => a - b);
   const middles = steps.map(x);
   const base = area.height - area.bottom;
@@ -91,7 +111,7 @@ export function hoverStrips(
       const value = one.values.find(([at]) => at === step)?.[1];
       return value === undefined || !Number.isFinite(value) ? [] : [{ ...one, value }];
     });
-    const text = [`step ${step}`, ...here.map((one) => `${one.name}: ${format(one.value)}`)].join("\n");
+    const text = [`${xLabel} ${step}`, ...here.map((one) => `${one.name}: ${format(one.value)}`)].join("\n");
     const dots = here.map((one) => disc(`dot ${one.colour}`, [middle, y(one.value)], 4));
     const cross = segment("cross", [middle, area.top], [middle, base]);
     return hint(

@@ -130,6 +130,14 @@ test("the list of trajectories filters and sorts without DuckDB", async () => {
   expect(await task.text()).toContain("evaluation-v0000/task-00000/0");
 });
 
+test("a task's plot is over policy versions", async () => {
+  const [first] = await folded.folded("step-0001");
+  const text = await page(`made/tasks/${first?.task}`);
+  expect(text).toMatch(/policy version 0\nreward: \d/);
+  expect(text).not.toMatch(/>step</);
+  expect(text).not.toMatch(/>step \d/);
+});
+
 test("an order by a column that does not exist is refused with the columns", async () => {
   expect(await page("calculator-sample/trajectories?sort=rewrd")).toContain("“rewrd” is not a column");
 });
