@@ -8,6 +8,7 @@ import type { EvaluationRecord } from "../../contracts/run.ts";
 import { type Html, html } from "../../results/report/html.ts";
 import { firstAndLastEvaluations } from "../../run/folder/evaluations.ts";
 import { lastRecordedStep } from "../../run/folder/recorded-steps.ts";
+import { readStops } from "../../run/folder/sessions.ts";
 import { firstVersion } from "../../run/versions/first-version.ts";
 import { runPath } from "./paths.ts";
 import { link } from "./table.ts";
@@ -18,8 +19,8 @@ export interface RunLine {
   run: ShownRun;
   step: StepRecord | undefined;
   evaluation: EvaluationRecord | undefined;
-  /** Seconds from its start to its last recorded step or evaluation, or until now while it is at work. */
-  lasted: number | undefined;
+  /** Seconds of work from its start to its last recorded step, or until now while it is at work. */
+  worked: number | undefined;
 }
 
 /** Reads a run's entry in the list of runs. */
@@ -27,18 +28,25 @@ export async function readRunLine(run: ShownRun): Promise<RunLine> {
   const step = await lastRecordedStep(run.store);
   const newest = step?.policyVersion ?? firstVersion(run.plan);
   const evaluations = await firstAndLastEvaluations(run, newest);
-  return { run, step, evaluation: evaluations.at(-1), lasted: await secondsSince(run) };
+  return { run, step, evaluation: evaluations.at(-1), worked: await workSeconds(run) };
 }
 
-/** The time of the last step is that of its line in metrics.jsonl. Downtime counts. */
-async function secondsSince({ isLive, file, folder }: ShownRun): Promise<number | undefined> {
+/** The time from a run's start to its newest line in metrics.jsonl, or until now, without the time between sessions. */
+async function workSeconds({ isLive, file, folder }: ShownRun): Promise<number | undefined> {
   const began = Date.parse(file.createdAt);
-  if (isLive) return (Date.now() - began) / 1000;
+  const ended = isLive ? Date.now() : await lastWritten(folder.metrics);
+  if (ended === undefined) return undefined; // before its first step
+  const stopped = await readStops(folder);
+  return Math.max(0, ended - began - stopped(began, ended)) / 1000;
+}
+
+/** When a file was last written, in ms since 1970; undefined if it does not exist. */
+async function lastWritten(path: string): Promise<number | undefined> {
   try {
-    return Math.max(0, ((await stat(folder.metrics)).mtimeMs - began) / 1000);
+    return (await stat(path)).mtimeMs;
   } catch (error) {
     if (!isAbsence(error)) throw error;
-    return undefined; // before its first step
+    return undefined;
   }
 }
 
@@ -57,7 +65,7 @@ export const runTitles = [
 ];
 
 /** A run in the list. */
-export function runCells({ run, step, evaluation, lasted }: RunLine): (string | Html)[] {
+export function runCells({ run, step, evaluation, worked }: RunLine): (string | Html)[] {
   return [
     link(runPath(run.id), run.id),
     run.plan.name,
@@ -68,7 +76,7 @@ export function runCells({ run, step, evaluation, lasted }: RunLine): (string | 
     step?.rewardMean === undefined ? "–" : number(step.rewardMean),
     evaluation === undefined ? "–" : percent(evaluation.accuracy),
     run.file.createdAt.slice(0, 16).replace("T", " "),
-    lasted === undefined ? "–" : duration(lasted),
+    worked === undefined ? "–" : duration(worked),
   ];
 }
 

@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, utimesSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { expect, test, vi } from "vitest";
 import { openJobs } from "../../../../src/apps/ui/jobs.ts";
@@ -205,6 +205,16 @@ test("the list of runs names models, algorithms and durations", async () => {
   expect(text).toMatch(/<th scope="col">model<\/th><th scope="col">algorithm<\/th>/);
   expect(text).toMatch(/<td>from random weights<\/td><td>trainer-onnx<\/td><td>\d of 4<\/td>/);
   expect(text).toMatch(/<td>[\d,]+ h \d\d min<\/td>/);
+});
+
+test("the list of runs leaves out the time in which nothing worked on a run", async () => {
+  const began = Date.parse("2026-11-22T06:00:00.000Z");
+  const at = (minutes: number) => began + minutes * 60_000;
+  const sessions = [{ begin: at(0) }, { end: at(10) }, { begin: at(110) }];
+  writeFileSync(made.folder.sessions, sessions.map((line) => `${JSON.stringify(line)}\n`).join(""));
+  utimesSync(made.folder.metrics, at(120) / 1000, at(120) / 1000);
+  const text = await (await app.request("http://127.0.0.1/")).text();
+  expect(text).toMatch(/\/runs\/made".*<td>20 min[^<]*<\/td>/);
 });
 
 test("evaluations that run show how many trajectories have ended", async () => {
