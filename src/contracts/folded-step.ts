@@ -18,6 +18,8 @@ export interface FinishedTrajectory
     "outcome" | "reward" | "success" | "head" | "tokens" | "policyVersions" | "seconds"
   > {
   failure?: string;
+  /** The parts of the reward, and the metrics of rewards and tools. Absent if there are none, and in runs of 0.3. */
+  metrics?: Record<string, number>;
   toolCalls: number;
   /** The tools that it called. */
   tools: string[];

@@ -38,6 +38,8 @@ export interface MadeRunOptions {
   turns: number;
   /** Of each segment. */
   tokens: number;
+  /** The metrics of each trajectory. Default: none. */
+  metrics?: Record<string, number>;
   /** `retention.singleRecords`; 3 unless it is said. */
   singleRecords?: number;
   /** The URL of its store, if that is not its folder. */
@@ -139,7 +141,7 @@ async function makeTrajectory(
   { id: run, store }: OpenRun,
   name: TrajectoryName,
   step: number,
-  { turns, tokens }: MadeRunOptions,
+  { turns, tokens, metrics }: MadeRunOptions,
 ): Promise<BatchMember> {
   const { stage, task: taskName, sample } = name;
   const id = `${run}/${stage}/${taskName}/${sample}`;
@@ -199,7 +201,7 @@ async function makeTrajectory(
     reward_model: { ground_truth: "8" },
   };
   const reward = Math.round(uniform(drawn++));
-  await store.record(trajectoryKey(name), {
+  const record: Trajectory = {
     id,
     run,
     stage,
@@ -217,6 +219,7 @@ async function makeTrajectory(
     success: reward === 1,
     startedAt: "2026-11-22T06:00:00.000Z",
     seconds: turns * 0.2,
-  });
+  };
+  await store.record(trajectoryKey(name), metrics === undefined ? record : { ...record, metrics });
   return { trajectory: id, head: head ?? "", reward, group: taskName };
 }

@@ -28,6 +28,8 @@ export interface IndexRow extends TrajectoryName {
   action_tokens: number;
   observation_tokens: number;
   failure: string | null;
+  /** The parts of the reward, and the metrics of rewards and tools. */
+  metrics: Readonly<Record<string, number>> | null;
   seconds: number;
 }
 
@@ -125,6 +127,7 @@ function indexed(
     tokens,
     seconds,
     failure,
+    metrics,
   }: FinishedTrajectory,
 ): IndexRow {
   const { prompt, action, observation } = tokens;
@@ -148,6 +151,7 @@ function indexed(
     action_tokens: action,
     observation_tokens: observation,
     failure: failure ?? null,
+    metrics: metrics ?? null,
     seconds,
   };
 }

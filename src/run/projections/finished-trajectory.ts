@@ -6,7 +6,7 @@ import { policyCalls } from "./policy-calls.ts";
 
 /** The part of a trajectory's record that lists and checks need. */
 export function finishedTrajectory(record: Trajectory): FinishedTrajectory {
-  const { outcome, reward, success, head, tokens, policyVersions, seconds, failure } = record;
+  const { outcome, reward, success, head, tokens, policyVersions, seconds, failure, metrics } = record;
   const calls = record.turns.flatMap(policyCalls);
   const bytes = new Set(record.turns.flatMap(({ toolCalls }) => toolCalls.flatMap(observationBytes)));
   return defined({
@@ -18,6 +18,7 @@ export function finishedTrajectory(record: Trajectory): FinishedTrajectory {
     policyVersions,
     seconds,
     failure,
+    metrics,
     toolCalls: calls.length,
     tools: [...new Set(calls.map(({ tool }) => tool))],
     bytes: bytes.size === 0 ? undefined : [...bytes],

@@ -17,10 +17,13 @@ import { type AskedList, listFilter, rowsOfPage, tableQuery } from "../trajector
 import type { ShownRun, UiContext } from "../ui-context.ts";
 import { indexNote } from "./index-note.ts";
 
-/** The columns of the list: their titles, and how to write their values. */
-const columns: Partial<
-  Record<QueryColumnName, [title: string, cell: (value: DuckDBValue, run: ShownRun) => string | Html]>
-> = {
+/** A value of a row, from an index or from DuckDB. */
+type Value = IndexRow[Exclude<keyof IndexRow, "tools">] | DuckDBValue;
+
+/** A column of the list: its title, and how to write its values. */
+type Column = [title: string, cell: (value: Value, run: ShownRun) => string | Html];
+
+const columns = {
   trajectory: [
     "trajectory",
     (id, run) => link(trajectoryPath(String(id)), String(id).slice(run.id.length + 1)),
@@ -36,14 +39,14 @@ const columns: Partial<
   seconds: ["time", (value) => duration(Number(value))],
   failure: ["failure", (value) => (value === null ? "" : String(value))],
   metrics: ["parts of the reward", metricsText],
-};
+} satisfies Partial<Record<QueryColumnName & keyof IndexRow, Column>>;
 
-const names = Object.keys(queryColumns).filter((name): name is QueryColumnName =>
-  Object.hasOwn(columns, name),
-);
+type Shown = keyof typeof columns;
+
+const names = Object.keys(queryColumns).filter((name): name is Shown => Object.hasOwn(columns, name));
 
 /** Columns that are hidden if no trajectory on the page has a value in them. */
-const optional: QueryColumnName[] = ["failure", "metrics"];
+const optional: Shown[] = ["failure", "metrics"];
 
 /**
  * A run's finished trajectories, filtered and sorted. Only conditions in SQL, and orders by columns that the index
@@ -72,7 +75,7 @@ async function found(context: UiContext, run: ShownRun, asked: AskedList): Promi
     if (!index.isComplete) return indexNote(run.id, index);
     const part = { skip: (asked.page - 1) * rowsOfPage, limit: rowsOfPage };
     const { rows, total } = queryIndex(index.rows, listFilter(asked), terms, part);
-    const cells = rows.map((row) => names.map((name) => cellOf(row, name)));
+    const cells = rows.map((row) => names.map((name) => row[name]));
     return list(run, asked, cells, total);
   } catch (error) {
     if (!isEverturnError(error)) throw error;
@@ -80,17 +83,7 @@ async function found(context: UiContext, run: ShownRun, asked: AskedList): Promi
   }
 }
 
-/** A value of an index; null for columns that only a condition's table has. */
-function cellOf(row: IndexRow, column: QueryColumnName): string | number | boolean | null {
-  const value = isIndexed(row, column) ? row[column] : null;
-  return typeof value === "object" ? null : value;
-}
-
-function isIndexed(row: IndexRow, column: string): column is keyof IndexRow {
-  return Object.hasOwn(row, column);
-}
-
-function list(run: ShownRun, asked: AskedList, rows: readonly DuckDBValue[][], total: number): Html {
+function list(run: ShownRun, asked: AskedList, rows: readonly Value[][], total: number): Html {
   const to = (change: Partial<AskedList>) =>
     withQuery(runPath(run.id, "trajectories"), { ...asked, page: 1, ...change });
   const from = (asked.page - 1) * rowsOfPage;
@@ -104,24 +97,35 @@ function list(run: ShownRun, asked: AskedList, rows: readonly DuckDBValue[][], t
     (name, index) => !optional.includes(name) || rows.some((values) => !isEmpty(values[index])),
   );
   const titles = filled.map((name) => {
-    const title = columns[name]?.[0] ?? name;
+    const [title] = columns[name];
     if (name === "metrics") return title;
     const isUp = asked.sort === name || asked.sort === `${name} asc`;
     const mark = isUp ? " ↑" : asked.sort === `${name} desc` ? " ↓" : "";
     return link(to({ sort: isUp ? `${name} desc` : name }), `${title}${mark}`);
   });
   const cells = rows.map((values) =>
-    filled.map((name) => columns[name]?.[1](values[names.indexOf(name)] ?? null, run) ?? ""),
+    filled.map((name) => {
+      const [, cell]: Column = columns[name];
+      return cell(values[names.indexOf(name)] ?? null, run);
+    }),
   );
   return html`${pages("Pages")}${total === 0 ? [html`<p class="empty">No finished trajectory matches.</p>`] : [table("Trajectories", titles, cells)]}${pages("Pages, below the table")}`;
 }
 
-function isEmpty(value: DuckDBValue | undefined): boolean {
+function isEmpty(value: Value | undefined): boolean {
   return value === undefined || value === null;
 }
 
-function metricsText(value: DuckDBValue): string {
-  if (typeof value !== "object" || value === null || !("entries" in value) || !Array.isArray(value.entries))
-    return "";
-  return value.entries.map((entry) => `${entry.key} ${number(Number(entry.value))}`).join(" · ");
+function metricsText(value: Value): string {
+  return partsOf(value)
+    .map(([name, part]) => `${name} ${number(part)}`)
+    .join(" · ");
+}
+
+/** Names and values of metrics. DuckDB has a list of entries, and an index has an object. */
+function partsOf(value: Value): [string, number][] {
+  if (typeof value !== "object" || value === null) return [];
+  if ("entries" in value && Array.isArray(value.entries))
+    return value.entries.map((entry) => [String(entry.key), Number(entry.value)]);
+  return Object.entries(value).map(([name, part]) => [name, Number(part)]);
 }

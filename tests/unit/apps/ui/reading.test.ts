@@ -23,7 +23,15 @@ import { writeSampleRun } from "../../../support/sample-run.ts";
 
 const sample = await writeSampleRun();
 const { runs } = sample;
-const made = await makeRun(runs, { steps: 5, trajectories: 4, turns: 1, tokens: 4, singleRecords: 1 });
+const parts = { format: 0.25, "length penalty": -0.5 };
+const made = await makeRun(runs, {
+  steps: 5,
+  trajectories: 4,
+  turns: 1,
+  tokens: 4,
+  singleRecords: 1,
+  metrics: parts,
+});
 await foldSteps(made, 5);
 await freeRecords(made, 4);
 const folded = trajectoryReader(made);
@@ -128,6 +136,17 @@ test("the list of trajectories filters and sorts without DuckDB", async () => {
   );
   const task = await own.request("http://127.0.0.1/runs/calculator-sample/tasks/task-00000");
   expect(await task.text()).toContain("evaluation-v0000/task-00000/0");
+});
+
+test("the list shows the parts of rewards, of single records and of step files, with and without a condition", async () => {
+  const shown = async (query: string) => {
+    const text = await page(`made/trajectories?${query}`);
+    return text.match(/<td>format 0\.25 · length penalty -0\.5<\/td>/g)?.length;
+  };
+  expect(await shown("")).toBe(20);
+  expect(await shown("stage=step-0001")).toBe(4);
+  expect(await shown("stage=step-0005")).toBe(4);
+  expect(await shown("where=metrics['format']>0")).toBe(20);
 });
 
 test("a task's plot is over policy versions", async () => {
