@@ -98,10 +98,11 @@ module.exports = {
         "^src/contracts/",
         "^src/base/errors/",
         "^src/base/records/",
+        "^src/base/statistics/",
         "^src/chat/formats/",
         "^src/run/projections/",
       ],
-      "deterministic code: contracts, the typed failures, records, what reads actions, and projections",
+      "deterministic code: contracts, the typed failures, records, statistics, what reads actions, and projections",
     ),
     only("packages-see-nothing", "^packages/[^/]+/", [], "packages are useful without Everturn"),
     only(

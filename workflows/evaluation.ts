@@ -1,9 +1,9 @@
 import { setHandler } from "@temporalio/workflow";
+import { mean } from "../src/base/statistics/mean.ts";
 import type { EvaluationInput, EvaluationRecord } from "../src/contracts/run.ts";
 import type { RunSettings } from "../src/contracts/run-settings.ts";
 import type { TaskSet } from "../src/contracts/trajectory.ts";
 import { nothingFinished } from "./failure-share.ts";
-import { mean } from "./group-numbers.ts";
 import { admitted } from "./open-groups.ts";
 import { stageProgress } from "./progress.ts";
 import { openRollout } from "./rollout.ts";

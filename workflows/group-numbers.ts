@@ -1,4 +1,5 @@
 import { defined } from "../src/base/records/defined.ts";
+import { mean } from "../src/base/statistics/mean.ts";
 import type { StepRecord } from "../src/contracts/generated/step-record.ts";
 import type { EndedGroup } from "../src/contracts/rollout.ts";
 import { comparedRewards, hasFinished } from "./ended-groups.ts";
@@ -46,11 +47,6 @@ export function groupNumbers(groups: readonly EndedGroup[]): GroupNumbers {
     solvedRewardLead:
       solved.length === 0 || unsolved.length === 0 ? undefined : mean(solved) - mean(unsolved),
   });
-}
-
-/** The mean. 0 for an empty list. */
-export function mean(values: readonly number[]): number {
-  return values.length === 0 ? 0 : values.reduce((total, value) => total + value, 0) / values.length;
 }
 
 /** The population standard deviation, which divides by the number of values. */

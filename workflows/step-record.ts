@@ -1,11 +1,12 @@
 import { defined } from "../src/base/records/defined.ts";
+import { mean } from "../src/base/statistics/mean.ts";
 import type { StepRecord } from "../src/contracts/generated/step-record.ts";
 import type { ExampleMetrics, TrainStepResult } from "../src/contracts/ledger.ts";
 import type { EndedGroup } from "../src/contracts/rollout.ts";
 import type { StepInput } from "../src/contracts/run.ts";
 import { batchOf, reasonToReplace } from "./ended-groups.ts";
 import { failuresByReason } from "./failure-share.ts";
-import { groupNumbers, mean } from "./group-numbers.ts";
+import { groupNumbers } from "./group-numbers.ts";
 
 /** The number of reasons that a record counts separately. Others are rare. */
 const reasonsKept = 8;

@@ -1,11 +1,11 @@
 import { setHandler } from "@temporalio/workflow";
 import { defined } from "../src/base/records/defined.ts";
+import { mean } from "../src/base/statistics/mean.ts";
 import type { BatchMember } from "../src/contracts/ledger.ts";
 import type { StageProgress, StepInput, StepResult } from "../src/contracts/run.ts";
 import { batchOf, hasFinished, leftOutOf, withoutUnreadable } from "./ended-groups.ts";
 import { failure } from "./failure.ts";
 import { reasonOfAll } from "./failure-share.ts";
-import { mean } from "./group-numbers.ts";
 import { stageProgress } from "./progress.ts";
 import { schedule } from "./schedule.ts";
 import { exampleStepRecord, stepRecord } from "./step-record.ts";

@@ -1,4 +1,5 @@
 import type { Estimate } from "../../contracts/measured.ts";
+import { mean } from "./mean.ts";
 import { shareInterval } from "./share-interval.ts";
 import { studentQuantile } from "./student.ts";
 
@@ -24,11 +25,6 @@ export function shareEstimate(shares: readonly number[]): Estimate {
   return low === undefined || high === undefined
     ? { value }
     : { value, low: Math.max(0, low), high: Math.min(1, high) };
-}
-
-/** The mean; 0 for no values. */
-export function mean(values: readonly number[]): number {
-  return values.length === 0 ? 0 : values.reduce((sum, value) => sum + value, 0) / values.length;
 }
 
 /** The standard error of the mean of two or more values. */

@@ -1,5 +1,5 @@
 import { markedAnswer } from "../text/marked-answer.ts";
-import { mean } from "./estimate.ts";
+import { mean } from "./mean.ts";
 
 /** A sample's answer, if it gave one, and whether it solved its task. */
 export interface Vote {

@@ -1,6 +1,7 @@
 import type { Estimate } from "../../contracts/measured.ts";
-import { mean, meanEstimate, standardError } from "./estimate.ts";
+import { meanEstimate, standardError } from "./estimate.ts";
 import { logGamma } from "./log-gamma.ts";
+import { mean } from "./mean.ts";
 import { studentTails } from "./student.ts";
 
 /** The difference between two evaluations on the same tasks: the second minus the first. */

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { watchPeakMemory } from "../../base/processes/peak-memory.ts";
 import { defined } from "../../base/records/defined.ts";
-import { mean } from "../../base/statistics/estimate.ts";
+import { mean } from "../../base/statistics/mean.ts";
 import { percent } from "../../base/text/format.ts";
 import type { StepRecord } from "../../contracts/generated/step-record.ts";
 import type { Plan } from "../../contracts/plan.ts";

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
-import { mean, standardError } from "../../base/statistics/estimate.ts";
+import { standardError } from "../../base/statistics/estimate.ts";
+import { mean } from "../../base/statistics/mean.ts";
 import type { EvaluationRecord } from "../../contracts/run.ts";
 import { measuresOf, successRate } from "./measures.ts";
 import { samplesOf } from "./numbers.ts";

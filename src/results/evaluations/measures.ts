@@ -1,5 +1,6 @@
-import { mean, meanEstimate, shareEstimate } from "../../base/statistics/estimate.ts";
+import { meanEstimate, shareEstimate } from "../../base/statistics/estimate.ts";
 import { majorityShare } from "../../base/statistics/majority.ts";
+import { mean } from "../../base/statistics/mean.ts";
 import { passAtK, toldAtK } from "../../base/statistics/pass-at-k.ts";
 import type { Estimate } from "../../contracts/measured.ts";
 import type { TaskOutcomes } from "./outcomes.ts";

@@ -11,7 +11,7 @@ function modulesOf(code: string): string[] {
   return sources.map((source: string) => source.replace(/^webpack:\/\/[^/]*\//, ""));
 }
 
-test("the workflow bundle holds workflows, contracts, errors, formats, JSON, records and projections, and nothing that validates, reads or computes", async () => {
+test("the workflow bundle holds workflows, contracts, errors, formats, JSON, records, projections and a mean, and nothing that validates, reads or computes", async () => {
   const workflow = join(root, "plugins", "loop-tool-agent", "workflow.ts");
   const code = await workflowBundle([{ name: "loop-tool-agent", workflow }], false);
   expect(code.length).toBeLessThan(3_300_000);
@@ -38,6 +38,7 @@ test("the workflow bundle holds workflows, contracts, errors, formats, JSON, rec
         "src/base/errors",
         "src/base/json",
         "src/base/records",
+        "src/base/statistics",
         "src/chat/formats",
         "src/contracts",
         "src/run/projections",

@@ -1,10 +1,10 @@
-import { oneAtATime } from "../../../base/async/one-at-a-time.ts";
 import { EverturnError } from "../../../base/errors/everturn-error.ts";
 import { isObject, type JsonObject } from "../../../contracts/json.ts";
 import { ranOf } from "../driver/ran-of.ts";
-import { filePath, isFilePath } from "../file-path.ts";
+import { isFilePath } from "../file-path.ts";
+import { openFilesSession } from "../files-session.ts";
 import type { Language, Program, Ran, RunOptions, SandboxLimits, SandboxSession } from "../sandbox.ts";
-import { SandboxFiles } from "../sandbox-files.ts";
+import type { SandboxFiles } from "../sandbox-files.ts";
 import { type GuestProgram, guestAnswer, guestProgram } from "./guest-program.ts";
 
 /**
@@ -26,11 +26,12 @@ export interface Server {
 /** Opens a session. Its files are kept here and sent to the server with each program. */
 export function openRemoteSession(server: Server, limits: SandboxLimits): SandboxSession {
   const { kind, languages } = server;
-  const inTurn = oneAtATime();
-  const files = new SandboxFiles(limits.disk);
-  let isClosed = false;
 
-  async function run(program: Program, { signal, limits: own }: RunOptions): Promise<Ran> {
+  async function run(
+    files: SandboxFiles,
+    program: Program,
+    { signal, limits: own }: RunOptions,
+  ): Promise<Ran> {
     const { language, keep = false } = program;
     signal?.throwIfAborted();
     if (!languages.includes(language))
@@ -55,28 +56,10 @@ export function openRemoteSession(server: Server, limits: SandboxLimits): Sandbo
     return files.change(changes.put, changes.removed) ? rest : { ...rest, outcome: "disk-limit" };
   }
 
-  function turn<T>(work: () => Promise<T> | T): Promise<T> {
-    return inTurn("session", async () => {
-      if (isClosed) throw new EverturnError("SANDBOX_CLOSED", {});
-      return work();
-    });
-  }
-
-  return {
-    run: (program, options = {}) => turn(() => run(program, options)),
-    write: (contents) =>
-      turn(() => {
-        const put = Object.entries(contents).map(
-          ([path, content]) => [filePath(path), Buffer.from(content)] as const,
-        );
-        if (!files.put(put)) throw new EverturnError("SANDBOX_DISK_FULL", { disk: limits.disk });
-      }),
-    read: (path) => turn(() => files.read(filePath(path))),
-    list: () => turn(() => files.list()),
-    close: async () => {
-      isClosed = true;
-    },
-  };
+  return openFilesSession(limits.disk, (files) => ({
+    run: (program, options) => run(files, program, options),
+    close: () => {}, // the server keeps nothing
+  }));
 }
 
 /** The files that a program changed. Undefined if their description is invalid. */

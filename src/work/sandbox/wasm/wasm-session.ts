@@ -1,8 +1,7 @@
-import { oneAtATime } from "../../../base/async/one-at-a-time.ts";
 import { EverturnError } from "../../../base/errors/everturn-error.ts";
 import { processHandle } from "../../../base/processes/process-handle.ts";
 import { defined } from "../../../base/records/defined.ts";
-import { filePath } from "../file-path.ts";
+import { openFilesSession } from "../files-session.ts";
 import type {
   Language,
   Program,
@@ -12,7 +11,7 @@ import type {
   SandboxSession,
   SessionOptions,
 } from "../sandbox.ts";
-import { SandboxFiles } from "../sandbox-files.ts";
+import type { SandboxFiles } from "../sandbox-files.ts";
 import type { GuestLanguage } from "./guest/protocol.ts";
 import type { GuestProcess } from "./guest-process.ts";
 import type { Pool } from "./pool.ts";
@@ -34,8 +33,16 @@ export function openWasmSession(
   limits: SandboxLimits,
   { hold }: SessionOptions,
 ): SandboxSession {
-  const inTurn = oneAtATime();
-  const files = new SandboxFiles(limits.disk);
+  return openFilesSession(limits.disk, (files) => wasmGuest(files, pool, languages, limits, hold));
+}
+
+function wasmGuest(
+  files: SandboxFiles,
+  pool: Pool,
+  languages: readonly Language[],
+  limits: SandboxLimits,
+  hold: SessionOptions["hold"],
+) {
   let isClosed = false;
   let kept: Kept | undefined;
   let running: GuestProcess | undefined;
@@ -104,25 +111,9 @@ export function openWasmSession(
     if (kept?.process === process) kept = undefined;
   }
 
-  function turn<T>(work: () => Promise<T> | T): Promise<T> {
-    return inTurn("session", async () => {
-      if (isClosed) throw new EverturnError("SANDBOX_CLOSED", {});
-      return work();
-    });
-  }
-
   return {
-    run: (program, options = {}) => turn(() => run(program, options)),
-    write: (contents) =>
-      turn(() => {
-        const put = Object.entries(contents).map(
-          ([path, content]) => [filePath(path), Buffer.from(content)] as const,
-        );
-        if (!files.put(put)) throw new EverturnError("SANDBOX_DISK_FULL", { disk: limits.disk });
-      }),
-    read: (path) => turn(() => files.read(filePath(path))),
-    list: () => turn(() => files.list()),
-    async close() {
+    run,
+    close: () => {
       isClosed = true;
       for (const process of [running, kept?.process]) if (process !== undefined) end(process);
     },
