@@ -8,6 +8,7 @@ import { diagnose } from "../src/results/diagnosis/diagnose.ts";
 import { readEvidence } from "../src/results/diagnosis/read-evidence.ts";
 import { freeVersions } from "../src/results/retention/free-versions.ts";
 import type { Housekeeping } from "../src/results/retention/housekeeping.ts";
+import { hostPauses, readHostLines } from "../src/run/folder/host-pauses.ts";
 import { writeMetrics } from "../src/run/folder/metrics-view.ts";
 import type { OpenRun } from "../src/run/folder/open-runs.ts";
 import { readStops } from "../src/run/folder/sessions.ts";
@@ -31,22 +32,25 @@ export function recordStep(
     const opened = await openRun(run);
     const { folder, plan, store } = opened;
     const { step } = record;
-    const whole = async () =>
-      measured(store, { ...record, seconds: await worked(folder, record, clock) }, finished);
+    const whole = async () => {
+      const seconds = await worked(folder, record, clock);
+      const pauses = await pausedHosts(folder, clock);
+      return measured(store, defined({ ...record, seconds, hostPauses: pauses }), finished);
+    };
     const first = await recordedOnce(store, recordedStepKey(step), whole, { flush: true });
     await writeMetrics({ folder, store }, step);
     for (const [name, value] of Object.entries(stepValues(first))) gauges.record(value, { name, run });
     await freeVersions({ plan, store }, { last: step, from: first.policyVersion - 4 });
     add(opened, step);
-    return stopReason(opened, step);
+    return stopReason(opened, first);
   };
 }
 
 /** The first condition of `stopIf` that holds after a step; undefined if none does. */
-async function stopReason(run: OpenRun, step: number): Promise<StopReason | undefined> {
+async function stopReason(run: OpenRun, record: StepRecord): Promise<StopReason | undefined> {
   const { stopIf = [] } = run.plan;
   if (stopIf.length === 0) return undefined;
-  const found = diagnose(await readEvidence(run, step)).find(({ condition }) => stopIf.includes(condition));
+  const found = diagnose(await readEvidence(run, record)).find(({ condition }) => stopIf.includes(condition));
   return found && { condition: found.condition, evidence: found.evidence, remedy: found.remedies[0] ?? "" };
 }
 
@@ -66,6 +70,17 @@ async function worked(
     result.total = Math.max(0, result.total - away);
   }
   return result;
+}
+
+/** For how long hosts of tools and rewards were paused during a step's rollouts; undefined if none was. */
+async function pausedHosts(
+  folder: OpenRun["folder"],
+  clock: readonly number[] = [],
+): Promise<StepRecord["hostPauses"]> {
+  const [from, to] = clock;
+  if (from === undefined || to === undefined) return undefined;
+  const pauses = hostPauses(await readHostLines(folder), from, to);
+  return Object.keys(pauses).length === 0 ? undefined : pauses;
 }
 
 /** The record, with the numbers that only the texts of the finished trajectories show. */

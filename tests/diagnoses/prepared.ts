@@ -164,6 +164,11 @@ export const preparedCases: readonly PreparedCase[] = [
     { condition: "many-left-out", companions: ["lost-groups", "uniform-groups"] },
   ),
   prepared(
+    "tool-restarts",
+    { hosts: { calculator: { failures: 3, longestPause: "4s" } }, tools: [tool("outage")] },
+    { condition: "paused-hosts" },
+  ),
+  prepared(
     "observations-of-20-characters",
     { tools: [tool("wordy")], "rollout.observations": { characters: 20 } },
     { condition: "cut-observations", companions: ["uniform-groups", "never-rewarded"] },

@@ -28,6 +28,7 @@ export type RewardList = RewardUse[];
  * The name of a condition.
  */
 export type StopCondition =
+  | "paused-hosts"
   | "overload"
   | "many-left-out"
   | "lost-groups"

@@ -46,6 +46,15 @@ export interface StepRecord {
     [k: string]: number;
   };
   /**
+   * Seconds of the rollouts in which calls of tools or rewards waited because their host kept failing, by host. Absent if no host was paused.
+   */
+  hostPauses?: {
+    /**
+     * Seconds in which the host was paused.
+     */
+    [k: string]: number;
+  };
+  /**
    * Metrics of rewards and tools by name, and each of several rewards: the mean over the finished trajectories that have it. Also the mean number of actions and observations that were cut at their limits (cutActions, cutObservations). Absent if empty.
    */
   metrics?: {

@@ -1,16 +1,16 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { WorkflowHandle } from "@temporalio/client";
 import { withOwnSignal } from "../../base/async/abort-signals.ts";
-import { readLines } from "../../base/files/line-file.ts";
-import { patiently } from "../../base/files/patiently.ts";
 import { duration } from "../../base/text/format.ts";
+import type { StepRecord } from "../../contracts/generated/step-record.ts";
 import type { EvaluationRecord, RunProgress, StageProgress } from "../../contracts/run.ts";
-import { diagnose } from "../../results/diagnosis/diagnose.ts";
+import type { ToolHostChange, ToolHostLine } from "../../contracts/tool-host-change.ts";
+import { type Diagnosis, diagnose, diagnosisOf } from "../../results/diagnosis/diagnose.ts";
 import { readEvidence } from "../../results/diagnosis/read-evidence.ts";
 import { ownEvaluations } from "../../run/folder/evaluations.ts";
+import { readHostLines } from "../../run/folder/host-pauses.ts";
 import type { OpenRun } from "../../run/folder/open-runs.ts";
 import { recordedSteps } from "../../run/folder/recorded-steps.ts";
-import type { ToolHostChange } from "../../work/tools/breaker.ts";
 import type { SupervisedRun } from "../supervision/supervised-run.ts";
 import { waitingCount } from "../temporal/live-trajectories.ts";
 import { progressEvent, type RunEvent } from "./events.ts";
@@ -24,6 +24,9 @@ const interval = 1000;
  * continue after it. Later, only every n-th look queries them.
  */
 const [restless, still] = [3, 4];
+
+/** A host that is paused for this many seconds is a diagnosis, although the step that waits for it has not ended. */
+const longPause = 30;
 
 /**
  * Reports a run's progress as it happens, but not its past. It reads recorded steps every second, and queries the
@@ -43,6 +46,7 @@ export function follow(
   let evaluated = past.evaluations.at(-1)?.policyVersion ?? -1; // the newest version whose evaluation was reported
   let isTold = false;
   let hostChanges: number | undefined;
+  const paused = new Map<string, ToolHostLine>(); // hosts whose calls wait, with the beginning of their pause
   const diagnosed = new Set<string>(); // conditions that have been reported
   let told = "";
 
@@ -51,23 +55,39 @@ export function follow(
     const records = await recordedSteps(store, shown);
     for (const record of records) {
       tell({ type: "step", record });
-      await tellDiagnoses(record.step);
+      await tellDiagnoses(record);
       shown = record.step;
       version = record.policyVersion;
     }
-    const changes = await patiently(() => readLines<ToolHostChange>(folder.hosts));
-    hostChanges ??= changes.length;
-    for (const change of changes.slice(hostChanges)) note(hostLine(change));
-    hostChanges = changes.length;
+    await tellHosts();
     return records.length > 0;
   }
 
-  async function tellDiagnoses(step: number): Promise<void> {
-    const found = diagnose(await readEvidence({ plan, store }, step));
-    for (const diagnosis of found.filter(({ condition }) => !diagnosed.has(condition))) {
-      diagnosed.add(diagnosis.condition);
-      tell({ type: "diagnosis", diagnosis });
+  async function tellHosts(): Promise<void> {
+    const changes = await readHostLines(folder);
+    hostChanges ??= changes.length;
+    for (const change of changes.slice(hostChanges)) {
+      note(hostLine(change));
+      if (change.state === "paused") paused.set(change.host, change);
+      else paused.delete(change.host);
     }
+    hostChanges = changes.length;
+    for (const { host, at, reason } of paused.values()) {
+      const seconds = (Date.now() - Date.parse(at)) / 1000;
+      if (seconds < longPause) continue;
+      const evidence = `the host ${host} has been paused for ${duration(seconds)}: ${reason.replace(/\.$/, "")}`;
+      tellDiagnosis(diagnosisOf("paused-hosts", shown + 1, evidence));
+    }
+  }
+
+  async function tellDiagnoses(newest: StepRecord): Promise<void> {
+    for (const diagnosis of diagnose(await readEvidence({ plan, store }, newest))) tellDiagnosis(diagnosis);
+  }
+
+  function tellDiagnosis(diagnosis: Diagnosis): void {
+    if (diagnosed.has(diagnosis.condition)) return;
+    diagnosed.add(diagnosis.condition);
+    tell({ type: "diagnosis", diagnosis });
   }
 
   function tellEvaluations(records: readonly EvaluationRecord[]): void {

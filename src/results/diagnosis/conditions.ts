@@ -10,7 +10,7 @@ import {
   randomActions,
   unreadableCalls,
 } from "./conditions/actions.ts";
-import { lostGroups, manyLeftOut, overload } from "./conditions/infrastructure.ts";
+import { lostGroups, manyLeftOut, overload, pausedHosts } from "./conditions/infrastructure.ts";
 import {
   constantRewards,
   largeRewards,
@@ -43,6 +43,7 @@ import {
  * their effects.
  */
 export const conditions = {
+  "paused-hosts": pausedHosts,
   overload,
   "many-left-out": manyLeftOut,
   "lost-groups": lostGroups,

@@ -18,10 +18,16 @@ export interface Diagnosis {
 export function diagnose(evidence: Evidence): Diagnosis[] {
   const step = evidence.steps.at(-1)?.step;
   if (step === undefined) return [];
-  return conditionList().flatMap(([condition, { title, consequence, remedies, find }]) => {
+  return conditionList().flatMap(([condition, { find }]) => {
     const found = find(evidence);
-    return found === undefined ? [] : [{ condition, title, step, evidence: found, consequence, remedies }];
+    return found === undefined ? [] : [diagnosisOf(condition, step, found)];
   });
+}
+
+/** The diagnosis that a condition holds at a step. */
+export function diagnosisOf(condition: StopCondition, step: number, evidence: string): Diagnosis {
+  const { title, consequence, remedies } = conditions[condition];
+  return { condition, title, step, evidence, consequence, remedies };
 }
 
 /** Each condition that held after any of a run's steps, once, where it first did. */

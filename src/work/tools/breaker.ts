@@ -1,16 +1,7 @@
 import { EverturnError } from "../../base/errors/everturn-error.ts";
 import { messageOf } from "../../base/errors/message-of.ts";
 import type { HostSettings } from "../../contracts/plan.ts";
-
-/** A change in a host's state. `down` means that it has been paused for longer than any caller waits. */
-export interface ToolHostChange {
-  host: string;
-  state: "paused" | "resumed" | "down";
-  /** The last failure, or "" when it resumed. */
-  reason: string;
-  /** How long it had been paused, in seconds. */
-  seconds: number;
-}
+import type { ToolHostChange } from "../../contracts/tool-host-change.ts";
 
 /** Whether a caller passed as one of many, or as the probe whose success ends a pause. */
 export type Pass = "call" | "probe";

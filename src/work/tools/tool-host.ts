@@ -1,5 +1,6 @@
 import type { HostSettings } from "../../contracts/plan.ts";
-import { type Breaker, createBreaker, type ToolHostChange } from "./breaker.ts";
+import type { ToolHostChange } from "../../contracts/tool-host-change.ts";
+import { type Breaker, createBreaker } from "./breaker.ts";
 import { callFailure } from "./call-failure.ts";
 import { createRate, type Rate } from "./rate.ts";
 import { createSlots, type Slots } from "./slots.ts";

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-// biome-ignore lint/style/noRestrictedImports: hosts.jsonl: pauses of tool hosts on a machine, for people
+// biome-ignore lint/style/noRestrictedImports: hosts.jsonl: pauses of tool hosts on a machine, for people and diagnoses
 import { appendFileSync } from "node:fs";
 import { oneAtATime } from "../../base/async/one-at-a-time.ts";
 import { sharedPromises } from "../../base/async/shared-promises.ts";
@@ -9,6 +9,7 @@ import { machineFolder, machineName } from "../../base/processes/machine-folder.
 import { ownIdentity } from "../../base/processes/process-identity.ts";
 import { instruments } from "../../base/telemetry/instruments.ts";
 import type { Plan, ResolvedTool } from "../../contracts/plan.ts";
+import type { ToolHostChange, ToolHostLine } from "../../contracts/tool-host-change.ts";
 import { plainReward } from "../../plan/pipeline/resolve/call-settings.ts";
 import { settingsOfHost } from "../../plan/pipeline/resolve/host-settings.ts";
 import { pluginHosts } from "../../plugin/host/plugin-hosts.ts";
@@ -19,7 +20,6 @@ import { openRunStore } from "../../run/store/open-run-store.ts";
 import type { Store } from "../../run/store/store.ts";
 import { type Journal, runJournal } from "../../run/trajectory/run-journal.ts";
 import { type AgentHost, agentHost } from "../agents/agent-host.ts";
-import type { ToolHostChange } from "../tools/breaker.ts";
 import { holdInstances, type Instances } from "../tools/instances.ts";
 import { openLeases } from "../tools/leases.ts";
 import { type OpenReward, openReward } from "../tools/open-reward.ts";
@@ -125,11 +125,11 @@ export function toolWorker(runs: string, run: string, queue = "tools"): ToolWork
 
   function onChange(change: ToolHostChange): void {
     if (change.state === "paused") hostPauses.add(1, { host: change.host });
-    const line = { at: new Date().toISOString(), ...change };
+    const line: ToolHostLine = { at: new Date().toISOString(), ...change };
     try {
       appendFileSync(folder.hosts, `${JSON.stringify(line)}\n`);
     } catch (error) {
-      log(`${folder.hosts} lacks a line: ${messageOf(error)}`); // the file is for people, so no call depends on it
+      log(`${folder.hosts} lacks a line: ${messageOf(error)}`); // no call depends on the file
     }
     log(`the host ${change.host} is ${change.state} after ${change.seconds.toFixed(1)} s ${change.reason}`);
   }

@@ -47,3 +47,17 @@ export const wordy = defineTool({
   ...definition,
   execute: ({ expression }) => `${"The calculation takes place. ".repeat(12)}${String(expression)}`,
 });
+
+let outageUntil: number | undefined;
+
+/** Fails for 25 seconds after its first call in a step. */
+export const outage = defineTool({
+  ...definition,
+  retry: { maximumAttempts: 20 },
+  execute: ({ expression }, { key }) => {
+    if (key.includes("/step-")) outageUntil ??= Date.now() + 25_000;
+    if (Date.now() < (outageUntil ?? 0)) throw new Error("the service restarts");
+    if (!/^[\d\s+\-*/().]+$/.test(String(expression))) return "error: not an expression";
+    return String(new Function(`return ${expression}`)());
+  },
+});

@@ -42,6 +42,17 @@ test("time during which nothing worked on the run does not count", async () => {
     rmSync(join(folder.root, name), { recursive: true });
 });
 
+test("a step's record has the pauses of tool hosts during its rollouts", async () => {
+  const change = { host: "search", reason: "", seconds: 3 };
+  const line = { at: new Date(4000).toISOString(), ...change, state: "resumed" };
+  writeFileSync(folder.hosts, `${JSON.stringify(line)}\n`);
+  const record = { ...template, step: 7, policyVersion: 8 };
+  await recordStep(open, keeping)({ run, finished: [], record, clock: [2000, 5000, 8000, 9000] });
+  expect((await readLines<StepRecord>(folder.metrics)).at(-1)?.hostPauses).toEqual({ search: 2 });
+  for (const name of ["steps", "metrics.jsonl", "hosts.jsonl"])
+    rmSync(join(folder.root, name), { recursive: true });
+});
+
 test("a step's line is written once, as it was recorded first, however often it is recorded", async () => {
   const record = { ...template, step: 1, policyVersion: 2 };
   await recordStep(open, keeping)({ run, finished: [], record });

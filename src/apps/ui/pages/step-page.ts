@@ -49,7 +49,7 @@ export async function stepPage(run: ShownRun, named: string): Promise<string> {
           ),
         ]),
   ];
-  const evidence = await readEvidence(run, step);
+  const evidence = await readEvidence(run, record);
   const content = html`<h1>Step ${step}</h1><p class="facts">${`of ${run.plan.steps}: version ${record.policyVersion} of the policy`}</p><p class="pages">${links}</p>
 ${diagnosisCards(diagnose(evidence))}<h2>Curves</h2><div class="grid">${await rewards(run, step)}${placeInRun(steps, record, run.plan.steps)}</div>
 ${stepNumbers(

@@ -1,8 +1,8 @@
-import { percent } from "../../../base/text/format.ts";
+import { duration, percent } from "../../../base/text/format.ts";
 import type { StepRecord } from "../../../contracts/generated/step-record.ts";
 import { type Condition, lastStep, lastSteps } from "../condition.ts";
 
-const mostLeftOut = 0.2;
+const [mostLeftOut, mostPaused] = [0.2, 0.2];
 
 /** Reasons that name time or crowding. */
 const crowded =
@@ -36,6 +36,29 @@ export const overload: Condition = {
     const last = lastStep(evidence);
     if (leftOutFor(last, true) < mostLeftOut) return undefined;
     return `${percent(leftOutFor(last, true), 0)} of the trajectories were left out, most often because of: ${commonReason(last, true)}`;
+  },
+};
+
+/** Shorter pauses do not matter. In s. */
+const leastPause = 10;
+
+export const pausedHosts: Condition = {
+  title: "A tool or reward keeps failing",
+  when: `In a step, the host of a tool or reward was paused for at least ${leastPause} seconds and ${percent(mostPaused, 0)} of the rollouts' time, because its calls kept failing; or it is paused now, for longer than 30 seconds.`,
+  consequence:
+    "Its calls wait until one succeeds, for up to `hosts.NAME.patience`, which is 15 minutes by default. Then trajectories are left out.",
+  remedies: [
+    "Fix the tool, the reward or the service that it calls. `hosts.jsonl` in the run's folder has the reasons.",
+    "If a tool throws because of the model's input: return `{ text, error: true }` instead, so that the policy reads the error.",
+    "If a service refuses many calls at once: lower `hosts.NAME.concurrency` or `hosts.NAME.rate`.",
+  ],
+  find: (evidence) => {
+    const { hostPauses = {}, seconds } = lastStep(evidence);
+    const [longest] = Object.entries(hostPauses).toSorted(([, one], [, other]) => other - one);
+    if (longest === undefined) return undefined;
+    const [host, paused] = longest;
+    if (paused < leastPause || paused < mostPaused * seconds.rollout) return undefined;
+    return `the host ${host} was paused for ${duration(paused)} of ${duration(seconds.rollout)}`;
   },
 };
 

@@ -17,6 +17,7 @@ const placed: Record<keyof StepRecord, (typeof headings)[number] | undefined> = 
   leftOut: "Batch",
   leftOutShare: "Batch",
   leftOutReasons: undefined,
+  hostPauses: undefined,
   metrics: undefined,
   groupsLost: "Batch",
   groupsLeftOut: "Batch",
@@ -104,7 +105,8 @@ export function stepNumbers(record: StepRecord, before: StepRecord | undefined):
   const sections: [string, Shown[]][] = [
     ...headings.map((heading): [string, Shown[]] => [heading, under(heading)]),
     ["Tokens", nested(schema.properties.tokens.properties, record.tokens, before?.tokens, grouped)],
-    ["Measured by rewards and tools", metrics(record, before)],
+    ["Measured by rewards and tools", named(meanOf, number, record.metrics, before?.metrics)],
+    ["Pauses of tool hosts", named(pauseOf, duration, record.hostPauses, before?.hostPauses)],
     ["Time", nested(schema.properties.seconds.properties, record.seconds, before?.seconds, duration)],
   ];
   return html`${sections.flatMap(([heading, shown]) => section(heading, shown))}`;
@@ -144,14 +146,23 @@ function nested<Name extends string>(
     }));
 }
 
-function metrics({ metrics: values = {} }: StepRecord, before: StepRecord | undefined): Shown[] {
+const meanOf = "Mean over the trajectories that have it.";
+const pauseOf = "Time in which its calls waited because it kept failing.";
+
+/** Numbers whose names the run's plugins choose. */
+function named(
+  meaning: string,
+  format: (value: number) => string,
+  values: Record<string, number> = {},
+  before: Record<string, number> = {},
+): Shown[] {
   return Object.entries(values).map(([title, value]) => {
-    const previous = before?.metrics?.[title];
+    const previous = before[title];
     return {
       title,
-      value: number(value),
-      before: previous === undefined ? undefined : number(previous),
-      meaning: "Mean over the trajectories that have it.",
+      value: format(value),
+      before: previous === undefined ? undefined : format(previous),
+      meaning,
     };
   });
 }

@@ -118,6 +118,12 @@ const ppo = planWith((plan) => {
 });
 
 const cases: Record<string, Case> = {
+  "paused-hosts": {
+    steps: changed({
+      hostPauses: { search: 40, judge: 2 },
+      seconds: { rollout: 90, train: 5, publish: 1, total: 96 },
+    }),
+  },
   overload: { steps: changed({ leftOut: 8, leftOutReasons: { "search: timed out after 10 s": 8 } }) },
   "many-left-out": { steps: changed({ leftOut: 8, leftOutReasons: { "code: no such file": 8 } }) },
   "lost-groups": { steps: changed({ groupsLost: 2 }) },
@@ -189,6 +195,12 @@ test("a run that learns has no diagnosis", () => {
   const evaluations = [evaluation(0, 0.3), evaluation(1, 0.35), evaluation(2, 0.33), evaluation(3, 0.4)];
   expect(names({ steps: steps.map(healthy), evaluations })).toEqual([]);
   expect(names({ steps: steps.map(healthy), plan: ppo })).toEqual([]);
+});
+
+test("short pauses of a host, and those that hardly lengthen a step, are no diagnosis", () => {
+  const lasting = (rollout: number) => ({ rollout, train: 1, publish: 0.1, total: rollout + 1.1 });
+  expect(names({ steps: changed({ hostPauses: { search: 9 }, seconds: lasting(10) }) })).toEqual([]);
+  expect(names({ steps: changed({ hostPauses: { search: 15 }, seconds: lasting(600) }) })).toEqual([]);
 });
 
 test("a run that ends with everything solved has no diagnosis", () => {

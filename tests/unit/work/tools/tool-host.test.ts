@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { EverturnError } from "../../../../src/base/errors/everturn-error.ts";
 import type { HostSettings } from "../../../../src/contracts/plan.ts";
-import type { ToolHostChange } from "../../../../src/work/tools/breaker.ts";
+import type { ToolHostChange } from "../../../../src/contracts/tool-host-change.ts";
 import { createSlots } from "../../../../src/work/tools/slots.ts";
 import { createToolHost } from "../../../../src/work/tools/tool-host.ts";
 
