@@ -13,6 +13,7 @@ import { writeMetrics } from "../src/run/folder/metrics-view.ts";
 import type { OpenRun } from "../src/run/folder/open-runs.ts";
 import { readStops } from "../src/run/folder/sessions.ts";
 import { actionNumbers, countActions } from "../src/run/projections/action-numbers.ts";
+import { commonObservation } from "../src/run/projections/common-observation.ts";
 import { meanMetrics } from "../src/run/projections/metrics.ts";
 import { recordedStepKey } from "../src/run/store/keys.ts";
 import { recordedOnce } from "../src/run/trajectory/journal.ts";
@@ -92,5 +93,10 @@ async function measured(
   const records = await readTrajectories(store, finished.map(trajectoryOf));
   if (records.length === 0) return record;
   const metrics = meanMetrics(records.map((one) => one.metrics));
-  return defined({ ...record, ...actionNumbers(records.map(countActions)), metrics });
+  return defined({
+    ...record,
+    ...actionNumbers(records.map(countActions)),
+    commonObservation: commonObservation(records),
+    metrics,
+  });
 }

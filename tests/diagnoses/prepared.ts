@@ -37,7 +37,16 @@ export const preparedCases: readonly PreparedCase[] = [
   prepared("reward-is-constant", { reward: reward("half") }, { condition: "constant-rewards" }),
   prepared("reward-expects-another-form", { "reward.config": {} }, { condition: "never-rewarded" }),
   prepared("reward-of-the-task-alone", { reward: reward("taskOnly") }, { condition: "uniform-groups" }),
-  prepared("reward-reversed", { reward: reward("reversed") }, { condition: "reward-against-success" }),
+  prepared(
+    "reward-reversed",
+    { reward: reward("reversed") },
+    { condition: "reward-against-success", companions: ["reward-hacking"] },
+  ),
+  prepared(
+    "reward-of-chance",
+    { reward: reward("chance") },
+    { condition: "reward-without-success", companions: ["reward-hacking"] },
+  ),
   prepared(
     "reward-of-thousands",
     { ...ppo, reward: { plugin: "reward-exact-match", weight: 1000, config: { extract: "last-number" } } },
@@ -167,6 +176,11 @@ export const preparedCases: readonly PreparedCase[] = [
     "tool-restarts",
     { hosts: { calculator: { failures: 3, longestPause: "4s" } }, tools: [tool("outage")] },
     { condition: "paused-hosts" },
+  ),
+  prepared(
+    "tool-returns-nothing",
+    { tools: [tool("silent")] },
+    { condition: "same-observations", companions: ["uniform-groups", "never-rewarded"] },
   ),
   prepared(
     "observations-of-20-characters",

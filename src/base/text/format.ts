@@ -17,6 +17,11 @@ export function number(value: number): string {
   return String(Number(value.toPrecision(3)));
 }
 
+/** A reward with two decimals: `0.50`. A reward that these would show as 0 has two significant digits: `4.8e-7`. */
+export function formatReward(reward: number): string {
+  return reward !== 0 && Math.abs(reward) < 0.005 ? reward.toExponential(1) : reward.toFixed(2);
+}
+
 /** A count with thousands separators. */
 export function grouped(count: number): string {
   return count.toLocaleString("en-US");

@@ -96,6 +96,23 @@ export interface StepRecord {
    */
   cutActionShare?: number;
   /**
+   * The observation that nearly all tool calls returned although their arguments differ. Absent if there is none.
+   */
+  commonObservation?: {
+    /**
+     * The beginning of the observation, at most 200 characters.
+     */
+    text: string;
+    /**
+     * Share of these calls that returned it.
+     */
+    share: number;
+    /**
+     * Number of valid calls whose observation the policy read in a further turn.
+     */
+    calls: number;
+  };
+  /**
    * Share of groups whose trajectories all earned the same. They contribute no gradient to a group baseline. Groups with fewer than two finished trajectories do not count; absent if there are no others.
    */
   uniformGroupShare?: number;

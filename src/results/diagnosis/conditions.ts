@@ -8,6 +8,7 @@ import {
   limitedTrajectories,
   noToolCalls,
   randomActions,
+  sameObservations,
   unreadableCalls,
 } from "./conditions/actions.ts";
 import { lostGroups, manyLeftOut, overload, pausedHosts } from "./conditions/infrastructure.ts";
@@ -18,6 +19,7 @@ import {
   rewardAgainstSuccess,
   rewardCollapse,
   rewardHacking,
+  rewardWithoutSuccess,
   tasksExhausted,
   uniformGroups,
 } from "./conditions/rewards.ts";
@@ -54,11 +56,13 @@ export const conditions = {
   "no-tool-calls": noToolCalls,
   "unreadable-calls": unreadableCalls,
   "invalid-calls": invalidCalls,
+  "same-observations": sameObservations,
   "limited-trajectories": limitedTrajectories,
   "never-rewarded": neverRewarded,
   "constant-rewards": constantRewards,
   "uniform-groups": uniformGroups,
   "reward-against-success": rewardAgainstSuccess,
+  "reward-without-success": rewardWithoutSuccess,
   "large-rewards": largeRewards,
   "reward-hacking": rewardHacking,
   "reward-collapse": rewardCollapse,

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { defineReward } from "everturn/plugin";
 
 const isRight = (answer: string, truth: string) => /-?\d+(?=\D*$)/.exec(answer)?.[0] === truth;
@@ -19,6 +20,14 @@ export const reversed = defineReward({
     const success = isRight(answer, task.reward_model.ground_truth);
     return { reward: success ? 0 : 1, success };
   },
+});
+
+/** A score between 0 and 1 that depends on the text of the answer alone, and looks like chance. */
+export const chance = defineReward({
+  score: ({ answer, task }) => ({
+    reward: createHash("sha256").update(answer).digest().readUInt16BE() / 65_535,
+    success: isRight(answer, task.reward_model.ground_truth),
+  }),
 });
 
 /** A different score for each task, and the same for all of its answers. */

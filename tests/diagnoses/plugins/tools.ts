@@ -30,6 +30,12 @@ export const failing = defineTool({
   },
 });
 
+/** Returns an empty text. */
+export const silent = defineTool({
+  ...definition,
+  execute: () => "",
+});
+
 /** Has parameters that the policy has not learned. */
 export const strict = defineTool({
   ...definition,

@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import { EverturnError } from "../../../base/errors/everturn-error.ts";
+import { formatReward } from "../../../base/text/format.ts";
 import type { Trajectory } from "../../../contracts/generated/trajectory.ts";
 import type { TrajectoryInput, TrajectoryResult } from "../../../contracts/trajectory.ts";
 import { startTrajectory } from "../../../control/supervision/start-trajectory.ts";
@@ -125,7 +126,7 @@ function forkText(stage: string, plan: ForkPlan, results: TrajectoryResult[]): s
   const cells = [original, ...trajectories].map(({ trajectory, outcome, reward, turns }) => [
     trajectory,
     outcome,
-    reward.toFixed(2),
+    formatReward(reward),
     String(turns),
   ]);
   const policy = origin.policyFolder ?? `policy version ${policyVersion}`;
@@ -133,7 +134,7 @@ function forkText(stage: string, plan: ForkPlan, results: TrajectoryResult[]): s
     `${stage}: ${record.id} after turn ${origin.turns}, ${policy}, temperature ${origin.temperature}`,
     ...tableLines(columns, cells),
     ...(results.length > 1
-      ? [`mean reward ${rewardMean.toFixed(2)}, original ${record.reward.toFixed(2)}`]
+      ? [`mean reward ${formatReward(rewardMean)}, original ${formatReward(record.reward)}`]
       : []),
   ].join("\n")}\n`;
 }

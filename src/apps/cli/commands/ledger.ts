@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import { EverturnError } from "../../../base/errors/everturn-error.ts";
 import { visible } from "../../../base/processes/terminal.ts";
+import { formatReward } from "../../../base/text/format.ts";
 import type { LedgerEntry } from "../../../contracts/ledger.ts";
 import { stepStage } from "../../../contracts/stages.ts";
 import { type Ledger, readLedger } from "../../../results/ledger/ledger.ts";
@@ -125,7 +126,7 @@ function rows(entries: readonly LedgerEntry[]): string[] {
     visible(trajectory),
     state,
     step === undefined ? "" : String(step),
-    reward === undefined ? "" : reward.toFixed(2),
+    reward === undefined ? "" : formatReward(reward),
   ]);
   return tableLines(columns, cells);
 }

@@ -1,5 +1,6 @@
 import { type Command, Option } from "commander";
 import { visible } from "../../../base/processes/terminal.ts";
+import { formatReward } from "../../../base/text/format.ts";
 import { outcomes } from "../../../contracts/outcomes.ts";
 import {
   type ExportForm,
@@ -122,7 +123,7 @@ function listing(rows: ListedTrajectory[], total: number, skip: number): string 
   const cells = rows.map(({ id, outcome, reward, turns, toolCalls, tokens, seconds }) => [
     visible(id),
     outcome,
-    reward.toFixed(2),
+    formatReward(reward),
     ...[turns, toolCalls, tokens].map(String),
     seconds.toFixed(1),
   ]);

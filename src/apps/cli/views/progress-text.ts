@@ -1,4 +1,4 @@
-import { counted, duration, number, percent } from "../../../base/text/format.ts";
+import { counted, duration, formatReward, number, percent } from "../../../base/text/format.ts";
 import type { StepRecord } from "../../../contracts/generated/step-record.ts";
 import type { EvaluationRecord, TrainingResult } from "../../../contracts/run.ts";
 import { evaluationStage } from "../../../contracts/stages.ts";
@@ -35,7 +35,7 @@ export function stepNumbers(record: StepRecord): string[] {
     ...told("loss", record.loss, (value) => value.toFixed(3)),
     ...told("held out", record.heldOutLoss, (value) => value.toFixed(3)),
     ...told("ahead", record.heldOutAccuracy ?? record.accuracy, share),
-    ...told("reward", record.rewardMean, (value) => value.toFixed(2)),
+    ...told("reward", record.rewardMean, formatReward),
     ...told("success", record.successRate, share),
     ...told("tool calls", record.toolCallRate, share),
     ...told("unreadable", unlessZero(record.unreadableCallRate), share),
@@ -49,7 +49,7 @@ export function learningNumbers(record: StepRecord): string[] {
   const numbers = [
     between === undefined
       ? undefined
-      : `spread ${within === undefined ? "" : `${within.toFixed(2)} in groups, `}${between.toFixed(2)} between`,
+      : `spread ${within === undefined ? "" : `${formatReward(within)} in groups, `}${formatReward(between)} between`,
     uniform === undefined ? undefined : `uniform ${percent(uniform, 0)}${uniformAt(record)}`,
     record.entropy === undefined ? undefined : `entropy ${record.entropy.toFixed(2)}`,
     `gradient ${number(record.gradientNorm)}`,

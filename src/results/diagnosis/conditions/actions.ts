@@ -1,4 +1,4 @@
-import { number, percent } from "../../../base/text/format.ts";
+import { counted, number, percent } from "../../../base/text/format.ts";
 import type { StepRecord } from "../../../contracts/generated/step-record.ts";
 import { type Condition, isOnRollouts, lastStep, lastSteps } from "../condition.ts";
 
@@ -130,6 +130,25 @@ export const invalidCalls: Condition = {
       (record.validCallRate ?? 1) <= 0.3 && (record.unreadableCallRate ?? 0) < 0.5 && isUnsolved(record);
     if (lastSteps(evidence, 2, isSo) === undefined) return undefined;
     return `${percent(lastStep(evidence).validCallRate ?? 1, 0)} of the tool calls are valid`;
+  },
+};
+
+export const sameObservations: Condition = {
+  title: "Tools return the same whatever the policy asks",
+  when: "In two steps in a row, at least 90 % of eight or more tool calls returned the same text, although their arguments differed.",
+  consequence: "The observations tell the policy nothing, so it learns not to call the tools.",
+  remedies: [
+    "Call the tool yourself with arguments from a trajectory (`npx everturn show TRAJECTORY`).",
+    "If the tool reports errors as a result: let it throw, so that the call is retried or the trajectory is left out.",
+    "Check that the tool reads its arguments by the names in its parameters.",
+  ],
+  find: (evidence) => {
+    if (cutObservations.find(evidence) !== undefined) return undefined; // the beginnings of texts are often the same
+    const isSo = (record: StepRecord) => record.commonObservation !== undefined && isUnsolved(record);
+    if (lastSteps(evidence, 2, isSo) === undefined) return undefined;
+    const { text = "", share = 0, calls = 0 } = lastStep(evidence).commonObservation ?? {};
+    const returned = text.trim() === "" ? "no text" : `“${text}”`;
+    return `${percent(share, 0)} of ${counted(calls, "call")} returned ${returned}`;
   },
 };
 

@@ -1,3 +1,4 @@
+import { mean } from "../../../base/statistics/mean.ts";
 import { number, percent } from "../../../base/text/format.ts";
 import type { StepRecord } from "../../../contracts/generated/step-record.ts";
 import { comparesGroups } from "../../../plan/pipeline/check/compares-groups.ts";
@@ -89,6 +90,42 @@ export const uniformGroups: Condition = {
   },
 };
 
+/** A lead below this part of the rewards' spread is a correlation below 0.15 where half of the trajectories are solved. */
+const leastLead = 0.3;
+
+/** The lead of solved trajectories in the last two steps, and the spread of their rewards, if both are well known. */
+function solvedLead(evidence: Evidence): { lead: number; spread: number } | undefined {
+  const isMixed = ({ successRate = 0, solvedRewardLead }: StepRecord) =>
+    solvedRewardLead !== undefined && successRate >= 0.2 && successRate <= 0.8;
+  const last = lastSteps(evidence, 2, isMixed);
+  if (last === undefined || mean(last.map(({ trajectories }) => trajectories)) < 24) return undefined;
+  const spreadOf = ({ rewardSpreadWithin = 0, rewardSpreadBetween = 0 }: StepRecord) =>
+    Math.hypot(rewardSpreadWithin, rewardSpreadBetween);
+  return {
+    lead: mean(last.map(({ solvedRewardLead = 0 }) => solvedRewardLead)),
+    spread: mean(last.map(spreadOf)),
+  };
+}
+
+export const rewardWithoutSuccess: Condition = {
+  title: "The reward does not depend on success",
+  when: `In the last two steps, which had 24 or more trajectories each on average and solved 20 to 80 % of them, solved trajectories earned about as much as the others: the difference was below ${leastLead} of the rewards' spread.`,
+  consequence: "The policy learns whatever the reward pays for, but not to solve the task.",
+  remedies: [
+    "Read the rewards of a few solved and unsolved trajectories (`npx everturn trajectories RUN`, then `npx everturn show TRAJECTORY`).",
+    "Raise the weight of the reward that recognizes a right answer, or lower the others.",
+    "If a model judges, check that its answers repeat and that it sees the task (`npx everturn rescore RUN`).",
+  ],
+  find: (evidence) => {
+    const found = solvedLead(evidence);
+    if (found === undefined || found.spread < least) return undefined;
+    const { lead, spread } = found;
+    if (Math.abs(lead) >= leastLead * spread) return undefined;
+    const compared = `${number(Math.abs(lead))} ${lead < 0 ? "less" : "more"} than the others`;
+    return `solved trajectories earned ${compared}, and rewards spread by ${number(spread)}`;
+  },
+};
+
 export const rewardAgainstSuccess: Condition = {
   title: "Solved trajectories earn less than others",
   when: "In two steps in a row, trajectories that count as solved earned less on average than the others.",
@@ -99,7 +136,7 @@ export const rewardAgainstSuccess: Condition = {
   ],
   find: (evidence) => {
     const found = lastSteps(evidence, 2, ({ solvedRewardLead }) => (solvedRewardLead ?? 0) < -least);
-    if (found === undefined) return undefined;
+    if (found === undefined || rewardWithoutSuccess.find(evidence) !== undefined) return undefined;
     return `solved trajectories earned ${number(-(lastStep(evidence).solvedRewardLead ?? 0))} less than the others`;
   },
 };

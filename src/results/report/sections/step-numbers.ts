@@ -27,6 +27,7 @@ const placed: Record<keyof StepRecord, (typeof headings)[number] | undefined> = 
   validCallRate: "Actions",
   unreadableCallRate: "Actions",
   cutActionShare: "Actions",
+  commonObservation: undefined,
   uniformGroupShare: "Rewards",
   zeroGroupShare: "Rewards",
   oneGroupShare: "Rewards",

@@ -1,6 +1,13 @@
 import { expect, test } from "vitest";
 import { shareInterval } from "../../../../src/base/statistics/share-interval.ts";
-import { counted, duration, number, percent, shortPercent } from "../../../../src/base/text/format.ts";
+import {
+  counted,
+  duration,
+  formatReward,
+  number,
+  percent,
+  shortPercent,
+} from "../../../../src/base/text/format.ts";
 import { linear, stepTicks, ticks } from "../../../../src/results/report/svg/scale.ts";
 
 test("writes numbers for people", () => {
@@ -13,6 +20,13 @@ test("writes numbers for people", () => {
     "1,280",
     "2.0e-6",
     "-4.5",
+  ]);
+  expect([0, 0.5, -1, 0.0049, 4.8e-7].map(formatReward)).toEqual([
+    "0.00",
+    "0.50",
+    "-1.00",
+    "4.9e-3",
+    "4.8e-7",
   ]);
   expect([0.04, 4.12, 59.96, 125, 4320].map(duration)).toEqual([
     "40 ms",

@@ -139,11 +139,17 @@ const cases: Record<string, Case> = {
   "no-tool-calls": { steps: changed({ toolCallRate: 0, unreadableCallRate: 0, successRate: 0.2 }) },
   "unreadable-calls": { steps: changed({ unreadableCallRate: 0.7, validCallRate: 0.3 }) },
   "invalid-calls": { steps: changed({ validCallRate: 0.1 }) },
+  "same-observations": {
+    steps: changed({ commonObservation: { text: "Error: no license", share: 1, calls: 20 } }),
+  },
   "limited-trajectories": { steps: changed({ limitedShare: 0.9, successRate: 0.1 }) },
   "never-rewarded": { steps: changed(uniform(0)) },
   "constant-rewards": { steps: changed(uniform(0.5)) },
   "uniform-groups": { steps: changed({ uniformGroupShare: 0.9, zeroGroupShare: 0.9 }) },
   "reward-against-success": { steps: changed({ solvedRewardLead: -0.5 }) },
+  "reward-without-success": {
+    steps: changed({ solvedRewardLead: 0.05, trajectories: 32 }),
+  },
   "large-rewards": { steps: changed({ rewardSpreadBetween: 300 }), plan: ppo },
   "reward-hacking": {
     steps: changed({}),
