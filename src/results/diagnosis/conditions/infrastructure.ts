@@ -6,7 +6,7 @@ const [mostLeftOut, mostPaused] = [0.2, 0.2];
 
 /** Reasons that name time or crowding. */
 const crowded =
-  /time(d)?[ -]?(out|limit)|deadline|heartbeat|overload|too many|\b(429|503|529)\b|ECONNREFUSED|busy/i;
+  /time(d)?[ -]?(out|limit)|no answer within|deadline|heartbeat|overload|too many|\b(429|503|529)\b|ECONNREFUSED|busy/i;
 
 function leftOutFor(record: StepRecord, isCrowded: boolean): number {
   const reasons = Object.entries(record.leftOutReasons ?? {}).filter(
@@ -20,7 +20,7 @@ function commonReason(record: StepRecord, isCrowded: boolean): string {
   const reasons = Object.entries(record.leftOutReasons ?? {})
     .filter(([reason]) => crowded.test(reason) === isCrowded)
     .toSorted(([, one], [, other]) => other - one);
-  return reasons[0]?.[0] ?? "";
+  return (reasons[0]?.[0] ?? "").replace(/\.$/, "");
 }
 
 export const overload: Condition = {

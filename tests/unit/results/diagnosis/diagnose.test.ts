@@ -124,7 +124,12 @@ const cases: Record<string, Case> = {
       seconds: { rollout: 90, train: 5, publish: 1, total: 96 },
     }),
   },
-  overload: { steps: changed({ leftOut: 8, leftOutReasons: { "search: timed out after 10 s": 8 } }) },
+  overload: {
+    steps: changed({
+      leftOut: 8,
+      leftOutReasons: { "The tool search failed once. The last error: no answer within 10 s.": 8 },
+    }),
+  },
   "many-left-out": { steps: changed({ leftOut: 8, leftOutReasons: { "code: no such file": 8 } }) },
   "lost-groups": { steps: changed({ groupsLost: 2 }) },
   "random-actions": { steps: changed({ entropy: 5, successRate: 0 }) },
