@@ -219,21 +219,32 @@ export const rewardHacking: Condition = {
   find: rewardHackingEvidence,
 };
 
+/** The variance of a step's mean reward, which has a few tasks only. */
+function varianceOfMean(record: StepRecord, groupSize: number): number {
+  const { rewardSpreadWithin: within = 0, rewardSpreadBetween: between = 0, trajectories } = record;
+  return (between ** 2 * groupSize + within ** 2) / Math.max(1, trajectories);
+}
+
 export const rewardCollapse: Condition = {
   title: "The reward collapses",
-  when: "In two steps in a row, the mean reward was below half of an earlier step's, which was at least 0.1 and positive.",
+  when: "In two steps in a row, the mean reward was below half of an earlier step's, which was at least 0.1, and three standard errors of the difference do not explain it.",
   consequence: "The policy has lost abilities that it had. It seldom regains them.",
   remedies: [
     "Lower `trainer.config.learningRate` (by 3 to 10 times), and continue from an earlier version.",
     "Raise `trainer.config.klCoefficient`.",
   ],
   find: (evidence) => {
-    const rewards = evidence.steps.flatMap(({ rewardMean }) => rewardMean ?? []);
-    const best = Math.max(0, ...rewards.slice(0, -2));
-    if (best < 0.1) return undefined;
-    const isSo = (record: StepRecord) => isOnRollouts(record) && record.rewardMean < best / 2;
-    if (lastSteps(evidence, 2, isSo) === undefined) return undefined;
-    return `the mean reward fell from ${number(best)} to ${number(lastStep(evidence).rewardMean ?? 0)}`;
+    const onRollouts = evidence.steps.filter(isOnRollouts);
+    const [best] = onRollouts.slice(0, -2).toSorted((one, other) => other.rewardMean - one.rewardMean);
+    if (best === undefined || best.rewardMean < 0.1) return undefined;
+    const isSo = (record: StepRecord) => isOnRollouts(record) && record.rewardMean < best.rewardMean / 2;
+    const last = lastSteps(evidence, 2, isSo);
+    if (last === undefined) return undefined;
+    const variance = (record: StepRecord) => varianceOfMean(record, evidence.plan.rollout.groupSize);
+    const error = Math.sqrt(variance(best) + mean(last.map(variance)) / 2);
+    const now = mean(last.map(({ rewardMean = 0 }) => rewardMean));
+    if (best.rewardMean - now < 3 * error) return undefined;
+    return `the mean reward fell from ${number(best.rewardMean)} to ${number(lastStep(evidence).rewardMean ?? 0)}`;
   },
 };
 

@@ -202,6 +202,19 @@ test("the loss on examples shows a learning rate that is too high or too low", (
   expect(names({ steps: steps.map((step) => onExamples(step, 2 / step)) })).toEqual([]);
 });
 
+test("a reward that falls by chance, on few tasks, is not a collapse", () => {
+  const rewards = [0.1, 0.344, 0.14, 0.156];
+  const few = rewards.map((rewardMean, index) => ({
+    ...healthy(index + 1),
+    rewardMean,
+    successRate: rewardMean,
+    rewardSpreadBetween: 0.33,
+  }));
+  expect(names({ steps: few })).toEqual([]);
+  const many = few.map((record) => ({ ...record, trajectories: 1024 }));
+  expect(names({ steps: many })).toEqual(["reward-collapse"]);
+});
+
 test("a run that learns has no diagnosis", () => {
   const evaluations = [evaluation(0, 0.3), evaluation(1, 0.35), evaluation(2, 0.33), evaluation(3, 0.4)];
   expect(names({ steps: steps.map(healthy), evaluations })).toEqual([]);
