@@ -6,6 +6,7 @@ import type { StopReason } from "../src/contracts/run.ts";
 import { stepValues } from "../src/control/tracking/tracked-values.ts";
 import { diagnose } from "../src/results/diagnosis/diagnose.ts";
 import { readEvidence } from "../src/results/diagnosis/read-evidence.ts";
+import { differencesOfTools } from "../src/results/diagnosis/tool-differences.ts";
 import { freeVersions } from "../src/results/retention/free-versions.ts";
 import type { Housekeeping } from "../src/results/retention/housekeeping.ts";
 import { hostPauses, readHostLines } from "../src/run/folder/host-pauses.ts";
@@ -36,7 +37,7 @@ export function recordStep(
     const whole = async () => {
       const seconds = await worked(folder, record, clock);
       const pauses = await pausedHosts(folder, clock);
-      return measured(store, defined({ ...record, seconds, hostPauses: pauses }), finished);
+      return measured(opened, defined({ ...record, seconds, hostPauses: pauses }), finished);
     };
     const first = await recordedOnce(store, recordedStepKey(step), whole, { flush: true });
     await writeMetrics({ folder, store }, step);
@@ -84,19 +85,21 @@ async function pausedHosts(
   return Object.keys(pauses).length === 0 ? undefined : pauses;
 }
 
-/** The record, with the numbers that only the texts of the finished trajectories show. */
+/** The record, with what only the texts of the finished trajectories show. */
 async function measured(
-  store: OpenRun["store"],
+  run: Pick<OpenRun, "plan" | "store">,
   record: StepRecord,
   finished: readonly string[],
 ): Promise<StepRecord> {
-  const records = await readTrajectories(store, finished.map(trajectoryOf));
+  const places = finished.map(trajectoryOf);
+  const records = await readTrajectories(run.store, places);
   if (records.length === 0) return record;
   const metrics = meanMetrics(records.map((one) => one.metrics));
   return defined({
     ...record,
     ...actionNumbers(records.map(countActions)),
     commonObservation: commonObservation(records),
+    toolDifferences: await differencesOfTools(run, places),
     metrics,
   });
 }

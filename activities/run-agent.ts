@@ -27,7 +27,7 @@ export function runAgent(worker: ToolWorker, tasks: RunTasks) {
     const traits = (await loadPolicy(plan.policy)).traits?.(structuredClone(plan.policy.config));
     const keep = traits?.readsImages === true ? run.store.bytes : undefined;
     const journal = await worker.journal(place.run);
-    const session = await openTrajectorySession(place, plan.rollout, journal, ask, keep);
+    const session = await openTrajectorySession(place, plan, journal, ask, keep);
     const trajectories = plan.rollout.concurrency;
     const answer = await worker.agents.run({ loop, trajectories, place, task, session, signal, report });
     return answer === "" ? {} : { answer };

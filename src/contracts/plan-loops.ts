@@ -11,6 +11,11 @@ export function planLoops({ loop, loops = {} }: PlanLoops): ResolvedLoop[] {
   return [loop, ...Object.values(loops)];
 }
 
+/** Whether a loop answers the requests of an agent, which may bring tools of its own. */
+export function isAgentLoop({ name }: Pick<ResolvedLoop, "name">): boolean {
+  return name === "loop-agent";
+}
+
 /** Returns their distinct names as a message lists them. */
 export function loopNames(plan: PlanLoops): string {
   return [...new Set(planLoops(plan).map(({ name }) => name))].join(" or ");

@@ -124,6 +124,12 @@ export interface ResolvedTrainer extends ResolvedPlugin {
 /** Settings with their defaults filled in. The keys in `Off` may be absent, which turns them off. */
 type Filled<Settings, Off extends keyof Settings> = Required<Omit<Settings, Off>> & Pick<Settings, Off>;
 
+/** A tool that demonstrations show to the policy, as their prompts show it. */
+export interface DemonstratedTool extends ToolDefinition {
+  /** Some demonstrations do not show it. */
+  sometimes?: true;
+}
+
 /**
  * A validated pipeline with its defaults filled in, plugins resolved and paths made absolute. A run stores it
  * unchanged.
@@ -153,6 +159,12 @@ export interface Plan {
    * releases.
    */
   exampleDigests?: Record<string, string>;
+  /**
+   * The tools that the prompts of demonstrations show, in the order of the first prompt. The prompts of an agent show
+   * the same tools in this order and form. Absent without demonstrations, without an agent, and in plans of
+   * earlier releases.
+   */
+  demonstratedTools?: DemonstratedTool[];
   /**
    * SHA-256 of the modules that the plugins' configurations name, and of those that they import, by absolute path.
    * Absent if there are none, and in plans of earlier releases.

@@ -45,6 +45,8 @@ export interface EvaluationRecord {
   unreadableCallRate?: number;
   /** Share of the actions that a limit cut; absent in runs of 0.3. */
   cutActionShare?: number;
+  /** As in step records. */
+  toolDifferences?: string[];
   meanActionTokens: number;
   seconds: number;
   /** Trajectories per task and their sampling, in evaluations by `everturn evaluate`. */

@@ -7,6 +7,10 @@ const plugins = join(import.meta.dirname, "plugins");
 const calculator = join(import.meta.dirname, "..", "..", "pipelines", "calculator");
 const reward = (name: string): JsonObject => ({ plugin: `${join(plugins, "rewards.ts")}#${name}` });
 const tool = (name: string): JsonObject => ({ plugin: `${join(plugins, "tools.ts")}#${name}` });
+const agent = (module: string, mode = "thread"): JsonObject => ({
+  plugin: "loop-agent",
+  config: { module: join(plugins, module), maxTurns: 4, mode },
+});
 const ppo: Record<string, JsonValue> = { "trainer.config.algorithm": "ppo" };
 
 /** Lets a host fail often without a pause, and the run go on without the trajectories. */
@@ -189,11 +193,28 @@ export const preparedCases: readonly PreparedCase[] = [
   ),
   prepared(
     "agent-never-asks-the-policy",
+    { loop: agent("agent.ts", "process"), tools: [] },
+    { code: "RUN_FAILED", message: "agent" },
+  ),
+  prepared(
+    "agent-tools-not-demonstrated",
     {
-      loop: { plugin: "loop-agent", config: { module: join(plugins, "agent.ts"), maxTurns: 4 } },
+      loop: agent("renamed-tool-agent.ts"),
+      warmStart: warmStart(join(calculator, "demonstrations.jsonl")),
+    },
+    {
+      condition: "different-tools",
+      companions: ["no-tool-calls", "never-rewarded", "uniform-groups", "limited-trajectories"],
+    },
+  ),
+  prepared(
+    "agent-calls-without-tools",
+    {
+      loop: agent("renamed-tool-agent.ts"),
+      warmStart: warmStart(join(calculator, "demonstrations.jsonl")),
       tools: [],
     },
-    { code: "RUN_FAILED", message: "agent" },
+    { code: "DEMONSTRATED_TOOL_NOT_SHOWN" },
   ),
   // Updates.
   prepared(

@@ -11,6 +11,7 @@ import type { EndpointMessage, ModelAnswer, ModelRequest } from "../../chat/open
 import type { Message, ToolDefinition } from "../../contracts/message.ts";
 import type { ParsedAction } from "../../contracts/parsed-action.ts";
 import type { Policy, SamplingParameters, TokenizedText } from "../../contracts/policy.ts";
+import { inDemonstratedForm } from "../../plan/pipeline/resolve/demonstrated-tools.ts";
 import { toolDefinition } from "../../plan/pipeline/resolve/tool-definitions.ts";
 import { type Kept, keptTurns, type SessionMemory } from "./kept-turns.ts";
 
@@ -28,6 +29,8 @@ export interface PolicyInUse {
   read(text: string, tools: readonly ToolDefinition[], callsBefore: number): ParsedAction;
   /** Presents actions as text. */
   format: ActionText;
+  /** The tools whose order and form prompts keep. Default: those of the request. */
+  demonstratedTools?: readonly ToolDefinition[] | undefined;
   /** The system message of conversations without one. */
   system?: string | undefined;
 }
@@ -74,7 +77,8 @@ export function servedPolicy(
   return {
     answer: async (session, request, { signal }) => {
       const turns = turnsOf(session);
-      const tools = request.toolChoice === "none" ? [] : request.tools.map(toolDefinition);
+      const sent = request.toolChoice === "none" ? [] : request.tools.map(toolDefinition);
+      const tools = inDemonstratedForm(sent, inUse.demonstratedTools);
       const messages = withSystem(request, inUse.system);
       const match = matchTurn(turns.all(), { ...request, messages, tools });
       const framed = framedAfter(inUse, turns, match) ?? framedWhole(inUse, match, tools);

@@ -135,7 +135,17 @@ export const errorTable = {
   DEMONSTRATED_CALL_INVALID: {
     message: "{at}: a demonstrated call of “{tool}” is invalid{more}. {reason}",
     retryable: false,
-    help: "Correct the row. Otherwise the policy would learn calls that Everturn rejects.",
+    help: "Correct the row. Otherwise the policy would learn calls that fail.",
+  },
+  DEMONSTRATED_TOOL_NOT_SHOWN: {
+    message: "{at}: a demonstrated call of “{tool}” is invalid{more}. {reason}",
+    retryable: false,
+    help: "If it is one of the agent's own tools, add `tools` to each row: the list of tools that the agent sends. docs/agents.md shows an example.",
+  },
+  DEMONSTRATED_TOOLS_INVALID: {
+    message: "{at}: {reason}",
+    retryable: false,
+    help: "For an agent, `tools` lists its tools as the agent sends them, in OpenAI's format. Correct the list, or rename a column with another meaning.",
   },
   DUPLICATE_TOOL: {
     message: "{at}: {plugin} offers the tool “{tool}”, but {other} already uses that name.",

@@ -32,6 +32,14 @@ function toolIn(field: Field, nesting: Nesting): ToolDefinition {
   };
 }
 
+/**
+ * A tool as prompts show it. Templates iterate over the properties of its parameters, so a tool without any gets an
+ * empty object.
+ */
+export function withProperties({ parameters, ...tool }: ToolDefinition): ToolDefinition {
+  return { ...tool, parameters: { type: "object", properties: {}, ...parameters } };
+}
+
 /** Which of them the client wants called. */
 export function toolChoiceIn(field: Field, nesting: Nesting): ToolChoice {
   if (isAbsent(field)) return "auto";

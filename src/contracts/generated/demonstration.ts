@@ -2,7 +2,7 @@
 import type { JsonObject } from "../json.ts";
 
 /**
- * A row of a demonstrations file: a conversation to imitate, in the format of OpenAI's chat completions. The loss covers the assistant's messages. Other columns are ignored.
+ * A row of a demonstrations file: a conversation to imitate, in the format of OpenAI's chat completions. The loss covers the assistant's messages. Other columns are ignored, except the tools of an agent (docs/agents.md).
  */
 export interface Demonstration {
   /**

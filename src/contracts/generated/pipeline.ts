@@ -32,6 +32,7 @@ export type StopCondition =
   | "overload"
   | "many-left-out"
   | "lost-groups"
+  | "different-tools"
   | "random-actions"
   | "greedy-sampling"
   | "cut-actions"

@@ -2,7 +2,7 @@
 import type { DemonstrationMessage } from "./demonstration.ts";
 
 /**
- * A row of a preferences file: two answers to one prompt, in TRL's conversational format. The loss covers the tokens after the prompt. Other columns are ignored.
+ * A row of a preferences file: two answers to one prompt, in TRL's conversational format. The loss covers the tokens after the prompt. Other columns are ignored, except the tools of an agent (docs/agents.md).
  */
 export interface Preference {
   /**

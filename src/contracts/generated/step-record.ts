@@ -113,6 +113,12 @@ export interface StepRecord {
     calls: number;
   };
   /**
+   * How the tools in the agent's first prompt of the step differ from those of the demonstrations, one entry per difference. Absent if they do not differ, and without an agent or demonstrations.
+   *
+   * @minItems 1
+   */
+  toolDifferences?: string[];
+  /**
    * Share of groups whose trajectories all earned the same. They contribute no gradient to a group baseline. Groups with fewer than two finished trajectories do not count; absent if there are no others.
    */
   uniformGroupShare?: number;

@@ -2,11 +2,11 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { WorkflowHandle } from "@temporalio/client";
 import { withOwnSignal } from "../../base/async/abort-signals.ts";
 import { duration } from "../../base/text/format.ts";
-import type { StepRecord } from "../../contracts/generated/step-record.ts";
 import type { EvaluationRecord, RunProgress, StageProgress } from "../../contracts/run.ts";
 import type { ToolHostChange, ToolHostLine } from "../../contracts/tool-host-change.ts";
+import type { Evidence } from "../../results/diagnosis/condition.ts";
 import { type Diagnosis, diagnose, diagnosisOf } from "../../results/diagnosis/diagnose.ts";
-import { readEvidence } from "../../results/diagnosis/read-evidence.ts";
+import { readEarlyEvidence, readEvidence } from "../../results/diagnosis/read-evidence.ts";
 import { ownEvaluations } from "../../run/folder/evaluations.ts";
 import { readHostLines } from "../../run/folder/host-pauses.ts";
 import type { OpenRun } from "../../run/folder/open-runs.ts";
@@ -55,7 +55,7 @@ export function follow(
     const records = await recordedSteps(store, shown);
     for (const record of records) {
       tell({ type: "step", record });
-      await tellDiagnoses(record);
+      tellDiagnoses(await readEvidence({ plan, store }, record));
       shown = record.step;
       version = record.policyVersion;
     }
@@ -80,8 +80,8 @@ export function follow(
     }
   }
 
-  async function tellDiagnoses(newest: StepRecord): Promise<void> {
-    for (const diagnosis of diagnose(await readEvidence({ plan, store }, newest))) tellDiagnosis(diagnosis);
+  function tellDiagnoses(evidence: Evidence): void {
+    for (const diagnosis of diagnose(evidence)) tellDiagnosis(diagnosis);
   }
 
   function tellDiagnosis(diagnosis: Diagnosis): void {
@@ -90,10 +90,12 @@ export function follow(
     tell({ type: "diagnosis", diagnosis });
   }
 
-  function tellEvaluations(records: readonly EvaluationRecord[]): void {
-    for (const record of records.filter((one) => one.policyVersion > evaluated)) {
+  async function tellEvaluations(records: readonly EvaluationRecord[]): Promise<void> {
+    for (const record of records) {
+      if (record.policyVersion <= evaluated) continue;
       tell({ type: "evaluation", record });
       evaluated = record.policyVersion;
+      if (record.step === 0) tellDiagnoses(await readEarlyEvidence({ plan, store }));
     }
   }
 
@@ -110,7 +112,7 @@ export function follow(
     if (stopping.signal.aborted) return;
     if (waiting > 0 && !isTold) note(`trajectories are waiting for a person: npx everturn approvals ${run}`);
     isTold ||= waiting > 0;
-    tellEvaluations(progress.evaluations);
+    await tellEvaluations(progress.evaluations);
     tell(progressEvent(progress, child, waiting));
   }
 
@@ -139,7 +141,7 @@ export function follow(
     }
     await tellRecords();
     const evaluations = await ownEvaluations({ store, plan }, version); // several may have ended between two looks
-    tellEvaluations(evaluations.filter(({ policyVersion }) => policyVersion >= begun));
+    await tellEvaluations(evaluations.filter(({ policyVersion }) => policyVersion >= begun));
   })();
   following.catch(() => {}); // stop() reports it
 

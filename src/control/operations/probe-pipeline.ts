@@ -156,7 +156,9 @@ function probeWarnings(plan: Plan, record: StepRecord): string[] {
     uniformGroupShare,
     cutActionShare = 0,
   } = record;
-  const warnings: string[] = [];
+  const warnings = (record.toolDifferences ?? []).map(
+    (difference) => `the agent's tools differ from those of the demonstrations: ${difference}`,
+  );
   if (offeredTools(plan).length > 0 && toolCallRate * validCallRate === 0)
     warnings.push(
       unreadableCallRate > 0

@@ -6,7 +6,7 @@ import { policyPart } from "../../run/versions/version-parts.ts";
 import type { DemonstratedChat } from "../pipeline/read/demonstrated-chat.ts";
 import { checkExampleFile, exampleFile } from "../pipeline/read/example-files.ts";
 import { frameChat, readExamples } from "../pipeline/read/examples.ts";
-import { offeredTools } from "../pipeline/resolve/tool-definitions.ts";
+import { rowToolsFor, toolsOfChats } from "../pipeline/resolve/demonstrated-tools.ts";
 import { type ExampleRows, exampleRows } from "./example-rows.ts";
 
 /**
@@ -31,7 +31,7 @@ export interface FramedExamples {
 /** Reads the examples that the steps of a run train on. Throws WRONG_CONFIGURATION, EXAMPLES_CHANGED. */
 export async function framedExamples(run: OpenRun): Promise<FramedExamples> {
   checkExampleFile(run.plan, exampleFile(run.plan));
-  const { learned, rejected } = await readExamples(run.plan);
+  const { learned, rejected } = await readExamples(run.plan, rowToolsFor(run.plan));
   return {
     learned: framedChats(run, learned),
     rejected: framedChats(run, rejected),
@@ -46,11 +46,11 @@ export function framedChats({ plan, store }: OpenRun, chats: readonly Demonstrat
   async function frame(indices: readonly number[]): Promise<void> {
     await inPart(store, policyPart(plan, 0), async (folder) => {
       const policy = await (await loadPolicy(plan.policy)).open(folder, plan.policy.config);
-      const tools = offeredTools(plan);
+      const toolsOf = toolsOfChats(plan);
       try {
         for (const index of indices) {
           const chat = chats[index];
-          if (chat !== undefined) framed.set(index, frameChat(policy, chat, tools));
+          if (chat !== undefined) framed.set(index, frameChat(policy, chat, toolsOf(chat)));
         }
       } finally {
         await policy.close();

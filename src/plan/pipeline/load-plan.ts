@@ -26,6 +26,7 @@ import { expandNames } from "./read/expand-names.ts";
 import { applyOverrides } from "./read/overrides.ts";
 import { readExtended } from "./read/read-extended.ts";
 import { assemblePlan } from "./resolve/assemble-plan.ts";
+import { withDemonstratedTools } from "./resolve/demonstrated-tools.ts";
 import { withFormat } from "./resolve/resolve-format.ts";
 import { resolvePlugins } from "./resolve/resolve-plugins.ts";
 import { resolveTraining, type UnresolvedPlan } from "./resolve/resolve-training.ts";
@@ -92,20 +93,22 @@ export async function checkPipeline(file: string, options: LoadOptions = {}): Pr
     pipeline.steps !== undefined ? assembled : withSteps(assembled, read.examples?.learned.length ?? 0);
   const resolvedPlan = withFormat(await resolveTraining(counted), framing);
   const overlong = withoutOverlong(resolvedPlan, read, framing);
-  const plan = deepFreeze(withModuleDigests(withExampleDigests(overlong.plan)));
   const { data } = overlong;
+  const shown = [...(data.demonstrations ?? []), ...(data.examples?.learned ?? [])];
+  const demonstrated = withDemonstratedTools(overlong.plan, shown, framing);
+  const plan = deepFreeze(withModuleDigests(withExampleDigests(demonstrated)));
   const loaded = { document, plan, data, framing, preflight: preflight(plan, data, framing) };
   const refused = await planProblems(loaded);
-  const shown = toolsShown(plan, data, framing, placeOf(document, "/policy/config/chatTemplate", "value"));
-  if (refused.length + shown.problems.length > 0)
-    throw refusal(document.file, [...refused, ...shown.problems]);
+  const hidden = toolsShown(plan, data, framing, placeOf(document, "/policy/config/chatTemplate", "value"));
+  if (refused.length + hidden.problems.length > 0)
+    throw refusal(document.file, [...refused, ...hidden.problems]);
   return {
     plan,
     preflight: loaded.preflight,
     data,
     notes: [
       ...templateNotes(loaded),
-      ...shown.notes,
+      ...hidden.notes,
       ...leftOutNotes(read),
       ...overlong.notes,
       ...taskLoopNotes(plan, data),

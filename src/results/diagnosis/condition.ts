@@ -5,7 +5,10 @@ import type { EvaluationRecord } from "../../contracts/run.ts";
 /** The records of a run up to some step. */
 export interface Evidence {
   plan: Plan;
-  /** In order, at least one: the run's first step and its last ones (`evidenceWindow`). */
+  /**
+   * In order: the run's first step and its last ones (`evidenceWindow`). Empty before the first step, when only early
+   * conditions are checked.
+   */
   steps: readonly StepRecord[];
   /** The run's own evaluations up to the last of these steps, in order. */
   evaluations: readonly EvaluationRecord[];
@@ -21,7 +24,9 @@ export interface Condition {
   consequence: string;
   /** What to try, the most likely remedy first. */
   remedies: readonly string[];
-  /** The numbers that show that the condition holds at the last step; undefined if it does not hold. */
+  /** The condition may hold before the first step. Default: false. */
+  isEarly?: boolean;
+  /** The evidence that the condition holds at the last step; undefined if it does not hold. */
   find(evidence: Evidence): string | undefined;
 }
 

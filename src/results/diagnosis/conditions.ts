@@ -12,6 +12,7 @@ import {
   unreadableCalls,
 } from "./conditions/actions.ts";
 import { lostGroups, manyLeftOut, overload, pausedHosts } from "./conditions/infrastructure.ts";
+import { differentTools } from "./conditions/prompts.ts";
 import {
   constantRewards,
   largeRewards,
@@ -49,6 +50,7 @@ export const conditions = {
   overload,
   "many-left-out": manyLeftOut,
   "lost-groups": lostGroups,
+  "different-tools": differentTools,
   "random-actions": randomActions,
   "greedy-sampling": greedySampling,
   "cut-actions": cutActions,

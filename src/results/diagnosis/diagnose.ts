@@ -6,7 +6,7 @@ import { conditions } from "./conditions.ts";
 export interface Diagnosis {
   condition: StopCondition;
   title: string;
-  /** The step after which it was found. */
+  /** The step after which it was found; 0 before the first step. */
   step: number;
   /** The numbers that show it. */
   evidence: string;
@@ -14,12 +14,11 @@ export interface Diagnosis {
   remedies: readonly string[];
 }
 
-/** The conditions that hold at the last of a run's steps; none before the first step. */
+/** The conditions that hold at the last of a run's steps. Before the first step, those that evaluations show. */
 export function diagnose(evidence: Evidence): Diagnosis[] {
-  const step = evidence.steps.at(-1)?.step;
-  if (step === undefined) return [];
-  return conditionList().flatMap(([condition, { find }]) => {
-    const found = find(evidence);
+  const { step } = evidence.steps.at(-1) ?? { step: 0 };
+  return conditionList().flatMap(([condition, { find, isEarly = false }]) => {
+    const found = step > 0 || isEarly ? find(evidence) : undefined;
     return found === undefined ? [] : [diagnosisOf(condition, step, found)];
   });
 }
@@ -33,10 +32,10 @@ export function diagnosisOf(condition: StopCondition, step: number, evidence: st
 /** Each condition that held after any of a run's steps, once, where it first did. */
 export function diagnoseRun({ plan, steps, evaluations }: Evidence): Diagnosis[] {
   const first = new Map<StopCondition, Diagnosis>();
-  for (const [index, { step }] of steps.entries()) {
+  for (const [index, step] of [0, ...steps.map((record) => record.step)].entries()) {
     const evidence = {
       plan,
-      steps: evidenceWindow(steps, index + 1),
+      steps: evidenceWindow(steps, index),
       evaluations: evaluations.filter((record) => record.step <= step),
     };
     for (const found of diagnose(evidence)) {

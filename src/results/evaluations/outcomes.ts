@@ -7,6 +7,7 @@ import { taskId } from "../../plan/tasks/run-tasks.ts";
 import type { OpenRun } from "../../run/folder/open-runs.ts";
 import { type ActionCounts, countActions } from "../../run/projections/action-numbers.ts";
 import { objectsAtOnce } from "../../run/store/at-once.ts";
+import type { TrajectoryName } from "../../run/store/keys.ts";
 import { readTrajectoryRecord } from "../../run/trajectory/trajectory-files.ts";
 
 /** The outcomes of a task in an evaluation. */
@@ -22,6 +23,7 @@ export interface EvaluationOutcomes {
   tasks: TaskOutcomes[];
   /** Of the finished trajectories. */
   actions: ActionCounts[];
+  places: TrajectoryName[];
 }
 
 /** Reads an evaluation's trajectories. Those with unreadable records are missing. */
@@ -31,6 +33,7 @@ export async function readOutcomes(
 ): Promise<EvaluationOutcomes> {
   const outcomes = new Map<string, TaskOutcomes>();
   const actions: ActionCounts[] = [];
+  const places: TrajectoryName[] = [];
   const names = Array.from({ length: tasks * samples }, (_, index) => ({
     stage: name,
     task: taskId(Math.floor(index / samples)),
@@ -42,7 +45,9 @@ export async function readOutcomes(
     const known = outcomes.get(id) ?? { id, task, samples: [] };
     known.samples.push(defined({ success, reward, answer }));
     outcomes.set(id, known);
-    if (outcome !== "left-out") actions.push(countActions(record));
+    if (outcome === "left-out") continue;
+    actions.push(countActions(record));
+    places.push({ stage: record.stage, task: id, sample: record.sample });
   }
-  return { tasks: [...outcomes.values()], actions };
+  return { tasks: [...outcomes.values()], actions, places };
 }

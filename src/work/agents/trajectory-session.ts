@@ -10,10 +10,12 @@ import type {
   SentImage,
 } from "../../chat/openai/model-request.ts";
 import { refuseImages } from "../../chat/openai/read-content.ts";
-import type { MessageImage, ToolDefinition } from "../../contracts/message.ts";
+import { withProperties } from "../../chat/openai/read-tools.ts";
+import type { MessageImage } from "../../contracts/message.ts";
 import type { Plan } from "../../contracts/plan.ts";
 import type { KeptOutcome, SessionAnswer, SessionRequest } from "../../contracts/session.ts";
 import type { TrajectoryPlace } from "../../contracts/trajectory.ts";
+import { inDemonstratedForm } from "../../plan/pipeline/resolve/demonstrated-tools.ts";
 import type { Journal } from "../../run/trajectory/run-journal.ts";
 import { recordedTurns } from "../../run/trajectory/segments.ts";
 import { type KeptResults, openAgentCalls } from "./agent-calls.ts";
@@ -33,12 +35,12 @@ export interface AgentConversation {
 }
 
 /**
- * Opens the session of a trajectory with its recorded turns. `generate` asks its workflow for an action.
- * `keep` stores images, and without it they are rejected.
+ * Opens the session of a trajectory with its recorded turns. `generate` asks its workflow for an action. Requests show
+ * the tools in the order and form of the plan's demonstrations. `keep` stores images, and without it they are rejected.
  */
 export async function openTrajectorySession(
   place: TrajectoryPlace,
-  rollout: Plan["rollout"],
+  { rollout, demonstratedTools }: Pick<Plan, "rollout" | "demonstratedTools">,
   journal: Journal,
   generate: (request: SessionRequest) => Promise<SessionAnswer>,
   keep?: Keep,
@@ -66,7 +68,7 @@ export async function openTrajectorySession(
         if (!given.includes(known)) given.push(known);
         return known.answer;
       }
-      const tools = request.tools.map(withProperties);
+      const tools = inDemonstratedForm(request.tools.map(withProperties), demonstratedTools);
       const sent = await withKeptImages(request.messages, keep);
       const { continues, messages } = matchTurn(given, { ...request, messages: sent, tools });
       const parent = given.find((one) => one.number === continues);
@@ -89,13 +91,6 @@ export async function openTrajectorySession(
     begin: calls.begin,
     end: (id, outcome) => calls.end(id, outcome, turns),
   };
-}
-
-/**
- * Templates iterate over the properties of a tool's parameters, so a tool without any gets an empty object.
- */
-function withProperties({ parameters, ...tool }: ToolDefinition): ToolDefinition {
-  return { ...tool, parameters: { type: "object", properties: {}, ...parameters } };
 }
 
 function callIdsOf(given: readonly SessionTurn[], parent: SessionTurn | undefined): Record<string, string> {

@@ -14,6 +14,7 @@ import {
 } from "../../plan/demonstrations/framed-examples.ts";
 import { readDemonstrations } from "../../plan/pipeline/read/demonstrations.ts";
 import { checkExampleFile } from "../../plan/pipeline/read/example-files.ts";
+import { rowToolsFor } from "../../plan/pipeline/resolve/demonstrated-tools.ts";
 import { loadTrainer } from "../../plugin/registry/registry.ts";
 import type { OpenRun } from "../../run/folder/open-runs.ts";
 import { inPart, type KeptPart, keepPart, type TreePart } from "../../run/store/tree-part.ts";
@@ -152,7 +153,8 @@ export function trainerWorker(openRun: (run: string) => Promise<OpenRun>): Train
         const opened = await openRun(run);
         const file = opened.plan.warmStart?.demonstrations;
         checkExampleFile(opened.plan, file);
-        return framedChats(opened, file === undefined ? [] : await readDemonstrations(file));
+        const rows = file === undefined ? [] : await readDemonstrations(file, rowToolsFor(opened.plan));
+        return framedChats(opened, rows);
       }),
     examples: (run) => examples.get(run, async () => framedExamples(await openRun(run))),
     close: async () => {

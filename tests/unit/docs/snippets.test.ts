@@ -18,6 +18,7 @@ import { parseJson } from "../../../src/base/validation/parse-json.ts";
 import { loadPlan } from "../../../src/plan/pipeline/load-plan.ts";
 import { readDemonstrations } from "../../../src/plan/pipeline/read/demonstrations.ts";
 import { readPreferences } from "../../../src/plan/pipeline/read/preferences.ts";
+import { rowToolsReader } from "../../../src/plan/pipeline/read/row-tools.ts";
 import { parseTasks } from "../../../src/plan/tasks/parse-tasks.ts";
 import { checkManifestDocument } from "../../../src/plugin/registry/manifest.ts";
 import { readStudy } from "../../../src/results/studies/read-study.ts";
@@ -310,7 +311,7 @@ test("JSON is a task, a demonstration or a manifest, and right", async () => {
     const value: object = JSON.parse(text);
     const file = join(place, "row.jsonl");
     writeFileSync(file, text);
-    if ("messages" in value) expect(await readDemonstrations(file), where).toHaveLength(1);
+    if ("messages" in value) expect(await readDemonstrations(file, rowToolsReader()), where).toHaveLength(1);
     else if ("chosen" in value) expect(await readPreferences(file), where).toHaveLength(1);
     else if ("prompt" in value) expect(parseTasks(text, where)).toHaveLength(1);
     else if ("kind" in value) {

@@ -101,6 +101,7 @@ async function serve(named: string, options: Options): Promise<void> {
         contextLength: framing.contextLength,
         seed,
         system,
+        demonstratedTools: found.plan?.demonstratedTools,
         sampling: { temperature, maxTokens },
         ...reader(found.format ?? framing.format, found.expression),
       };

@@ -10,7 +10,8 @@ export function diagnosisWriter(): (diagnosis: Diagnosis) => string[] {
     const { condition, title, step, evidence } = diagnosis;
     const isFirst = step !== written;
     written = step;
-    const heading = `diagnosis ${condition} (step ${step}): ${title}: ${evidence}.`;
+    const when = step === 0 ? "before the first step" : `step ${step}`;
+    const heading = `diagnosis ${condition} (${when}): ${title}: ${evidence}.`;
     return isFirst ? [heading, ...advice(diagnosis)] : [heading];
   };
 }

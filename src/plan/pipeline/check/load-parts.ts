@@ -8,7 +8,7 @@ import { placeOf, type SourceDocument } from "../../../base/validation/source-do
 import type { ConfigurationProblem } from "../../../contracts/configuration-problem.ts";
 import type { Task } from "../../../contracts/generated/task.ts";
 import type { ResolvedPlugin } from "../../../contracts/plan.ts";
-import { planLoops } from "../../../contracts/plan-loops.ts";
+import { isAgentLoop, planLoops } from "../../../contracts/plan-loops.ts";
 import type { PolicyFraming } from "../../../contracts/policy.ts";
 import {
   loadDataset,
@@ -24,6 +24,7 @@ import { isOfGroups } from "../../../plugin/registry/task-rewards.ts";
 import type { DemonstratedChat } from "../read/demonstrated-chat.ts";
 import { readDemonstrations } from "../read/demonstrations.ts";
 import { type Examples, readExamples } from "../read/examples.ts";
+import { noRowTools, type RowTools, rowToolsReader } from "../read/row-tools.ts";
 import { loopPlaces, rewardPlaces } from "../read/slots.ts";
 import { wrongCombination } from "../read/wrong-combination.ts";
 import { resolvedTraining, surroundingsOf, type UnresolvedPlan } from "../resolve/resolve-training.ts";
@@ -57,12 +58,13 @@ export async function loadParts(plan: UnresolvedPlan, document: SourceDocument):
   const tasks = (pointer: Pointer, dataset: ResolvedPlugin) =>
     at(child(pointer, "plugin"), loadTasks(dataset, placeOf(document, pointer, "value")));
   const { loss } = plan.trainer;
+  const rowTools = isAgentLoop(plan.loop) ? rowToolsReader() : noRowTools;
   const [framing, train, validation, demonstrations, examples] = await Promise.all([
     at("/policy/plugin", checkPolicy(plan, document)),
     plan.dataset.train && tasks("/dataset/train", plan.dataset.train),
     tasks("/dataset/validation", plan.dataset.validation),
-    at("/warmStart/demonstrations", loadDemonstrations(plan, document)),
-    at(fileOfExamples(plan), loadExamples(plan, document)),
+    at("/warmStart/demonstrations", loadDemonstrations(plan, document, rowTools)),
+    at(fileOfExamples(plan), loadExamples(plan, document, rowTools)),
     ...planLoops(plan).map((loop, index) => {
       const pointer = ["/loop" as const, ...loopPlaces(document.value)][index] ?? "/loop";
       return isInspected(loop) ? undefined : at(child(pointer, "plugin"), loadLoop(loop));
@@ -97,9 +99,10 @@ async function loadTasks(plugin: ResolvedPlugin, place: Place): Promise<Task[]> 
 async function loadDemonstrations(
   { warmStart }: UnresolvedPlan,
   document: SourceDocument,
+  rowTools: RowTools,
 ): Promise<DemonstratedChat[]> {
   if (warmStart === undefined) return [];
-  const rows = await readDemonstrations(warmStart.demonstrations);
+  const rows = await readDemonstrations(warmStart.demonstrations, rowTools);
   if (rows.length > 0) return rows;
   const { text: at } = placeOf(document, "/warmStart/demonstrations", "value");
   throw new EverturnError("DEMONSTRATIONS_EMPTY", { at });
@@ -109,9 +112,13 @@ function fileOfExamples({ dpo }: UnresolvedPlan): Pointer {
   return dpo === undefined ? "/sft/demonstrations" : "/dpo/preferences";
 }
 
-async function loadExamples(plan: UnresolvedPlan, document: SourceDocument): Promise<Examples> {
+async function loadExamples(
+  plan: UnresolvedPlan,
+  document: SourceDocument,
+  rowTools: RowTools,
+): Promise<Examples> {
   const { sft, dpo } = plan;
-  const examples = await readExamples(plan);
+  const examples = await readExamples(plan, rowTools);
   const settings = dpo ?? sft;
   if (settings === undefined || examples.learned.length > settings.heldOut) return examples;
   const { length } = examples.learned;

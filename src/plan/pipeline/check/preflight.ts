@@ -12,7 +12,8 @@ import type { DemonstratedChat } from "../read/demonstrated-chat.ts";
 import { type Examples, frameChat } from "../read/examples.ts";
 import { placeOfRow, rowProblems } from "../read/row-problems.ts";
 import { namedSets, type TaskSets } from "../read/task-sets.ts";
-import { offeredTools, toolDefinitions, toolsOfTasks } from "../resolve/tool-definitions.ts";
+import { toolsOfChats } from "../resolve/demonstrated-tools.ts";
+import { toolDefinitions, toolsOfTasks } from "../resolve/tool-definitions.ts";
 import { demonstratedActions } from "./demonstrated-actions.ts";
 import { demonstratedCallProblems } from "./demonstrated-calls.ts";
 import { taskLoopProblems } from "./task-loops.ts";
@@ -61,10 +62,10 @@ export async function policyFraming(
 export function preflight(plan: Plan, data: RunData, framing: PolicyFraming | undefined): Preflight {
   const { train = [], validation = [], demonstrations = [], taskFile = [] } = data;
   const { learned = [], rejected = [] } = data.examples ?? {};
-  const tools = offeredTools(plan);
+  const toolsOf = toolsOfChats(plan);
   const offeredTo = toolsOfTasks(plan);
   const unframed = [
-    ...demonstratedCallProblems([...demonstrations, ...learned], tools),
+    ...demonstratedCallProblems(plan, [...demonstrations, ...learned]),
     ...taskLoopProblems(plan, { train, validation, taskFile }),
     ...unscoredTaskProblems(plan.rewards, { train, validation, taskFile }),
   ];
@@ -74,7 +75,8 @@ export function preflight(plan: Plan, data: RunData, framing: PolicyFraming | un
   const context = `the policy's context of ${contextLength} tokens`;
   const within = limit < contextLength ? `rollout.limits.tokens (${limit})` : context;
   const room = Math.min(contextLength, limit);
-  const added = templateBytes(framing, toolDefinitions(plan), train[0] ?? taskFile[0] ?? validation[0]);
+  const tools = [...toolDefinitions(plan), ...(plan.demonstratedTools ?? [])];
+  const added = templateBytes(framing, tools, train[0] ?? taskFile[0] ?? validation[0]);
 
   function check<Row extends object>(
     part: { name: string; rows: string; need: string; room: number },
@@ -101,7 +103,7 @@ export function preflight(plan: Plan, data: RunData, framing: PolicyFraming | un
       chats,
       (chat) => chat.messages,
       (_, chat) => {
-        const { tokens, mask } = frameChat(framing, chat, tools);
+        const { tokens, mask } = frameChat(framing, chat, toolsOf(chat));
         if (isImitated && tokens.length <= contextLength) actions.see(chat, mask);
         return tokens.length;
       },

@@ -4,6 +4,7 @@ import type { Plan, ResolvedPlugin } from "../../../contracts/plan.ts";
 import { loadDataset } from "../../../plugin/registry/registry.ts";
 import { readDemonstrations } from "../read/demonstrations.ts";
 import { readExamples } from "../read/examples.ts";
+import { rowToolsFor } from "../resolve/demonstrated-tools.ts";
 import { keptRows } from "./overlong-prompts.ts";
 import { policyFraming, preflight } from "./preflight.ts";
 import { toolsShown } from "./tools-shown.ts";
@@ -16,11 +17,12 @@ export async function refuseRows(plan: Plan, folder: string): Promise<void> {
   const framing = await policyFraming(plan.policy, folder);
   if (framing === undefined) return;
   const load = async (use: ResolvedPlugin) => (await loadDataset(use)).load(structuredClone(use.config));
+  const rowTools = rowToolsFor(plan);
   const [train, validation, demonstrations, examples] = await Promise.all([
     plan.dataset.train === undefined ? [] : load(plan.dataset.train),
     load(plan.dataset.validation),
-    plan.warmStart === undefined ? [] : readDemonstrations(plan.warmStart.demonstrations),
-    readExamples(plan),
+    plan.warmStart === undefined ? [] : readDemonstrations(plan.warmStart.demonstrations, rowTools),
+    readExamples(plan, rowTools),
   ]);
   const data = keptRows({ train, validation, demonstrations, examples }, plan.dataset.leftOut);
   const file = displayPath(plan.pipelineFile);

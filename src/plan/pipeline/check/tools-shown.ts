@@ -5,7 +5,7 @@ import type { FormatName } from "../../../contracts/format-name.ts";
 import type { Task } from "../../../contracts/generated/task.ts";
 import type { ToolDefinition } from "../../../contracts/message.ts";
 import type { Plan } from "../../../contracts/plan.ts";
-import { loopOfTask, planLoops } from "../../../contracts/plan-loops.ts";
+import { isAgentLoop, loopOfTask, planLoops } from "../../../contracts/plan-loops.ts";
 import type { PolicyFraming } from "../../../contracts/policy.ts";
 import { mentions, showsTools } from "../../../engine/tokens/shows-tools.ts";
 import { offeredTools, toolDefinitions } from "../resolve/tool-definitions.ts";
@@ -19,9 +19,6 @@ export interface Findings {
 
 /** Loops whose prompts are a task's messages and the loop's tools, and nothing else. */
 const plainLoops = new Set(["loop-tool-agent", "loop-interaction"]);
-
-/** The loop whose agents send tools of their own. */
-const agentLoop = "loop-agent";
 
 /** Formats in which a call needs only the function's name and one text. */
 const textFormats: readonly (FormatName | undefined)[] = ["react", "xml-tags", "fenced", undefined];
@@ -46,12 +43,12 @@ export function toolsShown(
   const tasks = [...(data.train ?? []), ...(data.validation ?? []), ...(data.taskFile ?? [])];
   for (const loop of planLoops(plan)) {
     const own = tasks.filter((task) => loopOfTask(plan, task) === loop);
-    const tools = loop.name === agentLoop ? [agentTool] : offeredTools(plan, loop);
+    const tools = isAgentLoop(loop) ? [agentTool] : offeredTools(plan, loop);
     const [first] = own;
     if (first === undefined || tools.length === 0 || isShown(framing, first, tools)) continue;
     const names = tools.map(({ name }) => name).join(", ");
     const how = howMentioned(sample(own), tools, plan.rollout.format);
-    if (loop.name === agentLoop)
+    if (isAgentLoop(loop))
       findings.notes.push(
         "tools: the policy's chat template shows no tools. If the agent sends tools with its requests, the policy will not see them: name another chat template (policy.config.chatTemplate)",
       );

@@ -3,21 +3,24 @@ import { defined } from "../../../base/records/defined.ts";
 import { valueText } from "../../../base/validation/wording.ts";
 import type { DemonstratedFunction, Demonstration } from "../../../contracts/generated/demonstration.ts";
 import { isObject, type JsonObject } from "../../../contracts/json.ts";
-import type { Message } from "../../../contracts/message.ts";
+import type { Message, ToolDefinition } from "../../../contracts/message.ts";
+import type { RowTools } from "./row-tools.ts";
 
 /** A conversation to imitate, as chat templates read it. */
 export interface DemonstratedChat {
   messages: Message[];
   /** The number of messages at its beginning that were given. They carry no loss. */
   given?: number;
+  /** The tools that its prompt shows. Default: those of the pipeline. */
+  tools?: ToolDefinition[];
 }
 
 /**
  * Converts the messages of a row from OpenAI's chat completions to the form that chat templates read.
  * Arguments become a mapping, text parts are joined, missing content becomes an empty text, and a tool's
- * message gets its tool's name. `at` is the row's place. Throws WRONG_VALUE.
+ * message gets its tool's name. `at` is the row's place. Throws WRONG_VALUE, and the errors of `rowTools`.
  */
-export function demonstratedChat(row: Demonstration, at: string): DemonstratedChat {
+export function demonstratedChat(row: Demonstration, at: string, rowTools: RowTools): DemonstratedChat {
   const names = new Map<string, string>();
   const messages = row.messages.map((message, index): Message => {
     const calls = (message.tool_calls ?? []).map((call, number) => {
@@ -35,7 +38,7 @@ export function demonstratedChat(row: Demonstration, at: string): DemonstratedCh
       name,
     });
   });
-  return { messages };
+  return defined({ messages, tools: rowTools(row, at) });
 }
 
 function argumentsOf(

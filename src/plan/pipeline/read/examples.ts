@@ -3,6 +3,7 @@ import type { MaskedTokens, PolicyFraming } from "../../../contracts/policy.ts";
 import type { DemonstratedChat } from "./demonstrated-chat.ts";
 import { readDemonstrations } from "./demonstrations.ts";
 import { readPreferences } from "./preferences.ts";
+import type { RowTools } from "./row-tools.ts";
 
 /** The examples that a run's steps train on instead of trajectories. */
 export interface Examples {
@@ -13,17 +14,21 @@ export interface Examples {
 }
 
 /** Reads a plan's examples. Returns none if it trains on trajectories. Throws WRONG_CONFIGURATION. */
-export async function readExamples({
-  sft,
-  dpo,
-}: {
-  sft?: { demonstrations: string };
-  dpo?: { preferences: string };
-}): Promise<Examples> {
+export async function readExamples(
+  {
+    sft,
+    dpo,
+  }: {
+    sft?: { demonstrations: string };
+    dpo?: { preferences: string };
+  },
+  rowTools: RowTools,
+): Promise<Examples> {
   if (dpo === undefined) {
-    return { learned: sft === undefined ? [] : await readDemonstrations(sft.demonstrations), rejected: [] };
+    const learned = sft === undefined ? [] : await readDemonstrations(sft.demonstrations, rowTools);
+    return { learned, rejected: [] };
   }
-  const pairs = await readPreferences(dpo.preferences);
+  const pairs = await readPreferences(dpo.preferences, rowTools);
   return { learned: pairs.map(({ chosen }) => chosen), rejected: pairs.map(({ rejected }) => rejected) };
 }
 

@@ -9,6 +9,7 @@ import { validatorOf } from "../../../base/validation/validator.ts";
 import type { Preference } from "../../../contracts/generated/preference.ts";
 import { type DemonstratedChat, demonstratedChat } from "./demonstrated-chat.ts";
 import { placeOfRow } from "./row-problems.ts";
+import { noRowTools, type RowTools } from "./row-tools.ts";
 
 const validator = validatorOf<Preference>(preferenceSchema, demonstrationSchema);
 
@@ -18,14 +19,20 @@ export interface PreferredChats {
   rejected: DemonstratedChat;
 }
 
-/** Reads a preferences file (JSON Lines). Throws WRONG_CONFIGURATION with line and column of each bad row. */
-export async function readPreferences(path: string): Promise<PreferredChats[]> {
+/**
+ * Reads a preferences file (JSON Lines), by default without the tools of its rows. Throws WRONG_CONFIGURATION with line
+ * and column of each bad row.
+ */
+export async function readPreferences(
+  path: string,
+  rowTools: RowTools = noRowTools,
+): Promise<PreferredChats[]> {
   const rows = parseJsonLines(readText(path), path, validator());
   const problems: Problem[] = [];
   const pairs = rows.flatMap((row) => {
     const place = placeOfRow(row, displayPath(path));
     try {
-      const chat = (side: "chosen" | "rejected") => standsAs(row, answered(row, side, place));
+      const chat = (side: "chosen" | "rejected") => standsAs(row, answered(row, side, place, rowTools));
       return [{ chosen: chat("chosen"), rejected: chat("rejected") }];
     } catch (error) {
       if (!isEverturnError(error)) throw error;
@@ -41,6 +48,7 @@ function answered(
   { prompt, ...row }: Preference,
   side: "chosen" | "rejected",
   place: Place,
+  rowTools: RowTools,
 ): DemonstratedChat {
   if (!row[side].some(({ role }) => role === "assistant")) {
     throw new EverturnError("WRONG_VALUE", {
@@ -51,6 +59,6 @@ function answered(
       hint: "Add the assistant's message, or remove the row.",
     });
   }
-  const { messages } = demonstratedChat({ messages: [...prompt, ...row[side]] }, place.text);
-  return { messages, given: prompt.length };
+  const chat = demonstratedChat({ ...row, messages: [...prompt, ...row[side]] }, place.text, rowTools);
+  return { ...chat, given: prompt.length };
 }

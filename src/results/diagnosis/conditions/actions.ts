@@ -162,7 +162,8 @@ export const noToolCalls: Condition = {
     "Ask for the tool in the system prompt.",
   ],
   find: (evidence) => {
-    if (evidence.plan.tools.length === 0) return undefined;
+    const { tools, demonstratedTools = [] } = evidence.plan;
+    if (tools.length + demonstratedTools.length === 0) return undefined;
     if (limitedTrajectories.find(evidence) !== undefined) return undefined; // nobody makes the calls of a last turn
     const isSo = (record: StepRecord) =>
       isOnRollouts(record) &&

@@ -16,5 +16,6 @@ export function diagnosisCards(found: readonly Diagnosis[]): Html {
 
 function card({ condition, title, step, evidence, consequence, remedies }: Diagnosis): Html {
   const tries = remedies.map((remedy) => html`<li>${remedy.replaceAll("`", "")}</li>`);
-  return html`<article class="card diagnosis" id="${condition}"><p class="label">${condition}, step ${step}</p><h3>${title}</h3><p>${evidence}.</p><p class="consequence">${consequence}</p><p class="label">What to try</p><ul>${tries}</ul></article>`;
+  const when = step === 0 ? "before the first step" : `step ${step}`;
+  return html`<article class="card diagnosis" id="${condition}"><p class="label">${condition}, ${when}</p><h3>${title}</h3><p>${evidence}.</p><p class="consequence">${consequence}</p><p class="label">What to try</p><ul>${tries}</ul></article>`;
 }

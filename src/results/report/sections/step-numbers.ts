@@ -28,6 +28,7 @@ const placed: Record<keyof StepRecord, (typeof headings)[number] | undefined> = 
   unreadableCallRate: "Actions",
   cutActionShare: "Actions",
   commonObservation: undefined,
+  toolDifferences: undefined,
   uniformGroupShare: "Rewards",
   zeroGroupShare: "Rewards",
   oneGroupShare: "Rewards",

@@ -15,5 +15,6 @@ test("the first condition of a step is written with what to try, the others in a
   expect(found("never-rewarded", 2)).toEqual([
     "diagnosis never-rewarded (step 2): No trajectory earns a reward: half of them.",
   ]);
+  expect(found("different-tools", 0)[0]).toContain("different-tools (before the first step): ");
   expect(found("kl-growth", 3).length).toBeGreaterThan(3);
 });

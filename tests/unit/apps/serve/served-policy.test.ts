@@ -10,6 +10,7 @@ import type {
   ModelAnswer,
   ModelRequest,
 } from "../../../../src/chat/openai/model-request.ts";
+import type { ToolDefinition } from "../../../../src/contracts/message.ts";
 import type { GenerationRequest } from "../../../../src/contracts/policy.ts";
 import { createFraming } from "../../../../src/engine/tokens/framing.ts";
 import { loadTokenizer } from "../../../../src/engine/tokens/tokenizer.ts";
@@ -32,7 +33,10 @@ const plain: ModelRequest = {
 };
 
 /** A policy that says what the test has it say, framed by a real tokenizer. */
-function scripted(script: string[], more: { system?: string; turns?: number; sessions?: number } = {}) {
+function scripted(
+  script: string[],
+  more: { system?: string; turns?: number; sessions?: number; demonstratedTools?: ToolDefinition[] } = {},
+) {
   const asked: GenerationRequest[] = [];
   const forgotten: string[] = [];
   const policy = {
@@ -58,6 +62,7 @@ function scripted(script: string[], more: { system?: string; turns?: number; ses
     contextLength: 4000,
     seed: 0,
     system: more.system,
+    demonstratedTools: more.demonstratedTools,
     sampling: { temperature: 0, maxTokens: 500 },
     stopTexts: () => ["STOP"],
     read: (text: string, tools: ModelRequest["tools"], callsBefore: number) =>
@@ -90,6 +95,13 @@ const returned = ({ text, calls }: ModelAnswer): EndpointMessage => ({
 });
 const results = ({ calls }: ModelAnswer): EndpointMessage[] =>
   calls.map(({ id }, index) => ({ role: "tool", content: `r${index}`, callId: id }));
+
+test("prompts show tools in the order of the run's demonstrations", async () => {
+  const other = { ...tool, name: "map" };
+  const { ask, text } = scripted(["3."], { demonstratedTools: [tool, other] });
+  await ask([user], { tools: [other, tool] });
+  expect(text(0)).toContain("add()\nmap()");
+});
 
 test("a conversation that comes back goes on after the tokens that were sampled, to the last", async () => {
   const odd = `${written('{"a":1.0,  "b": 2}')}\n${written('{"a":0}')}`;

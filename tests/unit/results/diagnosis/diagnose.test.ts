@@ -80,7 +80,7 @@ function onExamples(step: number, loss: number): StepRecord {
   };
 }
 
-function evaluation(step: number, accuracy: number): EvaluationRecord {
+function evaluation(step: number, accuracy: number, more: Partial<EvaluationRecord> = {}): EvaluationRecord {
   return {
     name: `evaluation-v${step + 1}`,
     step,
@@ -91,6 +91,7 @@ function evaluation(step: number, accuracy: number): EvaluationRecord {
     toolCallRate: 1,
     meanActionTokens: 20,
     seconds: 1,
+    ...more,
   };
 }
 
@@ -132,6 +133,7 @@ const cases: Record<string, Case> = {
   },
   "many-left-out": { steps: changed({ leftOut: 8, leftOutReasons: { "code: no such file": 8 } }) },
   "lost-groups": { steps: changed({ groupsLost: 2 }) },
+  "different-tools": { steps: changed({ toolDifferences: ["the agent offers sum"] }) },
   "random-actions": { steps: changed({ entropy: 5, successRate: 0 }) },
   "greedy-sampling": {
     steps: changed({ uniformGroupShare: 0.9 }),
@@ -231,6 +233,21 @@ test("a run that ends with everything solved has no diagnosis", () => {
   const solved = { ...uniform(1), entropy: 0.001, gradientNorm: 0.1 };
   const end = [4, 5, 6].map((step) => ({ ...healthy(step), ...solved }));
   expect(names({ steps: [...steps.map(healthy), ...end], evaluations: [evaluation(6, 0.98)] })).toEqual([]);
+});
+
+test("an evaluation before the first step shows that an agent's tools differ, and a policy that solves its tasks may have others", () => {
+  const differences = Array.from({ length: 6 }, (_, index) => `the agent offers tool${index}`);
+  const early = [evaluation(0, 0.2, { toolDifferences: differences })];
+  expect(diagnoseRun({ plan: planWith(), steps: steps.map(healthy), evaluations: early })).toMatchObject([
+    {
+      condition: "different-tools",
+      step: 0,
+      evidence: `${differences.slice(0, 4).join("; ")}; and 2 more`,
+    },
+  ]);
+  expect(diagnose({ plan: planWith(), steps: [], evaluations: early })).toHaveLength(1);
+  const solved = [evaluation(0, 0.95, { toolDifferences: differences })];
+  expect(diagnose({ plan: planWith(), steps: [], evaluations: solved })).toEqual([]);
 });
 
 test("groups are not compared by algorithms that do not compare them", () => {

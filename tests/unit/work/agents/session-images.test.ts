@@ -37,7 +37,7 @@ async function client({ readsImages }: { readsImages: boolean }) {
   };
   const session = await openTrajectorySession(
     place,
-    rollout,
+    { rollout },
     store,
     generate,
     readsImages ? store.bytes : undefined,

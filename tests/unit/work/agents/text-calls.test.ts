@@ -27,7 +27,7 @@ async function client(...actions: (string | { action: string; read: ReadAction }
     const written = typeof next === "string" ? { action: next } : next;
     return { turn, head: `head${turn}`, ...written, finishReason: "stop" as const, tokens };
   };
-  const session = await openTrajectorySession(place, rollout, openRunStore(temporaryFolder()), generate);
+  const session = await openTrajectorySession(place, { rollout }, openRunStore(temporaryFolder()), generate);
   endpoint = await startEndpoint({
     answer: (_, request, { key, occurrence }) => session.answer(request, `${key}/${occurrence}`),
     authenticate: (key) => key,
