@@ -134,8 +134,9 @@ export class TinkerCheckpoints {
     try {
       return await downloadTo(connection, address(`${kind}/${name}`), file, options.signal);
     } catch (error) {
-      // SkyRL's address has the name alone.
-      if (!(error instanceof TinkerError) || error.status !== 404) throw error;
+      // SkyRL's address has the name alone, and it answers 405 to this one.
+      const isOther = error instanceof TinkerError && (error.status === 404 || error.status === 405);
+      if (!isOther) throw error;
       return downloadTo(connection, address(name), file, options.signal);
     }
   }
@@ -171,9 +172,11 @@ export class TinkerCheckpoints {
   }
 }
 
+/** SkyRL leaves the kind out of the paths of weights for sampling. */
 function partsOf(path: string): { run: string; kind: string; name: string } {
-  const [, run, kind, name] = /^tinker:\/\/([^/]+)\/([^/]+)\/([^/]+)$/.exec(path) ?? [];
-  if (run === undefined || kind === undefined || name === undefined)
+  const [, run, kind = "sampler_weights", name] =
+    /^tinker:\/\/([^/]+)(?:\/([^/]+))?\/([^/]+)$/.exec(path) ?? [];
+  if (run === undefined || name === undefined)
     throw invalid(`${path} is not a path like tinker://model/weights/name`);
   return { run: encodeURIComponent(run), kind: encodeURIComponent(kind), name: encodeURIComponent(name) };
 }

@@ -94,11 +94,13 @@ test("downloads an archive through a redirection, without sending the key elsewh
     // SkyRL knows the address with the name alone.
     const isShort = asked === "/api/v1/training_runs/model_1/checkpoints/step-1/archive";
     if (isShort) response.writeHead(302, { location: `${store}/signed` }).end();
-    else response.writeHead(404, { "content-type": "application/json" }).end('{"detail":"Not Found"}');
+    else
+      response.writeHead(405, { "content-type": "application/json" }).end('{"detail":"Method Not Allowed"}');
   });
   const file = join(folder, "adapter.tar.gz");
   const { checkpoints } = new TinkerClient({ baseUrl: url, apiKey: "tml-key" });
-  expect(await checkpoints.download(path, file)).toBe(archive.length);
+  // The path of weights for sampling, as SkyRL answers it.
+  expect(await checkpoints.download("tinker://model_1/step-1", file)).toBe(archive.length);
   expect(readFileSync(file)).toEqual(archive);
   expect(keys).toEqual(["tml-key", "tml-key", undefined]);
 });
