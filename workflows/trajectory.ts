@@ -79,7 +79,7 @@ async function finish(
 ): Promise<TrajectoryResult> {
   open.orders.close();
   await open.session.stop();
-  if (open.progress().head === null) return leftOut(input, open, `${outcome}: before its first action`);
+  if (open.progress().head === null) return leftOut(input, open, `${outcome}: ${withoutAction(outcome)}`);
   const said = outcome === "answered" ? open.lastAction() : "";
   const options = {
     summary: summary(`${outcome}: ${said}`),
@@ -100,6 +100,12 @@ async function finish(
     success,
     turnRewards,
   });
+}
+
+/** Why a trajectory without an action has nothing to score. */
+function withoutAction(outcome: Outcome): string {
+  if (outcome !== "answered") return "before its first action";
+  return "the loop ended before the policy acted. An agent must send its requests to the endpoint that Everturn gives it";
 }
 
 async function leftOut(
