@@ -81,6 +81,12 @@ const readers: Record<string, (body: unknown) => ModelRequest> = {
 /** How long a request may take to arrive, in ms, so that a slow body does not occupy its place any longer. */
 const patience = 60_000;
 
+/**
+ * How long an idle connection stays open, in ms. If it were short, it might close just as a busy client sends its next
+ * request.
+ */
+const idleConnection = 300_000;
+
 /** How long abandoned requests may take to receive their error, in ms. */
 const grace = 2000;
 
@@ -184,21 +190,24 @@ export async function startEndpoint({
     return new EndpointProblem(500, "The endpoint failed; its log explains why.");
   }
 
-  const server = createServer({ requestTimeout: patience }, (request, response) => {
-    const handled = (async () => {
-      try {
-        if (closing.signal.aborted) throw new EndpointProblem(503, "The endpoint is closed.");
-        if (underWay.size >= limit)
-          throw new EndpointProblem(429, `More than ${limit} requests are under way: ask again.`);
-        await handle(request, response);
-      } catch (error) {
-        if (response.headersSent || response.destroyed) response.destroy();
-        else sendProblem(response, problemOf(error));
-      }
-    })();
-    underWay.add(handled);
-    void handled.then(() => underWay.delete(handled));
-  });
+  const server = createServer(
+    { requestTimeout: patience, keepAliveTimeout: idleConnection },
+    (request, response) => {
+      const handled = (async () => {
+        try {
+          if (closing.signal.aborted) throw new EndpointProblem(503, "The endpoint is closed.");
+          if (underWay.size >= limit)
+            throw new EndpointProblem(429, `More than ${limit} requests are under way: ask again.`);
+          await handle(request, response);
+        } catch (error) {
+          if (response.headersSent || response.destroyed) response.destroy();
+          else sendProblem(response, problemOf(error));
+        }
+      })();
+      underWay.add(handled);
+      void handled.then(() => underWay.delete(handled));
+    },
+  );
   const url = await listen(server, host, port);
 
   return {

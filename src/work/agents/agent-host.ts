@@ -1,9 +1,12 @@
 import { randomUUID } from "node:crypto";
 import { availableParallelism, loadavg } from "node:os";
+import { inspect } from "node:util";
 import { sharedPromises } from "../../base/async/shared-promises.ts";
 import { EverturnError, isEverturnError } from "../../base/errors/everturn-error.ts";
+import { messageOf } from "../../base/errors/message-of.ts";
 import { EndpointProblem } from "../../chat/openai/endpoint-problem.ts";
 import { type Endpoint, startEndpoint } from "../../chat/openai/endpoint-server.ts";
+import { HttpProblem } from "../../chat/openai/http-problem.ts";
 import type { Task } from "../../contracts/generated/task.ts";
 import type { ResolvedLoop } from "../../contracts/plan.ts";
 import type { TrajectoryPlace } from "../../contracts/trajectory.ts";
@@ -87,6 +90,15 @@ export function agentHost(
     return known;
   }
 
+  /** The problem that an agent reads. It becomes a part of the reason if the agent fails. */
+  function problemOf(error: unknown): unknown {
+    if (error instanceof HttpProblem) return error;
+    if (isEverturnError(error) && error.code === "SESSION_ENDED") return ended();
+    log(`an agent's request failed: ${inspect(error)}`);
+    const cause = error instanceof Error && error.cause !== undefined ? `: ${messageOf(error.cause)}` : "";
+    return new EndpointProblem(500, `The policy can't be asked: ${messageOf(error)}${cause}`);
+  }
+
   const endpoint = () =>
     endpoints.get("", () =>
       startEndpoint({
@@ -104,7 +116,7 @@ export function agentHost(
           try {
             return await session.conversation.answer(request, `${asked.key}/${asked.occurrence}`);
           } catch (error) {
-            throw isEverturnError(error) && error.code === "SESSION_ENDED" ? ended() : error;
+            throw problemOf(error);
           } finally {
             session.waiting.end();
           }
