@@ -3,21 +3,26 @@ import { EverturnError } from "../../base/errors/everturn-error.ts";
 import { defined } from "../../base/records/defined.ts";
 import { checkValue } from "../../base/validation/check-value.ts";
 import { problemsOf } from "../../base/validation/findings.ts";
-import { child, type Pointer } from "../../base/validation/pointer.ts";
+import { child, type Pointer, parent, valueAt } from "../../base/validation/pointer.ts";
 import { type Problem, refusal } from "../../base/validation/problem.ts";
-import { placeOf } from "../../base/validation/source-document.ts";
+import { placeOf, type SourceDocument } from "../../base/validation/source-document.ts";
 import type { Pipeline } from "../../contracts/generated/pipeline.ts";
-import type { JsonValue } from "../../contracts/json.ts";
+import { isObject, type JsonObject, type JsonValue } from "../../contracts/json.ts";
 import type { Plan, PlanChange, ResolvedPlugin } from "../../contracts/plan.ts";
+import { checkConfig } from "../../plugin/registry/config.ts";
+import { agentLoop } from "./check/agent-problems.ts";
 import { crossChecks } from "./check/cross-checks.ts";
 import { differences } from "./check/setting-differences.ts";
 import { expandNames } from "./read/expand-names.ts";
 import { applyOverrides } from "./read/overrides.ts";
 import { planDocument } from "./read/plan-document.ts";
-import { rewardPlaces } from "./read/slots.ts";
+import { loopPlaces, rewardPlaces } from "./read/slots.ts";
 import { assemblePlan } from "./resolve/assemble-plan.ts";
 
 type Changed = PlanChange["changed"];
+
+/** The number of concurrent agents, if the loop is one for agents. */
+const agentLimit = /^(loop|loops\.[^.]+)\.config\.concurrency$/;
 
 /**
  * Settings that may change during a run or after its end: its length, and the behavior of the processes that
@@ -29,10 +34,13 @@ const changeable: readonly RegExp[] = [
   /^rollout\.(concurrency|maxInfrastructureFailures|staleness)$/,
   /^tools\.\d+\.(timeout|concurrency|rate|approval|approvalTimeout|retry\.\w+)$/,
   /^hosts\./,
+  agentLimit,
 ];
 
 const changeableText =
-  "steps, stopIf, evaluation.every, checkpoints.every, retention.singleRecords, rollout.concurrency, rollout.maxInfrastructureFailures, rollout.staleness of an asynchronous run, a tool's timeout, retry, concurrency, rate and approval, and hosts";
+  "steps, stopIf, evaluation.every, checkpoints.every, retention.singleRecords, rollout.concurrency, rollout.maxInfrastructureFailures, rollout.staleness of an asynchronous run, a tool's timeout, retry, concurrency, rate and approval, the concurrency of loop-agent, and hosts";
+
+const loopReason = "the trajectories so far were made with it";
 
 /** Why other settings may not change, by the beginning of their names. The longest match applies. */
 const reasons: readonly [beginning: string, reason: string][] = [
@@ -45,7 +53,7 @@ const reasons: readonly [beginning: string, reason: string][] = [
   ["dataset", "the data cursor counts in these tasks"],
   ["tools", "the trajectories so far had these tools"],
   ["loops", "the trajectories so far were made with them"],
-  ["loop", "the trajectories so far were made with it"],
+  ["loop", loopReason],
   ["reward", "the rewards so far are its"],
   ["trainer", "the optimizer's state is of these settings"],
   ["warmStart", "the versions so far began with it"],
@@ -69,30 +77,30 @@ export function changePlan(
   const document = expandNames(applyOverrides(before, overrides));
   checkValue(pipelineSchema, before.value); // fills the pipeline's defaults
   const { errors, valid: pipeline } = checkValue<Pipeline>(pipelineSchema, document.value);
-  const plugins = pluginsOf(plan, before.value);
+  const { plugins, problems } = withAgentLimits(pluginsOf(plan, before.value), document);
   const invalid = [
     ...problemsOf(errors, document, { base: "", whole: "the pipeline", inPipeline: true }),
+    ...problems,
     ...crossChecks(document, plugins),
   ];
   if (pipeline === undefined || invalid.length > 0) throw refusal(document.file, invalid);
 
   const changed = differences(before.value, pipeline);
   const refused = changed.flatMap(({ key, from, to }): Problem[] => {
-    const reason = reasonAgainst(key, from, to, begun);
+    const pointer = key.split(".").reduce(child, "");
+    const isOther = agentLimit.test(key) && plugins.get(parent(parent(pointer)))?.name !== agentLoop;
+    const reason = isOther ? loopReason : reasonAgainst(key, from, to, begun);
     if (reason === undefined) return [];
-    const place = placeOf(document, key.split(".").reduce(child, ""), "value");
+    const place = placeOf(document, pointer, "value");
     const params = { at: place.text, key, reason, changeable: changeableText };
     return [{ place, error: new EverturnError("PLAN_NOT_CHANGEABLE", params) }];
   });
   if (refused.length > 0) throw refusal(document.file, refused);
-  const { steps, tools, hosts, rollout, evaluation, checkpoints, retention, stopIf } = assemblePlan(
-    plan.pipelineFile,
-    pipeline,
-    plugins,
-  );
-  const changes = { steps, tools, hosts, rollout, evaluation, checkpoints, retention };
+  const { steps, tools, hosts, loop, loops, rollout, evaluation, checkpoints, retention, stopIf } =
+    assemblePlan(plan.pipelineFile, pipeline, plugins);
+  const changes = { steps, tools, hosts, loop, rollout, evaluation, checkpoints, retention };
   const { stopIf: _before, ...kept } = plan;
-  return { plan: defined<Plan>({ ...kept, ...changes, stopIf }), changed };
+  return { plan: defined<Plan>({ ...kept, ...changes, loops, stopIf }), changed };
 }
 
 function reasonAgainst(key: string, from: JsonValue | undefined, to: JsonValue | undefined, begun: number) {
@@ -104,6 +112,26 @@ function reasonAgainst(key: string, from: JsonValue | undefined, to: JsonValue |
     return "a run is synchronous or asynchronous from its beginning to its end";
   }
   return undefined;
+}
+
+/** Returns the plugins with the concurrency of agents that the document sets, and the problems of these numbers. */
+function withAgentLimits(
+  plugins: ReadonlyMap<Pointer, ResolvedPlugin>,
+  document: SourceDocument,
+): { plugins: ReadonlyMap<Pointer, ResolvedPlugin>; problems: Problem[] } {
+  const changed = new Map(plugins);
+  const problems: Problem[] = [];
+  for (const pointer of ["/loop", ...loopPlaces(document.value)]) {
+    const plugin = plugins.get(pointer);
+    const place = child(pointer, "config");
+    const given = valueAt(document.value, place);
+    if (plugin?.name !== agentLoop || !isObject(given)) continue;
+    if (given.concurrency === plugin.config.concurrency) continue;
+    const config = defined<JsonObject>({ ...plugin.config, concurrency: given.concurrency });
+    problems.push(...checkConfig(config, plugin, document, place, plugin.folder).problems);
+    changed.set(pointer, { ...plugin, config });
+  }
+  return { plugins: changed, problems };
 }
 
 /** The plugins of a plan by their pointers in `pipeline`, the same plan in the form of a pipeline. */

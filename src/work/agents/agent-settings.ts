@@ -3,6 +3,7 @@ import { EverturnError } from "../../base/errors/everturn-error.ts";
 import { ownModule } from "../../base/processes/own-module.ts";
 import { defined } from "../../base/records/defined.ts";
 import type { JsonObject, JsonValue } from "../../contracts/json.ts";
+import { agentConflict } from "../../plan/pipeline/check/agent-problems.ts";
 
 /** A module that exports an agent. */
 export interface AgentModule {
@@ -55,14 +56,8 @@ export function agentSettings(
   const mode = config.mode === "pool" || config.mode === "thread" ? config.mode : "process";
   const unusable = (reason: string) =>
     new EverturnError("AGENT_GAVE_UP", { agent: loop, times: "before it was started", reason });
-  if ((module !== undefined) === written.length > 0)
-    throw unusable(
-      "its configuration needs either “command”, which starts it, or “module”, where it is defined",
-    );
-  if (mode !== "process" && module === undefined)
-    throw unusable(`“mode: ${mode}” needs “module”, because a command ends after each trajectory`);
-  if (mode === "thread" && folder !== undefined)
-    throw unusable("a thread has no “folder” of its own; remove it, or set “mode: pool”");
+  const conflict = agentConflict(config);
+  if (conflict !== undefined) throw unusable(`its ${conflict.key ?? "configuration"} ${conflict.reason}`);
   const missing = texts(secrets).find((secret) => worker[secret] === undefined);
   if (missing !== undefined)
     throw unusable(`the worker's environment has no ${missing}, which “secrets” names`);

@@ -10,6 +10,7 @@ import { toolFunctions, toolName } from "../../../plugin/registry/tool-functions
 import { partName } from "../read/part-name.ts";
 import { rewardPlaces } from "../read/slots.ts";
 import { wrongCombination } from "../read/wrong-combination.ts";
+import { agentProblems } from "./agent-problems.ts";
 import { loopProblems } from "./loop-problems.ts";
 
 type Plugins = ReadonlyMap<Pointer, ResolvedPlugin>;
@@ -23,6 +24,7 @@ const checks: readonly CrossCheck[] = [
   stalenessProblems,
   toolNameProblems,
   loopProblems,
+  agentProblems,
   hostProblems,
   approvalProblems,
   rewardNameProblems,
@@ -31,7 +33,7 @@ const checks: readonly CrossCheck[] = [
 
 /**
  * Checks what a schema cannot express: batch sizes that must divide each other, groups that are too small,
- * tools with the same name, hosts that no tool uses.
+ * tools with the same name, agents whose settings exclude each other, hosts that no tool uses.
  */
 export function crossChecks(document: SourceDocument, plugins: Plugins): Problem[] {
   return checks.flatMap((check) => check(document, plugins));

@@ -207,9 +207,12 @@ test("a module that no thread can load names the mode that can", async () => {
 });
 
 test.each([
-  [{ module: null, command: ["node"], mode: "thread" }, "“mode: thread” needs “module”"],
-  [{ mode: "thread", folder: "/" }, "a thread has no “folder” of its own"],
-])("settings that can't work together are refused: %j", async (config, reason) => {
-  const [settled] = await runAll(config, ["ask"]);
-  expect(reasonOf(settled)).toContain(reason);
-});
+  [{ command: ["node"] }, "its configuration has both “command”, which starts the agent, and “module”"],
+  [{ mode: "thread", folder: "/" }, "a thread has no working directory of its own"],
+])(
+  "settings of another loop that exclude each other are refused when it starts: %j",
+  async (config, reason) => {
+    const [settled] = await runAll(config, ["ask"]);
+    expect(reasonOf(settled)).toContain(reason);
+  },
+);
