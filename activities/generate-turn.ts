@@ -98,7 +98,7 @@ export function generateTurn(worker: PolicyWorker, tasks: RunTasks) {
     const { expression } = plan.rollout;
     const read =
       result.read ?? (expression && expressionReader(expression)(result.action, turnTools(plan, input)));
-    return defined({ ...result, prompt, read });
+    return defined({ ...result, prompt, read, answered: otherRequest(input, recorded) });
   };
 }
 
@@ -228,6 +228,16 @@ interface Generated {
   cut: number;
   seconds: number;
   workSeconds: number;
+}
+
+/** The request that a recorded turn answered, if it is not the one in the input. */
+function otherRequest(
+  { request: asked }: GenerateTurnInput,
+  { request: recorded }: RecordedTurn,
+): GenerateTurnResult["answered"] {
+  if (asked === undefined || recorded === undefined || recorded.key === asked.key) return undefined;
+  const { key, takesCalls } = recorded;
+  return defined({ key, takesCalls });
 }
 
 /** The turn as the journal keeps it. */

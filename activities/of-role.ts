@@ -5,6 +5,7 @@ import { toolFunctions, toolName } from "../src/plugin/registry/tool-functions.t
 import { housekeeping } from "../src/results/retention/housekeeping.ts";
 import { openRunFolder, openRuns } from "../src/run/folder/open-runs.ts";
 import type { Role } from "../src/run/folder/queues.ts";
+import { heldAgents } from "../src/work/agents/held-agents.ts";
 import { policyWorker } from "../src/work/workers/policy-worker.ts";
 import { toolWorker } from "../src/work/workers/tool-worker.ts";
 import { trainerWorker } from "../src/work/workers/trainer-worker.ts";
@@ -23,7 +24,7 @@ import { recordLeftOut } from "./record-left-out.ts";
 import { recordStep } from "./record-step.ts";
 import { releaseTools } from "./release-tools.ts";
 import { reserveGroups } from "./reserve-groups.ts";
-import { runAgent } from "./run-agent.ts";
+import { runAgent, startAgent } from "./run-agent.ts";
 import { scoreGroup } from "./score-group.ts";
 import { scoreTrajectory } from "./score-trajectory.ts";
 import { trainExamples } from "./train-examples.ts";
@@ -88,6 +89,7 @@ async function tools({ runs, run, queue }: RoleOptions, tasks: RunTasks): Promis
         toolFunctions(tool).map(({ name }) => [name, durable(callTool(worker, toolName(tool), name))]),
       ),
     );
+  const agents = heldAgents(startAgent(worker, tasks));
   const release = { "release-tools": durable(releaseTools(worker)) };
   const stateful = plan.tools.filter(({ manifest }) => manifest.tool?.stateful === true);
   const own =
@@ -98,13 +100,18 @@ async function tools({ runs, run, queue }: RoleOptions, tasks: RunTasks): Promis
     activities: {
       ...calls(plan.tools),
       "score-trajectory": durable(scoreTrajectory(worker, tasks)),
-      "run-agent": durable(runAgent(worker, tasks)),
+      "run-agent": durable(runAgent(agents)),
+      "continue-agent": durable(agents.continue),
+      "end-agent": durable(({ trajectory }: { trajectory: string }) => agents.end(trajectory)),
       "score-group": durable(scoreGroup(worker, tasks)),
       ...release,
     },
     ...own,
     concurrency: 1000, // a call that waits for its turn counts too
-    close: worker.close,
+    close: async () => {
+      await agents.close();
+      await worker.close();
+    },
   };
 }
 

@@ -98,19 +98,20 @@ function messagesTo({ trajectory }: LiveTurn, { name, prompt }: NamedSubAgent): 
 }
 
 /**
- * Answers the agent's request with the action. The agent makes the calls itself and sends their results with
+ * Answers the agent's request with the action, or the other request for which an earlier attempt recorded it. The
+ * agent makes the calls itself and sends their results with
  * a later request. Until then the calls are recorded without a result.
  */
 function answerAgent(
   turn: LiveTurn,
   { request, answer }: WaitingRequest,
-  { action, finishReason, head, tokens, read }: GenerateTurnResult,
+  { action, finishReason, head, tokens, read, answered = request }: GenerateTurnResult,
 ): void {
   const { calls } = parseTurnAction(turn, action);
-  for (const call of request.takesCalls === false ? [] : calls) {
+  for (const call of answered.takesCalls === false ? [] : calls) {
     turn.state.slots.take().fill({ ...recordOf(call), attempts: 0 });
   }
-  answer({
+  answer(answered.key, {
     turn: turn.number,
     head,
     action,

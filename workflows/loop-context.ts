@@ -16,7 +16,7 @@ export function loopContext(turn: LiveTurn): LoopContext {
     state: trajectory.now().progress.loopState,
     task: task.read,
     nextRequest: async () => {
-      state.request = await session.next();
+      state.request = await session.next(loop, trajectory.now().progress.turns);
       return state.request?.request;
     },
     generate: (request) => askPolicy(turn, request),

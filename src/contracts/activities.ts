@@ -8,7 +8,7 @@ import type { Score } from "./reward.ts";
 import type { GroupCursor, GroupPlace, TrajectorySummary } from "./rollout.ts";
 import type { EvaluationRecord, StopReason, TrainingProgress } from "./run.ts";
 import type { RunSettings } from "./run-settings.ts";
-import type { RunAgentInput, RunAgentResult } from "./session.ts";
+import type { ContinueAgentInput, ContinueAgentResult, RunAgentInput, RunAgentResult } from "./session.ts";
 import type {
   Origin,
   Outcome,
@@ -282,6 +282,10 @@ export interface ToolActivities {
   "score-trajectory"(input: ScoreInput): Promise<Earned>;
   /** Runs the agent of a trajectory whose loop waits for its requests. */
   "run-agent"(input: RunAgentInput): Promise<RunAgentResult>;
+  /** Waits for the next request of an agent that this worker runs. A local activity. */
+  "continue-agent"(input: ContinueAgentInput): Promise<ContinueAgentResult>;
+  /** Ends an agent that this worker runs. A local activity. */
+  "end-agent"(input: { trajectory: string }): Promise<void>;
   /** Scores each finished trajectory. */
   "score-group"(input: ScoreGroupInput): Promise<MemberScore[]>;
   /** Releases the tools that this worker holds and returns the queues of other workers that hold some. */

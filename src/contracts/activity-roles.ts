@@ -14,6 +14,8 @@ export const activityRoles: Record<keyof Activities, keyof Queues> = {
   "score-group": "tools",
   "release-tools": "tools",
   "run-agent": "tools",
+  "continue-agent": "tools",
+  "end-agent": "tools",
   "warm-start": "trainer",
   "train-step": "trainer",
   "train-examples": "trainer",

@@ -105,4 +105,6 @@ export interface GenerateTurnResult {
    * the text.
    */
   read?: ReadAction;
+  /** Set if the recorded turn answered another request of the agent than the one in the input: that request. */
+  answered?: { key: string; takesCalls?: false | undefined };
 }

@@ -88,6 +88,19 @@ export interface RunAgentInput {
   source: TaskSource;
 }
 
+/**
+ * Asks for the next request of a trajectory's agent. The worker starts the agent unless it has started it already.
+ */
+export interface ContinueAgentInput extends RunAgentInput {
+  /** The number of the trajectory's turns. */
+  turns: number;
+  /** The request that the last turn answered. */
+  answered?: { key: string; answer: SessionAnswer } | undefined;
+}
+
+/** The agent's next request, or how it ended. `isBusy`: it has not asked for a while. */
+export type ContinueAgentResult = { request: SessionRequest } | { ended: RunAgentResult } | { isBusy: true };
+
 /** How an agent ended. */
 export interface RunAgentResult {
   /** The answer that it returned. Absent if it returned none. Then the newest action is the answer. */

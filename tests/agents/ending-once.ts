@@ -5,7 +5,9 @@ import { defineAgent } from "../../src/api/plugin.ts";
 
 const client = new OpenAI();
 
-/** Takes four turns. After the second, two of the agents end their thread or process, each in a different way. */
+/**
+ * Takes four turns. After the second, two of a step's agents end their thread or process, each in a different way.
+ */
 export default defineAgent(async ({ task }) => {
   const messages: OpenAI.ChatCompletionMessageParam[] = [
     { role: "user", content: String(task.prompt[0]?.content) },
@@ -15,9 +17,10 @@ export default defineAgent(async ({ task }) => {
     const content = choices[0]?.message.content ?? "";
     if (turn === 4) return `${content} to ${messages[0]?.content}`;
     messages.push({ role: "assistant", content }, { role: "user", content: `Turn ${turn}.` });
-    if (turn !== 2 || !process.env.EVERTURN_TRAJECTORY?.includes("/step-0001/")) continue;
-    if (isFirst("ended")) process.exit(1);
-    if (!isFirst("killed")) continue;
+    const [step] = /step-\d+/.exec(process.env.EVERTURN_TRAJECTORY ?? "") ?? [];
+    if (turn !== 2 || step === undefined) continue;
+    if (isFirst(`${step} ended`)) process.exit(1);
+    if (!isFirst(`${step} killed`)) continue;
     if (process.env.MODE === "pool") process.kill(process.pid, "SIGKILL");
     process.abort(); // throws in a thread
   }

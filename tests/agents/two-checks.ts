@@ -9,17 +9,18 @@ interface Said {
   tool_calls?: { id: string; function: { name: string; arguments: string } }[];
 }
 
-const { EFFECTS = "/dev/null", EVERTURN_TRAJECTORY: trajectory } = process.env;
+const { EFFECTS = "/dev/null" } = process.env;
 const effect = (line: string) => appendFileSync(EFFECTS, `${line}\n`);
+const trajectory = () => process.env.EVERTURN_TRAJECTORY; // a thread has several
 
 const double = recorded("double", async ({ number }: { number: number }) => {
-  effect(`made ${idempotencyKey()} ${trajectory} double ${number}`);
+  effect(`made ${idempotencyKey()} ${trajectory()} double ${number}`);
   await sleep(100);
   return number * 2;
 });
 
 const now = recorded("now", () => {
-  effect(`made ${idempotencyKey()} ${trajectory} now`);
+  effect(`made ${idempotencyKey()} ${trajectory()} now`);
   return Date.now();
 });
 
@@ -44,10 +45,10 @@ export default defineAgent(async ({ task, baseURL, fetch }) => {
     if (call === undefined) return `${said.content}!`;
     const { number } = JSON.parse(call.function.arguments);
     messages.push({ role: "tool", tool_call_id: call.id, content: String(await double({ number })) });
-    effect(`told ${trajectory} double ${number}`);
+    effect(`told ${trajectory()} double ${number}`);
     if (turn !== 2) continue;
     const time = await now();
-    effect(`told ${trajectory} now`);
+    effect(`told ${trajectory()} now`);
     const check = [
       { role: "system", content: "You check." },
       { role: "user", content: `Is it so at ${time}?` },

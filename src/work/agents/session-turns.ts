@@ -25,7 +25,9 @@ export interface SessionTurn extends GivenTurn {
   /** Tokens of its conversation, including its own. */
   tokens: number;
   /** The tools of the first turn of its conversation. */
-  tools: readonly ToolDefinition[];
+  tools: ToolDefinition[];
+  /** False if its calls are text. */
+  takesCalls: false | undefined;
 }
 
 /** The data of a turn except which turn it follows. The first turn of a conversation has the tools. */
@@ -78,6 +80,7 @@ export function sessionTurns(id: string, { format, expression }: Plan["rollout"]
       messages,
       callIds,
       tools,
+      takesCalls: known.takesCalls,
       calls: (parent?.calls ?? 0) + (takesCalls ? read.calls.length : 0),
       tokens: before + known.tokens.action,
       answer: {

@@ -34,6 +34,15 @@ export interface AgentConversation {
   end(id: string, outcome: KeptOutcome): Promise<KeptOutcome>;
 }
 
+/** An agent's conversation with the policy, and what its trajectory needs to follow it. */
+export interface FollowedConversation extends AgentConversation {
+  /**
+   * Returns the request that the turn after the first `turns` answered, if it is known. A workflow that lost turns
+   * with its worker takes them again.
+   */
+  requestAfter(turns: number): SessionRequest | undefined;
+}
+
 /**
  * Opens the session of a trajectory with its recorded turns. `generate` asks its workflow for an action. Requests show
  * the tools in the order and form of the plan's demonstrations. `keep` stores images, and without it they are rejected.
@@ -44,53 +53,75 @@ export async function openTrajectorySession(
   journal: Journal,
   generate: (request: SessionRequest) => Promise<SessionAnswer>,
   keep?: Keep,
-): Promise<AgentConversation> {
+): Promise<FollowedConversation> {
   const make = sessionTurns(place.id, rollout);
-  const recorded = new Map<number, SessionTurn>();
+  const known = new Map<number, SessionTurn>();
   let turns = 0;
   for await (const turn of recordedTurns(journal, place)) {
     const number = ++turns;
     const found = knownTurn(number, turn);
     if (found === undefined) continue;
-    const parent = found.follows === null ? undefined : recorded.get(found.follows);
-    recorded.set(number, make(found.known, parent));
+    const parent = found.follows === null ? undefined : known.get(found.follows);
+    known.set(number, make(found.known, parent));
   }
   const calls = await openAgentCalls(place, journal, turns);
-  const byKey = new Map([...recorded.values()].map((turn) => [turn.key, turn]));
+  const byKey = new Map([...known.values()].map((turn) => [turn.key, turn]));
   /** The turns that this process of the agent has received. */
   const given: SessionTurn[] = [];
   const answered = new Set<string>();
 
   return {
     answer: async (request, key) => {
-      const known = byKey.get(key);
-      if (known !== undefined) {
-        if (!given.includes(known)) given.push(known);
-        return known.answer;
+      const before = byKey.get(key);
+      if (before !== undefined) {
+        if (!given.includes(before)) given.push(before);
+        return before.answer;
       }
       const tools = inDemonstratedForm(request.tools.map(withProperties), demonstratedTools);
       const sent = await withKeptImages(request.messages, keep);
       const { continues, messages } = matchTurn(given, { ...request, messages: sent, tools });
       const parent = given.find((one) => one.number === continues);
-      const asked: SessionRequest = defined({
-        key,
-        tools,
-        callsBefore: parent?.calls ?? 0,
-        takesCalls: tools.length === 0 || request.toolChoice === "none" ? false : undefined,
-        follows: parent && { turn: parent.number, head: parent.head },
-        messages: messages.map(({ itemIds: _, referredIds: __, sentImages: ___, ...message }) => message),
+      const asked: SessionRequest = {
+        ...afterTurn(parent, {
+          key,
+          tools,
+          takesCalls: tools.length === 0 || request.toolChoice === "none" ? false : undefined,
+          messages: messages.map(({ itemIds: _, referredIds: __, sentImages: ___, ...message }) => message),
+        }),
         callIds: callIdsOf(given, parent),
         answered: answeredBy(messages, given, answered, calls),
-      });
+      };
       const turn = make({ ...asked, ...(await generate(asked)) }, parent);
       turns = Math.max(turns, turn.number);
+      known.set(turn.number, turn);
       byKey.set(key, turn);
       given.push(turn);
       return turn.answer;
     },
     begin: calls.begin,
     end: (id, outcome) => calls.end(id, outcome, turns),
+    requestAfter: (number) => {
+      const turn = known.get(number + 1);
+      if (turn === undefined) return undefined;
+      const parent = turn.parent === null ? undefined : known.get(turn.parent);
+      return { ...afterTurn(parent, turn), callIds: {}, answered: [] };
+    },
   };
+}
+
+/** A request that continues the conversation of `parent`, or begins one. */
+function afterTurn(
+  parent: SessionTurn | undefined,
+  { key, tools, takesCalls, messages }: Pick<SessionTurn, "key" | "tools" | "takesCalls" | "messages">,
+): Omit<SessionRequest, "callIds" | "answered"> {
+  return defined({
+    key,
+    tools,
+    takesCalls,
+    messages: [...messages],
+    callsBefore: parent?.calls ?? 0,
+    follows: parent && { turn: parent.number, head: parent.head },
+  });
 }
 
 function callIdsOf(given: readonly SessionTurn[], parent: SessionTurn | undefined): Record<string, string> {

@@ -132,6 +132,8 @@ const reserved: Record<keyof ToolActivities, string> = {
   "score-group": "an activity of Everturn",
   "release-tools": "an activity of Everturn",
   "run-agent": "an activity of Everturn",
+  "continue-agent": "an activity of Everturn",
+  "end-agent": "an activity of Everturn",
 };
 
 function toolNameProblems(document: SourceDocument, plugins: Plugins): Problem[] {
