@@ -1,6 +1,7 @@
 // Trajectories per second of a tiny AI SDK agent in each mode of loop-agent, and of loop-tool-agent, through Temporal with a
 // scripted policy. First: npm ci --prefix benchmarks/agents
 // node benchmarks/agents.ts [--trajectories 64] [--turns 3] [--seconds 0] [--rounds 3] [--loops process,pool,thread,tool-agent] [--json]
+import { readFileSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { availableParallelism, loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
@@ -11,6 +12,7 @@ import { loadPlan } from "../src/plan/pipeline/load-plan.ts";
 import { runSettings } from "../src/plan/pipeline/resolve/run-settings.ts";
 import { createRunFolder } from "../src/run/folder/create-run-folder.ts";
 import { openRunFolder } from "../src/run/folder/open-runs.ts";
+import { processesWith } from "../tests/support/processes.ts";
 import { initializeVersion } from "../tests/support/versions.ts";
 import { trajectoryInput } from "../workflows/trajectory-input.ts";
 import { median } from "./shapes.ts";
@@ -69,6 +71,16 @@ const generation = {
   source: "training" as const,
 };
 
+/** CPU seconds of the run's server and workers so far. */
+function cpuSeconds(): number {
+  const ticks = [...processesWith(folder).keys()].map((pid) => {
+    const [, rest = ""] = /\) (.*)$/.exec(readFileSync(`/proc/${pid}/stat`, "utf8").trim()) ?? [];
+    const [user = 0, system = 0] = rest.split(" ").slice(11, 13).map(Number);
+    return user + system;
+  });
+  return ticks.reduce((sum, one) => sum + one, 0) / 100;
+}
+
 /** Runs one trajectory of each task of a loop, all at once. Returns the seconds from the first start to the last end. */
 async function measured(loop: string, round: number): Promise<number> {
   const first = loops.indexOf(loop) * count;
@@ -89,13 +101,21 @@ async function measured(loop: string, round: number): Promise<number> {
 }
 
 const times = new Map(loops.map((loop): [string, number[]] => [loop, []]));
+const cpu = new Map(loops.map((loop): [string, number[]] => [loop, []]));
 try {
   for (let round = 0; round <= Number(values.rounds); round++) {
     for (const [loop, taken] of times) {
+      const before = cpuSeconds();
       const took = await measured(loop, round);
-      if (round > 0) taken.push(took); // the first round opens everything
+      const used = cpuSeconds() - before;
+      if (round > 0) {
+        taken.push(took); // the first round opens everything
+        cpu.get(loop)?.push(used);
+      }
       if (!values.json)
-        console.log(`round ${round}, ${loop}: ${took.toFixed(2)} s, load ${loadavg()[0]?.toFixed(1)}`);
+        console.log(
+          `round ${round}, ${loop}: ${took.toFixed(2)} s, ${used.toFixed(2)} s of CPU time, load ${loadavg()[0]?.toFixed(1)}`,
+        );
     }
   }
 } finally {
@@ -106,7 +126,11 @@ try {
 const rates = Object.fromEntries(
   [...times].map(([loop, taken]) => [
     loop,
-    { best: count / Math.min(...taken), median: count / median(taken) },
+    {
+      best: count / Math.min(...taken),
+      median: count / median(taken),
+      cpuSeconds: Math.min(...(cpu.get(loop) ?? [])),
+    },
   ]),
 );
 const [threads, others] = [rates.thread, rates["tool-agent"]];
@@ -131,7 +155,7 @@ if (values.json) {
 } else {
   for (const [loop, rate] of Object.entries(rates))
     console.log(
-      `${loop.padEnd(10)} ${rate.best.toFixed(1)} trajectories a second at best, ${rate.median.toFixed(1)} in the median`,
+      `${loop.padEnd(10)} ${rate.best.toFixed(1)} trajectories a second at best, ${rate.median.toFixed(1)} in the median, ${rate.cpuSeconds.toFixed(1)} s of CPU time`,
     );
   if (ratio !== undefined)
     console.log(
