@@ -3,22 +3,22 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { messageOf } from "../../base/errors/message-of.ts";
 import type { JsonObject } from "../../contracts/json.ts";
 import { bearerOf } from "./access-token.ts";
-import { type AskedRequests, askedRequests } from "./asked-requests.ts";
+import { type AskedRequest, type AskedRequests, askedRequests } from "./asked-requests.ts";
 import { checkOrigin } from "./check-origin.ts";
-import { EndpointProblem } from "./endpoint-problem.ts";
+import { EndpointProblem, problemBody } from "./endpoint-problem.ts";
 import { bodyOf } from "./fields.ts";
 import { HttpProblem } from "./http-problem.ts";
 import { listen } from "./listen.ts";
 import type { ModelAnswer, ModelRequest } from "./model-request.ts";
 import { isOnlyCompared } from "./only-compared.ts";
-import { openReply } from "./open-reply.ts";
+import { contentType, openReply, replyText } from "./open-reply.ts";
 import { readChatRequest } from "./read-chat.ts";
 import { refuseImages } from "./read-content.ts";
-import { readJson } from "./read-json.ts";
+import { jsonIn, readJson } from "./read-json.ts";
 import { readResponsesRequest } from "./read-responses.ts";
 import { requestKey } from "./request-key.ts";
 import { targetOf } from "./request-target.ts";
-import { sendJson, sendProblem } from "./send-json.ts";
+import { sendJson, sendProblem, statusHeaders } from "./send-json.ts";
 
 /** Identifies the request being answered. */
 export interface AnswerContext {
@@ -61,10 +61,27 @@ export interface EndpointOptions {
   signs?: { after: number; every: number };
 }
 
+/** A POST request without a connection. */
+export interface DirectRequest {
+  url: string;
+  /** The API key. */
+  key: string;
+  body: string;
+}
+
+/** The reply to a request without a connection. */
+export interface DirectReply {
+  status: number;
+  headers: Record<string, string>;
+  body: string;
+}
+
 /** A server that implements OpenAI's protocols. */
 export interface Endpoint {
   /** The base URL for clients. It ends in /v1, and works without it. */
   url: string;
+  /** Answers a POST request of this process without a connection. Never rejects. */
+  ask(request: DirectRequest, left: AbortSignal): Promise<DirectReply>;
   /**
    * Forgets a session's requests, because its agent restarts and counts from the first one again, or has finished.
    */
@@ -110,8 +127,7 @@ export async function startEndpoint({
   const started = Math.floor(Date.now() / 1000);
   const modelOf = (id: string) => ({ id, object: "model", created: started, owned_by: "everturn" });
 
-  function sessionOf(request: IncomingMessage): string {
-    const key = bearerOf(request);
+  function sessionOf(key: string | undefined): string {
     const session = authenticate(key);
     if (session !== undefined) return session;
     const wrong = key === undefined ? "The request has no API key" : "There is no session of this API key";
@@ -127,7 +143,7 @@ export async function startEndpoint({
     const other = others[path];
     if (other !== undefined) {
       allow(request, ["POST"]);
-      const session = sessionOf(request);
+      const session = sessionOf(bearerOf(request));
       sendJson(response, 200, await other(session, bodyOf(await readJson(request))));
       return;
     }
@@ -136,7 +152,7 @@ export async function startEndpoint({
       return;
     }
     allow(request, ["POST"]);
-    const session = sessionOf(request);
+    const session = sessionOf(bearerOf(request));
     const body = bodyOf(await readJson(request, isOnlyCompared));
     const asked = read(body);
     if (!takesImages) refuseImages(asked.messages);
@@ -145,14 +161,9 @@ export async function startEndpoint({
 
   function lookUp(path: string, request: IncomingMessage): object {
     const [, kind, id] = /^\/(models)(?:\/(.+))?$/.exec(path) ?? [];
-    if (kind === undefined)
-      throw new EndpointProblem(
-        404,
-        `There is no ${path}: ask POST /chat/completions, POST /responses or GET /models.`,
-        { code: "not_found" },
-      );
+    if (kind === undefined) throw unknownPath(path);
     allow(request, ["GET", "HEAD"]);
-    sessionOf(request);
+    sessionOf(bearerOf(request));
     if (id === undefined) return { object: "list", data: models.map(modelOf) };
     if (models.includes(id)) return modelOf(id);
     throw new EndpointProblem(404, `There is no model ${id}: there are ${models.join(", ")}.`, {
@@ -167,10 +178,7 @@ export async function startEndpoint({
     response: ServerResponse,
   ): Promise<void> {
     if (response.destroyed) return; // its client disconnected: it may repeat the request
-    const known = sessions.get(session) ?? askedRequests();
-    sessions.set(session, known);
-    const { signal } = closing;
-    const asked = known.ask(key, (occurrence) => answer(session, request, { key, occurrence, signal }));
+    const asked = askedBy(session, request, key);
     response.once("finish", asked.delivered);
     response.once("close", asked.left);
     const open = openReply(request, response, signs);
@@ -181,6 +189,37 @@ export async function startEndpoint({
     } finally {
       open.end();
     }
+  }
+
+  function askedBy(session: string, request: ModelRequest, key: string): AskedRequest {
+    const known = sessions.get(session) ?? askedRequests();
+    sessions.set(session, known);
+    const { signal } = closing;
+    return known.ask(key, (occurrence) => answer(session, request, { key, occurrence, signal }));
+  }
+
+  async function answerDirectly(
+    { url: address, key: apiKey, body: text }: DirectRequest,
+    left: AbortSignal,
+  ): Promise<DirectReply> {
+    const path = pathIn(new URL(address));
+    const session = sessionOf(apiKey);
+    const body = bodyOf(jsonIn(text, isOnlyCompared));
+    const other = others[path];
+    if (other !== undefined) return directJson(200, await other(session, body));
+    const read = readers[path];
+    if (read === undefined) throw unknownPath(path);
+    const request = read(body);
+    if (!takesImages) refuseImages(request.messages);
+    const asked = askedBy(session, request, requestKey(path.slice(1), body));
+    left.addEventListener("abort", asked.left, { once: true });
+    const given = await asked.answer;
+    asked.delivered();
+    return {
+      status: 200,
+      headers: { "content-type": contentType(request) },
+      body: replyText(request, given),
+    };
   }
 
   function problemOf(error: unknown): HttpProblem {
@@ -212,6 +251,14 @@ export async function startEndpoint({
 
   return {
     url: `${url}/v1`,
+    ask: async (request, left) => {
+      try {
+        return await answerDirectly(request, left);
+      } catch (error) {
+        const problem = problemOf(error);
+        return directJson(problem.status, problemBody(problem));
+      }
+    },
     forget: (session) => {
       sessions.delete(session);
     },
@@ -224,9 +271,25 @@ export async function startEndpoint({
   };
 }
 
+function directJson(status: number, body: object): DirectReply {
+  const headers = { "content-type": "application/json", ...statusHeaders(status) };
+  return { status, headers, body: JSON.stringify(body) };
+}
+
+function unknownPath(path: string): EndpointProblem {
+  return new EndpointProblem(
+    404,
+    `There is no ${path}: ask POST /chat/completions, POST /responses or GET /models.`,
+    { code: "not_found" },
+  );
+}
+
 /** The path of a request without the /v1 at the end of base URLs. */
 function pathOf(request: IncomingMessage): string {
-  const { pathname } = targetOf(request);
+  return pathIn(targetOf(request));
+}
+
+function pathIn({ pathname }: URL): string {
   return pathname.replace(/^\/v1(?=\/|$)/, "").replace(/\/$/, "") || "/";
 }
 

@@ -2,7 +2,7 @@ import type { ServerResponse } from "node:http";
 import { problemBody } from "./endpoint-problem.ts";
 import type { HttpProblem } from "./http-problem.ts";
 import type { ModelAnswer, ModelRequest } from "./model-request.ts";
-import { sendJson, sendProblem } from "./send-json.ts";
+import { sendProblem } from "./send-json.ts";
 import { eventText, type ServerEvent } from "./server-event.ts";
 import { chatBody, chatEvents } from "./write-chat.ts";
 import { responsesBody, responsesEvents } from "./write-responses.ts";
@@ -28,8 +28,7 @@ export function openReply(
   response: ServerResponse,
   { after, every }: { after: number; every: number },
 ): OpenReply {
-  const isChat = request.path === "chat";
-  const type = request.stream ? "text/event-stream; charset=utf-8" : "application/json";
+  const type = contentType(request);
   const sign = request.stream ? ": the model is at work\n\n" : " "; // JSON may begin with white space
   const signs: { timer?: NodeJS.Timeout } = {};
   const begin = () => {
@@ -46,24 +45,34 @@ export function openReply(
   return {
     send: (answer) => {
       if (response.destroyed) return;
-      if (request.stream) {
-        const events = isChat ? chatEvents(answer, request) : responsesEvents(answer, request);
-        begin();
-        response.end(events.map(eventText).join(""));
-        return;
-      }
-      const body = isChat ? chatBody(answer, request) : responsesBody(answer, request);
-      if (response.headersSent) response.end(JSON.stringify(body));
-      else sendJson(response, 200, body);
+      const text = replyText(request, answer);
+      if (request.stream) begin();
+      else if (!response.headersSent)
+        response.writeHead(200, { "content-type": type, "content-length": Buffer.byteLength(text) });
+      response.end(text);
     },
     fail: (problem) => {
       if (response.destroyed) return;
       if (!response.headersSent) return sendProblem(response, problem);
       if (!request.stream) return void response.destroy();
-      response.write(eventText(errorEvent(problem, isChat)), () => response.destroy());
+      response.write(eventText(errorEvent(problem, request.path === "chat")), () => response.destroy());
     },
     end: () => clearTimeout(signs.timer),
   };
+}
+
+/** The media type of the answer to a request. */
+export function contentType({ stream }: ModelRequest): string {
+  return stream ? "text/event-stream; charset=utf-8" : "application/json";
+}
+
+/** The text of an answer in the form that the request wants. */
+export function replyText(request: ModelRequest, answer: ModelAnswer): string {
+  const isChat = request.path === "chat";
+  if (!request.stream)
+    return JSON.stringify(isChat ? chatBody(answer, request) : responsesBody(answer, request));
+  const events = isChat ? chatEvents(answer, request) : responsesEvents(answer, request);
+  return events.map(eventText).join("");
 }
 
 function errorEvent(problem: HttpProblem, isChat: boolean): ServerEvent {

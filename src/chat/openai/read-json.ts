@@ -28,8 +28,13 @@ export async function readJson(
     if (size > longest) throw tooLong();
     parts.push(part);
   }
+  return jsonIn(Buffer.concat(parts).toString("utf8"), mayRound);
+}
+
+/** Parses the text of a request's body, like `readJson`. */
+export function jsonIn(text: string, mayRound?: (path: readonly string[]) => boolean): unknown {
   try {
-    return parseExactJson(Buffer.concat(parts).toString("utf8"), mayRound);
+    return parseExactJson(text, mayRound);
   } catch (error) {
     if (error instanceof InexactNumberError)
       throw new HttpProblem(400, `the request cannot be read: ${error.message}. Send it as a text`);

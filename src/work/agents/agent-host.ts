@@ -140,8 +140,15 @@ export function agentHost(
     const { mode, module } = settings;
     if (mode === "process" || module === undefined) return undefined;
     return pools.get(agentKey(loop), async () => {
-      const { url: baseURL } = await endpoint();
-      return agentPool({ agent: loop.name, settings, module, baseURL, observer, log, patience });
+      return agentPool({
+        agent: loop.name,
+        settings,
+        module,
+        endpoint: await endpoint(),
+        observer,
+        log,
+        patience,
+      });
     });
   }
 

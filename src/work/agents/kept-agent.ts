@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { EverturnError } from "../../base/errors/everturn-error.ts";
+import type { Endpoint } from "../../chat/openai/endpoint-server.ts";
 import type { PluginHostObserver } from "../../plugin/host/plugin-hosts.ts";
 import type { AgentModule, AgentSettings } from "./agent-settings.ts";
 import { type KeptPlace, startAgentProcess, startAgentThread } from "./kept-place.ts";
@@ -31,8 +32,7 @@ export interface KeptAgentOptions {
   agent: string;
   settings: AgentSettings;
   module: AgentModule;
-  /** The endpoint's base URL. */
-  baseURL: string;
+  endpoint: Pick<Endpoint, "url" | "ask">;
   observer: PluginHostObserver;
   patience: Patience;
   log: (text: string) => void;
@@ -62,7 +62,7 @@ export function startKeptAgent({
   agent,
   settings,
   module,
-  baseURL,
+  endpoint,
   observer,
   patience,
   log,
@@ -70,6 +70,8 @@ export function startKeptAgent({
   const isThread = settings.mode === "thread";
   const kind = isThread ? "thread" : "process";
   const sessions = new Map<number, KeptRun>();
+  /** The thread's requests that wait for a reply. */
+  const requests = new Map<number, AbortController>();
   const loadingSaid = outputTail();
   let newest = 0;
   let [isLoaded, isUsable, hasEnded] = [false, true, false];
@@ -128,11 +130,25 @@ export function startKeptAgent({
       case "ending":
         ending = message;
         break;
+      case "request":
+        void reply(message);
+        break;
+      case "left":
+        requests.get(message.id)?.abort();
+        break;
       case "pong":
         isAnswered = true;
         lastPong = Date.now();
         break;
     }
+  }
+
+  async function reply({ id, request }: Extract<FromKept, { type: "request" }>): Promise<void> {
+    const leaving = new AbortController();
+    requests.set(id, leaving);
+    const given = await endpoint.ask(request, leaving.signal);
+    requests.delete(id);
+    if (!hasEnded) place.post({ type: "reply", id, reply: given });
   }
 
   /** A process has one trajectory at a time, which is the one that writes. */
@@ -183,7 +199,7 @@ export function startKeptAgent({
   const place: KeptPlace = start({
     settings,
     module,
-    baseURL,
+    baseURL: endpoint.url,
     observer,
     hear,
     onEnd: (reason, code) => onEnd(silent ?? reason, silent === undefined ? code : undefined),

@@ -1,9 +1,10 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { inspect } from "node:util";
 import { parentPort } from "node:worker_threads";
+import type { DirectReply } from "../../chat/openai/endpoint-server.ts";
 import type { FromKept, KeptSession, ToKept } from "./kept-protocol.ts";
 import { agentContext, answerOf, loadAgent } from "./load-agent.ts";
-import { shareEnvironment } from "./shared-environment.ts";
+import { type SendDirectly, shareEnvironment } from "./shared-environment.ts";
 
 // The thread or process of a kept agent: `kept-main MODULE EXPORT BASE_URL`. It loads the agent once and runs
 // trajectories that arrive as messages.
@@ -12,11 +13,34 @@ const [module = "", name = "default", baseURL = ""] = process.argv.slice(2);
 /** The trajectory that the current code runs for, even after that trajectory has ended. */
 const current = new AsyncLocalStorage<KeptSession>();
 const running = new Map<number, AbortController>();
+/** Requests to the endpoint that wait for their replies. */
+const requests = new Map<number, (reply: DirectReply) => void>();
+let newestRequest = 0;
 
 function post(message: FromKept): void {
   if (parentPort !== null) parentPort.postMessage(message);
   else process.send?.(message, undefined, undefined, () => {}); // ignored if the worker is gone
 }
+
+/** Sends a request to the worker's own thread, which has the endpoint. */
+const send: SendDirectly = async (request, signal) => {
+  signal?.throwIfAborted();
+  const id = ++newestRequest;
+  const { promise, resolve, reject } = Promise.withResolvers<DirectReply>();
+  const leave = () => {
+    post({ type: "left", id });
+    reject(signal?.reason);
+  };
+  requests.set(id, resolve);
+  signal?.addEventListener("abort", leave);
+  post({ type: "request", id, request });
+  try {
+    return await promise;
+  } finally {
+    requests.delete(id);
+    signal?.removeEventListener("abort", leave);
+  }
+};
 
 async function run(session: KeptSession): Promise<void> {
   const { number, task, key: apiKey } = session;
@@ -54,6 +78,9 @@ function hear(message: ToKept): void {
     case "abort":
       running.get(message.session)?.abort(new Error("The trajectory has ended."));
       break;
+    case "reply":
+      requests.get(message.id)?.(message.reply);
+      break;
     case "ping":
       post({ type: "pong" });
       break;
@@ -81,7 +108,7 @@ if (parentPort === null) {
 process.on("uncaughtException", onUncaught);
 process.on("unhandledRejection", onUncaught);
 
-shareEnvironment(baseURL, () => current.getStore());
+shareEnvironment(baseURL, () => current.getStore(), parentPort === null ? undefined : send);
 const loading = loadAgent(module, name);
 loading.then(
   () => post({ type: "loaded" }),

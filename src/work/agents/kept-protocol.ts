@@ -1,3 +1,4 @@
+import type { DirectReply, DirectRequest } from "../../chat/openai/endpoint-server.ts";
 import type { Task } from "../../contracts/generated/task.ts";
 
 /** A trajectory that a kept agent runs. */
@@ -14,7 +15,8 @@ export interface KeptSession {
 export type ToKept =
   | { type: "run"; session: KeptSession }
   | { type: "abort"; session: number }
-  | { type: "ping" };
+  | { type: "ping" }
+  | { type: "reply"; id: number; reply: DirectReply };
 
 /** Messages from a kept agent. */
 export type FromKept =
@@ -26,4 +28,8 @@ export type FromKept =
   | { type: "said"; session: number | undefined; text: string }
   /** The thread ends. `session` is the one whose code ended it, if known. */
   | { type: "ending"; session: number | undefined; code: number }
-  | { type: "pong" };
+  | { type: "pong" }
+  /** A thread's request to the endpoint. */
+  | { type: "request"; id: number; request: DirectRequest }
+  /** The client no longer waits for the reply. */
+  | { type: "left"; id: number };

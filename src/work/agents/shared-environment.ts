@@ -1,4 +1,5 @@
 import { syncBuiltinESMExports } from "node:module";
+import type { DirectReply, DirectRequest } from "../../chat/openai/endpoint-server.ts";
 import type { KeptSession } from "./kept-protocol.ts";
 
 /**
@@ -7,14 +8,19 @@ import type { KeptSession } from "./kept-protocol.ts";
  */
 export const sharedKey = "everturn-session";
 
+/** Sends a request to the endpoint without a connection. Throws the signal's reason. */
+export type SendDirectly = (request: DirectRequest, signal: AbortSignal | undefined) => Promise<DirectReply>;
+
 /**
  * Makes `process.env` and `fetch` of this thread or process serve several trajectories. EVERTURN_TRAJECTORY and the key
  * of a request to the endpoint are those of the trajectory that `current` returns, so clients that read the environment
- * need no change. A request that carries another trajectory's key is rejected.
+ * need no change. A request that carries another trajectory's key is rejected. With `send`, requests to the endpoint
+ * need no connection.
  */
 export function shareEnvironment(
   baseURL: string,
   current: () => Pick<KeptSession, "trajectory" | "key"> | undefined,
+  send?: SendDirectly,
 ): void {
   const environment = {
     ...process.env,
@@ -37,17 +43,22 @@ export function shareEnvironment(
     const headers = new Headers(
       init?.headers ?? (resource instanceof Request ? resource.headers : undefined),
     );
-    const key = headers.get("authorization")?.replace(/^Bearer /i, "");
+    let key = headers.get("authorization")?.replace(/^Bearer /i, "");
     const session = current();
     if (key === undefined || key === sharedKey) {
       if (session === undefined) throw new Error(`A request belongs to no trajectory: ${remedy}.`);
-      headers.set("authorization", `Bearer ${session.key}`);
+      key = session.key;
+      headers.set("authorization", `Bearer ${key}`);
     } else if (session !== undefined && key !== session.key) {
       throw new Error(
         `A request of the trajectory ${session.trajectory} has another trajectory's key: ${remedy}.`,
       );
     }
-    return plain(resource, { ...init, headers });
+    const body = init?.body;
+    if (send === undefined || init?.method?.toUpperCase() !== "POST" || typeof body !== "string")
+      return plain(resource, { ...init, headers });
+    const { body: text, ...reply } = await send({ url, key, body }, init.signal ?? undefined);
+    return new Response(text, reply);
   };
 }
 

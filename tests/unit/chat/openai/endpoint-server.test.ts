@@ -184,6 +184,56 @@ test("what fails is told in OpenAI's form and may be asked again as the same req
   expect(seen).toEqual([1, 1, 1]);
 });
 
+test("a request without a connection gets the same reply as one with a connection", async () => {
+  answerer = async ({ messages: said }) => {
+    if (said[0]?.content === "busy") throw new EndpointProblem(429, "Ask again.");
+    return answered("direct");
+  };
+  const never = new AbortController().signal;
+  for (const [path, content, more, key] of [
+    ["/chat/completions", "1 + 2?", {}, "key 1"],
+    ["/chat/completions", "1 + 2?", { stream: true }, "key 1"],
+    ["/responses", "1 + 2?", {}, "key 1"],
+    ["/chat/completions", "busy", {}, "key 1"],
+    ["/chat/completions", "1 + 2?", {}, "none"],
+    ["/chats", "1 + 2?", {}, "key 1"],
+  ] as const) {
+    const said = [{ role: "user", content }];
+    const body = JSON.stringify({ model: "m", messages: said, input: said, ...more });
+    const response = await fetch(`${endpoint.url}${path}`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${key}` },
+      body,
+    });
+    const {
+      status,
+      headers,
+      body: text,
+    } = await endpoint.ask({ url: `${endpoint.url}${path}`, key, body }, never);
+    expect([status, text]).toEqual([response.status, await response.text()]);
+    for (const name of ["content-type", "retry-after"])
+      expect(headers[name] ?? null).toBe(response.headers.get(name));
+  }
+});
+
+test("a request without a connection whose client left is joined by the same once more", async () => {
+  const given = Promise.withResolvers<ModelAnswer>();
+  const seen: number[] = [];
+  answerer = (_, { occurrence }) => {
+    seen.push(occurrence);
+    return given.promise;
+  };
+  const body = JSON.stringify({ model: "m", messages: [{ role: "user", content: "left" }] });
+  const request = { url: `${endpoint.url}/chat/completions`, key: "key 2", body };
+  const leaving = new AbortController();
+  void endpoint.ask(request, leaving.signal);
+  leaving.abort();
+  const again = endpoint.ask(request, new AbortController().signal);
+  given.resolve(answered("late"));
+  expect(await again).toMatchObject({ status: 200, body: expect.stringContaining("I am late.") });
+  expect(seen).toEqual([1]);
+});
+
 test("while an answer is long in coming there are signs of life, and a failure after them is no answer", async () => {
   const open = [0, 1, 2, 3, 4].map(() => Promise.withResolvers<ModelAnswer>());
   const next = open.values();
