@@ -8,7 +8,10 @@ const root = join(import.meta.dirname, "..");
 const schemas = join(root, "schemas");
 const target = join(root, "src", "contracts", "generated");
 /** Plugins with a type of their configuration, by their folder. */
-const plugins = new Map([["trainer-onnx", "TrainerConfig"]]);
+const plugins = new Map([
+  ["trainer-onnx", "TrainerConfig"],
+  ["trainer-tinker", "TrainerConfig"],
+]);
 
 /** Types that a generated file may import, and from where. */
 const imports = new Map([

@@ -486,6 +486,28 @@ export const errorTable = {
     help: "A training server returns the log-probabilities of tokens at temperature 1. Set rollout.temperature to 1, and use a loss, advantages and terms that read nothing else. Or use trainer-onnx.",
   },
 
+  // Training servers that speak Tinker's API
+  TINKER_SERVER_REFUSED: {
+    message: "Everturn does not train on {server}: {reason}.",
+    retryable: false,
+    help: "Use a server of docs/tinker.md.",
+  },
+  TINKER_PROFILE_MISMATCH: {
+    message: "{server} does not compute what its profile says: {quantity} is {measured}, not {expected}.",
+    retryable: false,
+    help: "Nothing was trained. Check trainer.config.server: it must name the server's own software and its back end. A newer release of the server may have another arithmetic.",
+  },
+  TINKER_REQUEST_REFUSED: {
+    message: "The training server refused a request: {reason}.",
+    retryable: false,
+    help: "Check the URL, the API key's variable, the base model and the adapter's rank.",
+  },
+  TINKER_MODEL_LOST: {
+    message: "The training server lost the model or an answer: {reason}.",
+    retryable: true,
+    help: "Everturn repeats the step from the last saved version, in a new model. Check the server if this occurs at every attempt.",
+  },
+
   // Temporal
   TEMPORAL_BINARY_NOT_FOUND: {
     message: "There is no Temporal CLI at {path}.",

@@ -1,0 +1,77 @@
+import {
+  type ConfigurationProblem,
+  configurationProblems,
+  type JsonObject,
+  type TrainerPlugin,
+  type TrainerSurroundings,
+} from "everturn/engine";
+import type { TrainerConfig } from "./config.ts";
+import { openServer } from "./open-server.ts";
+import { openTrainer } from "./open-trainer.ts";
+import { profiles } from "./profiles.ts";
+import { readConfig, resolveTraining, trainingSettings } from "./settings.ts";
+
+/**
+ * Trains an adapter on a server that speaks Tinker's API, with policy-gradient algorithms, on examples and on pairs.
+ * The losses are those of `trainer-onnx`: Everturn computes their gradients with respect to log-probabilities, and the
+ * server does the rest. A preview: the tests run against small servers written from published behavior.
+ */
+const plugin: TrainerPlugin = {
+  async open(folders, given, seed, loss) {
+    const config = readConfig(given);
+    const server = await openServer(config, seed);
+    try {
+      return await openTrainer({ server, folders, config, seed, loss });
+    } catch (error) {
+      await server.close();
+      throw error;
+    }
+  },
+
+  resolve: resolveTraining,
+
+  check(given, surroundings) {
+    const config = readConfig(given);
+    const problems = configurationProblems(given, trainingSettings(config), surroundings);
+    return [...serverProblems(config, given, surroundings), ...problems];
+  },
+};
+
+export default plugin;
+
+/** What the server can't do. */
+function serverProblems(
+  config: TrainerConfig,
+  given: JsonObject,
+  { temperature = 1 }: TrainerSurroundings,
+): ConfigurationProblem[] {
+  const { title, refusal, clips, limits } = profiles[config.server];
+  const { gradientClip, learningRate = 0 } = config;
+  const problems: ConfigurationProblem[] = [];
+  if (refusal !== undefined) {
+    const help = "Use a server of docs/tinker.md.";
+    problems.push({
+      key: "server",
+      reason: `is ${config.server}, on which no loss is exact: ${refusal}`,
+      help,
+    });
+  }
+  if (temperature !== 1) {
+    const reason = `is ${config.server}, which returns log-probabilities at temperature 1, but rollout.temperature is ${temperature}`;
+    problems.push({ key: "server", reason, help: "Set rollout.temperature to 1." });
+  }
+  if (gradientClip !== undefined && !clips) {
+    const reason = `is ${gradientClip}, but ${title} ignores it`;
+    problems.push({ key: "gradientClip", reason, help: "Remove it, or use a server that clips gradients." });
+  }
+  for (const key of limits.rateOnly === true ? (["beta2", "weightDecay"] as const) : []) {
+    if (given[key] === undefined) continue;
+    const reason = `is ${given[key]}, but ${title} takes only the learning rate from a step`;
+    problems.push({ key, reason, help: "Remove it, and set it in the server's own configuration." });
+  }
+  if (limits.learningRate !== undefined && learningRate > limits.learningRate) {
+    const reason = `is ${learningRate}, but ${title} accepts at most ${limits.learningRate}`;
+    problems.push({ key: "learningRate", reason, help: "Lower it." });
+  }
+  return problems;
+}

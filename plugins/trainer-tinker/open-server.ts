@@ -1,0 +1,126 @@
+import { randomUUID } from "node:crypto";
+import { type Datum, TinkerClient, TinkerError, type TinkerModel } from "@everturn/tinker";
+import { EverturnError } from "everturn/engine";
+import type { ServerDatum } from "./exact-data.ts";
+import { profiles } from "./profiles.ts";
+import type { ModelServer, ServerModel } from "./server-model.ts";
+import type { ServerTrainerConfig } from "./settings.ts";
+
+/** Milliseconds to wait for a server to release a model. Later it drops the model with the session. */
+const patience = 5000;
+
+/**
+ * Opens a session on a server. Its methods, and those of its models, throw TINKER_REQUEST_REFUSED for requests that
+ * fail in every attempt, TINKER_MODEL_LOST for everything that a new model can recover from, and TRAINER_CLOSED once
+ * the session ends. Requests whose answers were lost are sent again unless the server would run them twice.
+ */
+export async function openServer(config: ServerTrainerConfig, seed: number): Promise<ModelServer> {
+  const { url, apiKeyVariable, baseModel, server } = config;
+  const { rank, attention, mlp, unembedding } = config.lora;
+  const apiKey = apiKeyVariable === undefined ? undefined : process.env[apiKeyVariable];
+  const client = new TinkerClient({
+    baseUrl: url,
+    deduplicates: profiles[server].repeats !== "runs-again",
+    ...(apiKey !== undefined && { apiKey }),
+  });
+  const closing = new AbortController();
+  const call = callsUntil(closing.signal);
+  const session = await call((options) => client.createSession(options));
+  const lora = { rank, seed, trainAttn: attention, trainMlp: mlp, trainUnembed: unembedding };
+  const models = new Set<TinkerModel>();
+  const create = async () => {
+    const model = await call((options) => session.createModel({ baseModel, lora }, options));
+    models.add(model);
+    return model;
+  };
+  const serve = (model: TinkerModel): ServerModel => ({
+    ...modelCalls(model, call),
+    get lastNumber() {
+      return model.nextSeqId - 1;
+    },
+    async unload() {
+      models.delete(model);
+      await call((options) => model.unload(options));
+    },
+  });
+  return {
+    create: async () => serve(await create()),
+    async load(path, optimizer) {
+      const model = await create();
+      await call((options) => model.loadWeights(path, { ...options, optimizer })); // some servers allow it only as the first request
+      return serve(model);
+    },
+    async close() {
+      closing.abort();
+      const signal = AbortSignal.timeout(patience);
+      await Promise.allSettled([...models].map((model) => model.unload({ signal })));
+      session.close();
+    },
+  };
+}
+
+/** Makes calls with options for the client. */
+type Requester = <T>(work: (options: { signal: AbortSignal }) => Promise<T>) => Promise<T>;
+
+function modelCalls(model: TinkerModel, call: Requester): Omit<ServerModel, "lastNumber" | "unload"> {
+  return {
+    id: model.modelId,
+    async forward(data) {
+      const { logprobs } = await call((options) =>
+        model.forward(data.map(datumOf), "cross_entropy", options),
+      );
+      return [...logprobs];
+    },
+    async forwardBackward(data, loss) {
+      const { metrics } = await call((options) => model.forwardBackward(data.map(datumOf), loss, options));
+      return metrics;
+    },
+    async customBackward(data, gradients) {
+      const id = randomUUID();
+      await call((options) => model.customForward(data.map(datumOf), id, options));
+      const { metrics } = await call((options) => model.customBackward(id, gradients, options));
+      return metrics;
+    },
+    async optimStep({ learningRate, beta1, beta2, epsilon, weightDecay, gradientClip = 0 }) {
+      const params = { learningRate, beta1, beta2, eps: epsilon, weightDecay, gradClipNorm: gradientClip };
+      const { metrics } = await call((options) => model.optimStep(params, options));
+      return metrics;
+    },
+    async save(name) {
+      const { path } = await call((options) => model.saveWeights(name, options));
+      return path;
+    },
+  };
+}
+
+function datumOf({ inputs, targets, columns }: ServerDatum): Datum {
+  return { input: inputs, lossInputs: { target_tokens: targets, ...columns } };
+}
+
+/** Failures that another attempt would meet again. */
+const permanent: readonly TinkerError["code"][] = [
+  "unauthorized",
+  "payment-required",
+  "unexpected-base-model",
+  "unknown-checkpoint",
+  "invalid-request",
+  "unsupported-media",
+  "not-supported",
+  "too-large",
+  "bad-answer",
+];
+
+/** Returns a function that makes calls until the signal aborts, and translates the client's errors. */
+function callsUntil(signal: AbortSignal): Requester {
+  return async (work) => {
+    try {
+      return await work({ signal });
+    } catch (cause) {
+      if (signal.aborted) throw new EverturnError("TRAINER_CLOSED", {}, { cause });
+      if (!(cause instanceof TinkerError)) throw cause;
+      const isPermanent = permanent.includes(cause.code) || cause.category === "user_error";
+      const code = isPermanent ? "TINKER_REQUEST_REFUSED" : "TINKER_MODEL_LOST";
+      throw new EverturnError(code, { reason: cause.message.replace(/[.\s]+$/, "") }, { cause });
+    }
+  };
+}

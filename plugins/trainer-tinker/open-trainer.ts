@@ -1,0 +1,115 @@
+import { join } from "node:path";
+import {
+  createRemoteTrainer,
+  EverturnError,
+  loadLoss,
+  type RemoteTrainerOptions,
+  readModelConfig,
+  supervisedRateAt,
+  type Trainer,
+  type TrainerFolders,
+  type TrainerPlugin,
+} from "everturn/engine";
+import { readPointer, readState, writePolicy, writeState } from "./policy-files.ts";
+import { probeServer } from "./probe.ts";
+import { profiles, type ServerProfile } from "./profiles.ts";
+import { remoteModel } from "./remote-model.ts";
+import type { ModelServer, ServerModel } from "./server-model.ts";
+import { optimizerNumbers, type ServerTrainerConfig, trainingSettings } from "./settings.ts";
+
+/** A trainer's inputs, and the server that it trains on. */
+interface TrainerParts {
+  server: ModelServer;
+  folders: TrainerFolders;
+  config: ServerTrainerConfig;
+  seed: number;
+  loss: Parameters<TrainerPlugin["open"]>[3];
+}
+
+/**
+ * Opens a trainer on a server. Confirms the server's profile first. Then it loads the version's checkpoint into a new
+ * model, with the optimizer's state if there is one. So an attempt never depends on what an earlier one left behind: a
+ * step that was interrupted anywhere, or that the server forgot or rolled back, is repeated from the version before it.
+ *
+ * Throws TINKER_SERVER_REFUSED and TINKER_PROFILE_MISMATCH.
+ */
+export async function openTrainer({ server, folders, config, seed, loss }: TrainerParts): Promise<Trainer> {
+  const profile = profiles[config.server];
+  checkProfile(profile);
+  const modelConfig = await readModelConfig(join(folders.initial, "config.json"));
+  await confirmed(profile, server, modelConfig.vocab_size);
+  const pointer = await readPointer(folders.policy);
+  const saved = folders.state === undefined ? undefined : await readState(folders.state, pointer);
+  const model = await opened(server, pointer?.path, saved !== undefined);
+  let reference: Promise<ServerModel> | undefined;
+  const openReference = () => {
+    reference ??= readPointerOf(folders.reference).then((found) => opened(server, found?.path, false));
+    return reference;
+  };
+  const state: RemoteTrainerOptions["state"] = saved?.counters ?? { updates: 0, policyGradientSteps: 0 };
+  const lossFunction = loss && (await loadLoss(loss));
+  const trainer = createRemoteTrainer({
+    model: remoteModel({
+      profile,
+      model,
+      reference: openReference,
+      optimizer: optimizerNumbers(config),
+      callTokens: config.callTokens,
+    }),
+    config: modelConfig,
+    state,
+    settings: {
+      ...trainingSettings(config),
+      ...(lossFunction && { loss: (tokens) => lossFunction(tokens, loss.config) }),
+    },
+    seed,
+    ...(folders.failures !== undefined && { failures: folders.failures }),
+  });
+  let first = model.lastNumber + 1;
+  return {
+    supervisedStep: (batch, { learningRate, steps }) =>
+      trainer.supervisedStep(batch, supervisedRateAt(learningRate, steps, state.updates)),
+    async preferenceStep(pairs, { learningRate: peak, steps, ...settings }) {
+      const learningRate = supervisedRateAt(peak, steps, state.updates);
+      const { skipped: _, ...metrics } = await trainer.preferenceStep(pairs, learningRate, settings);
+      return { ...metrics, learningRate };
+    },
+    score: (sequences, by) => trainer.score(sequences, by),
+    async policyGradientStep(trajectories, settings) {
+      const { tokens: _, ...metrics } = await trainer.policyGradientStep(trajectories, settings);
+      return metrics;
+    },
+    async save(policyFolder, stateFolder) {
+      const path = await model.save(`update-${state.updates}`);
+      const { server: name, url, baseModel } = config;
+      await writePolicy(policyFolder, folders.initial, { server: name, url, baseModel, path });
+      const numbers = { first, last: model.lastNumber };
+      await writeState(stateFolder, { counters: state, model: model.id, numbers });
+      first = model.lastNumber + 1;
+    },
+    async close() {
+      await server.close(); // ends a call that is being made
+      await trainer.close();
+    },
+  };
+}
+
+/** Throws TINKER_SERVER_REFUSED for a server on which no gradient is exact. */
+function checkProfile({ title, refusal }: ServerProfile): void {
+  if (refusal !== undefined)
+    throw new EverturnError("TINKER_SERVER_REFUSED", { server: title, reason: refusal });
+}
+
+async function confirmed(profile: ServerProfile, server: ModelServer, vocabulary: number): Promise<void> {
+  const model = await server.create();
+  await probeServer({ profile, model }, vocabulary);
+  await model.unload();
+}
+
+function opened(server: ModelServer, path: string | undefined, optimizer: boolean): Promise<ServerModel> {
+  return path === undefined ? server.create() : server.load(path, optimizer);
+}
+
+async function readPointerOf(folder: string | undefined) {
+  return folder === undefined ? undefined : readPointer(folder);
+}

@@ -1,0 +1,78 @@
+import {
+  algorithmPresets,
+  comparesTurns,
+  correctionReason,
+  type JsonObject,
+  type ResolvedTraining,
+  type TrainerSurroundings,
+  type TrainingSettings,
+} from "everturn/engine";
+import { defaults, type TrainerConfig } from "./config.ts";
+import { profiles } from "./profiles.ts";
+import type { OptimizerNumbers } from "./server-model.ts";
+
+/** Learning rates of an adapter, which starts at zero. */
+const learningRates = { policyGradient: 1e-4, supervised: 2e-4 };
+
+/** Trajectories per update, if the number of trajectories in a step is a multiple. */
+const usualMinibatch = 64;
+
+/** A configuration with an adapter. */
+export type ServerTrainerConfig = TrainerConfig & { lora: NonNullable<TrainerConfig["lora"]> };
+
+/** Reads a configuration that matches the manifest's schema. Fills in settings that a plan lacks. */
+export function readConfig(config: JsonObject): ServerTrainerConfig {
+  const lora = { rank: 32, attention: true, mlp: true, unembedding: false, ...Object(config.lora) };
+  return { ...defaults, ...Object(config), lora };
+}
+
+/** Fills in the learning rate, the minibatch size, the gradient clip, and the importance correction where needed. */
+export function resolveTraining(given: JsonObject, surroundings: TrainerSurroundings): ResolvedTraining {
+  const config = readConfig(given);
+  const settings = trainingSettings(config);
+  const { batchSize } = surroundings;
+  const isUncorrected = given.importanceCorrection === undefined && settings.importanceCorrection === "none";
+  return {
+    config: {
+      ...given,
+      learningRate: config.learningRate ?? learningRates.policyGradient,
+      minibatchSize: config.minibatchSize ?? (batchSize % usualMinibatch === 0 ? usualMinibatch : batchSize),
+      ...(given.gradientClip === undefined && profiles[config.server].clips && { gradientClip: 1 }),
+      ...(isUncorrected &&
+        correctionReason(surroundings) !== undefined && { importanceCorrection: "token-truncate" }),
+    },
+    warmStartLearningRate: learningRates.supervised,
+    preferenceLearningRate: learningRates.policyGradient,
+    comparesTurns: comparesTurns(settings),
+  };
+}
+
+/** The settings of a configuration, based on those of its algorithm. The optimizer's are the server's business. */
+export function trainingSettings(config: TrainerConfig): TrainingSettings & { algorithm: string } {
+  const { algorithm, learningRate = Number.NaN, minibatchSize = usualMinibatch, decaySteps = 1 } = config;
+  const { server, url, apiKeyVariable, baseModel, lora, callTokens, ...numbers } = config;
+  return {
+    weightDecay: 0,
+    ...algorithmPresets[algorithm],
+    ...numbers,
+    learningRate,
+    minibatchSize,
+    decaySteps,
+    gradientClip: Number.POSITIVE_INFINITY,
+  };
+}
+
+/** The optimizer's numbers apart from the learning rate: those of `trainer-onnx`. */
+export function optimizerNumbers({
+  beta2 = 0.95,
+  weightDecay = 0,
+  gradientClip,
+}: TrainerConfig): Omit<OptimizerNumbers, "learningRate"> {
+  return {
+    beta1: 0.9,
+    beta2,
+    epsilon: 1e-8,
+    weightDecay,
+    ...(gradientClip !== undefined && { gradientClip }),
+  };
+}

@@ -1,0 +1,53 @@
+import { expect, test } from "vitest";
+import { probeServer } from "../../../../plugins/trainer-tinker/probe.ts";
+import { profiles, type ServerName } from "../../../../plugins/trainer-tinker/profiles.ts";
+import { type TinyServerOptions, tinyServer } from "../../../support/tiny-server.ts";
+
+const vocabulary = 23;
+
+/** Probes a tiny server that computes as the profile says, except for the changes. */
+async function probe(name: ServerName, changes: Partial<TinyServerOptions> = {}) {
+  const profile = profiles[name];
+  const { crossEntropy: reduction, gradientNorm } = profile;
+  const server = tinyServer({ vocabulary, reduction, ...(gradientNorm && { gradientNorm }), ...changes });
+  await probeServer({ profile, model: await server.create() }, vocabulary);
+  return server.calls;
+}
+
+const names = Object.keys(profiles).filter((name): name is ServerName => name !== "twinkle");
+
+test.each(names)("a server that computes as %s passes", async (name) => {
+  expect((await probe(name)).length).toBeLessThan(80);
+});
+
+test.each([
+  ["tinker", "sequence-mean"],
+  ["tinker", "call-mean"],
+  ["tuft", "unweighted"],
+  ["skyrl-torch", "sequence-mean"],
+  ["skyrl-torch", "call-mean"],
+  ["skyrl-jax", "sum"],
+  ["skyrl-jax", "call-mean"],
+] as const)("a server called %s that takes the %s is refused", async (name, reduction) => {
+  await expect(probe(name, { reduction })).rejects.toMatchObject({
+    code: "TINKER_PROFILE_MISMATCH",
+    params: { server: profiles[name].title },
+  });
+});
+
+test.each([
+  ["tinker", -1],
+  ["skyrl-jax", -1],
+  ["skyrl-jax", 2],
+  ["skyrl-jax", 0.5],
+] as const)("%s is refused if it multiplies gradients by %d", async (name, factor) => {
+  const problem = probe(name, { factor });
+  if (name === "skyrl-jax") await expect(problem).rejects.toThrow("along a gradient of two tokens");
+  await expect(problem).rejects.toMatchObject({ code: "TINKER_PROFILE_MISMATCH" });
+});
+
+test("the message has the measured and the expected number", async () => {
+  const message =
+    /SkyRL on PyTorch does not compute .*: the norm of the negative gradient is \d\S*, not \d\S*\./;
+  await expect(probe("skyrl-torch", { reduction: "call-mean" })).rejects.toThrow(message);
+});

@@ -1,0 +1,239 @@
+// The servers here are tiny ones in this process (tests/support/tiny-server.ts), written from the published behavior of
+// Tinker's API, SkyRL 0.4.0 on JAX and hatchery-core 0.3.0. No published server runs.
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { JsonObject, TrainerFolders, TrainingTrajectory } from "everturn/engine";
+import { expect, test } from "vitest";
+import policy from "../../../../plugins/policy-onnx/index.ts";
+import plugin from "../../../../plugins/trainer-tinker/index.ts";
+import { openTrainer } from "../../../../plugins/trainer-tinker/open-trainer.ts";
+import { profiles, type ServerName } from "../../../../plugins/trainer-tinker/profiles.ts";
+import { readConfig, resolveTraining } from "../../../../plugins/trainer-tinker/settings.ts";
+import { tokenizerFolder } from "../../../support/sample-plan.ts";
+import { temporaryFolder } from "../../../support/temporary-folder.ts";
+import { type TinyState, weightDifference } from "../../../support/tinker-arithmetic.ts";
+import { type TinyServer, tinyServer } from "../../../support/tiny-server.ts";
+
+const folder = temporaryFolder();
+const at = (name: string) => join(folder, name);
+const initial = at("v0000");
+const architecture = {
+  hidden_size: 8,
+  num_hidden_layers: 1,
+  num_attention_heads: 2,
+  intermediate_size: 8,
+  max_position_embeddings: 32,
+};
+await policy.initialize(initial, { tokenizer: tokenizerFolder, architecture }, 1);
+const { vocab_size: vocabulary }: { vocab_size: number } = JSON.parse(
+  readFileSync(join(initial, "config.json"), "utf8"),
+);
+
+const surroundings = {
+  groupSize: 2,
+  batchSize: 4,
+  staleness: 0,
+  policy: { pretrained: true, restrictions: [] },
+};
+
+/** A resolved configuration. */
+function configOf(server: ServerName, changes: JsonObject = {}) {
+  const given = { server, url: "http://127.0.0.1:1", baseModel: "tiny", warmupSteps: 1, ...changes };
+  return readConfig(resolveTraining(given, surroundings).config);
+}
+
+function serverOf(name: ServerName): TinyServer {
+  const { crossEntropy: reduction, gradientNorm, clips } = profiles[name];
+  return tinyServer({ vocabulary, reduction, clips, ...(gradientNorm && { gradientNorm }) });
+}
+
+function opened(
+  server: TinyServer,
+  name: ServerName,
+  changes: JsonObject = {},
+  folders: Partial<TrainerFolders> = {},
+) {
+  return openTrainer({
+    server,
+    folders: { initial, policy: initial, ...folders },
+    config: configOf(name, changes),
+    seed: 1,
+    loss: undefined,
+  });
+}
+
+const trajectories: TrainingTrajectory[] = [1, 0, 0.5, 0.25].map((reward, index) => ({
+  id: `run/step-0001/task-${index}/0`,
+  group: `task-${index % 2}`,
+  reward,
+  tokens: [5, 6 + index, 9, 4, ...(index > 1 ? [7, 8] : [])],
+  mask: [0, 1, 0, 1, ...(index > 1 ? [1, 0] : [])],
+  logprobs: [0, -5, 0, -5.5, ...(index > 1 ? [-5.2, 0] : [])],
+}));
+const step = { temperature: 1 };
+
+/** The newest checkpoint of a server. */
+function newest({ checkpoints }: TinyServer): TinyState {
+  const states = [...checkpoints.values()];
+  return states.at(-1)!;
+}
+
+const kl = { klCoefficient: 0.1, klIn: "loss", learningRate: 0.01, minibatchSize: 2 };
+
+test.each(["skyrl-jax", "skyrl-torch", "tuft", "verl-tinker", "hatchery"] as const)(
+  "%s and a server of plain sums learn the same weights, in few calls and in many",
+  async (name) => {
+    const trained: TinyState[] = [];
+    const metrics: object[] = [];
+    for (const [server, callTokens] of [
+      ["tinker", 1000],
+      [name, 1000],
+      [name, 7],
+    ] as const) {
+      const tiny = serverOf(server);
+      // The largest norm is never reached, because SkyRL does not clip.
+      const clip = profiles[server].clips ? { gradientClip: 1e6 } : {};
+      const trainer = await opened(tiny, server, { ...kl, ...clip, callTokens });
+      metrics.push(await trainer.policyGradientStep(trajectories, step));
+      metrics.push(await trainer.policyGradientStep(trajectories, step));
+      await trainer.save(at(`${name}-${callTokens}-policy`), at(`${name}-${callTokens}-state`));
+      await trainer.close();
+      trained.push(newest(tiny));
+    }
+    const [usual, ...others] = trained;
+    expect(usual!.steps).toBe(4);
+    for (const one of others) expect(weightDifference(usual!, one)).toBeLessThan(1e-6);
+    const { kl: measured } = Object(metrics[1]);
+    expect(measured).toBeGreaterThan(0);
+    expect(Object(metrics[3]).kl).toBeCloseTo(measured, 6);
+  },
+);
+
+test("saved and opened again, it continues as if it had never stopped", async () => {
+  const settings = { ...kl, klTarget: 0.01, klHorizon: 10, rewardNormalization: "scale", epochs: 2 };
+  const server = serverOf("skyrl-jax");
+  const folders = { policy: at("first-policy"), state: at("first-state") };
+  const whole = await opened(server, "skyrl-jax", settings);
+  await whole.policyGradientStep(trajectories, step);
+  await whole.save(folders.policy, folders.state);
+  const metrics = await whole.policyGradientStep(trajectories, step);
+  await whole.save(at("whole-policy"), at("whole-state"));
+  const undisturbed = newest(server);
+
+  const again = await opened(server, "skyrl-jax", settings, folders);
+  expect(await again.policyGradientStep(trajectories, step)).toEqual(metrics);
+  await again.save(at("again-policy"), at("again-state"));
+  expect(newest(server)).toEqual(undisturbed);
+  const counters = (name: string) => JSON.parse(readFileSync(join(at(name), "state.json"), "utf8")).counters;
+  expect(counters("again-state")).toEqual(counters("whole-state"));
+
+  const fresh = await opened(server, "skyrl-jax", settings, { policy: folders.policy });
+  await fresh.save(at("fresh-policy"), at("fresh-state"));
+  expect(newest(server).steps, "without a state, the optimizer starts fresh").toBe(0);
+});
+
+test("a server that loses its models at any call costs a repetition, never an update", async () => {
+  const undisturbed = serverOf("hatchery");
+  const folders = { policy: at("lost-policy"), state: at("lost-state") };
+  const attempt = async (server: TinyServer, from: Partial<TrainerFolders>, name: string) => {
+    const trainer = await opened(server, "hatchery", kl, from);
+    await trainer.policyGradientStep(trajectories, step);
+    await trainer.save(at(`${name}-policy`), at(`${name}-state`));
+  };
+  await attempt(undisturbed, {}, "lost");
+  const start = new Map(undisturbed.checkpoints);
+  const before = undisturbed.calls.length;
+  await attempt(undisturbed, folders, "kept");
+  const expected = newest(undisturbed);
+  const calls = undisturbed.calls.length - before;
+
+  let failures = 0;
+  for (let lostAt = 1; ; lostAt++) {
+    const server = serverOf("hatchery");
+    for (const [path, state] of start) server.checkpoints.set(path, state);
+    let count = 0;
+    server.before = () => {
+      if (++count === lostAt) server.forget();
+    };
+    const outcome = await attempt(server, folders, "repeated").catch((error: unknown) => error);
+    if (outcome === undefined) break;
+    failures++;
+    expect(outcome).toMatchObject({ code: "TINKER_MODEL_LOST", retryable: true });
+    await attempt(server, folders, "repeated");
+    expect(newest(server)).toEqual(expected);
+  }
+  expect(failures, "each call of an attempt was the lost one").toBe(calls);
+});
+
+test("a version has version 0's files, and a pointer in place of weights", async () => {
+  const server = serverOf("tuft");
+  const trainer = await opened(server, "tuft");
+  await trainer.policyGradientStep(trajectories, step);
+  await trainer.save(at("files-policy"), at("files-state"));
+  const files = readdirSync(initial).filter((name) => name !== "model.safetensors");
+  expect(readdirSync(at("files-policy")).sort()).toEqual([...files, "tinker.json"].sort());
+  const read = (file: string): JsonObject => JSON.parse(readFileSync(at(file), "utf8"));
+  const [path] = server.checkpoints.keys();
+  expect(read("files-policy/tinker.json")).toEqual({
+    server: "tuft",
+    url: "http://127.0.0.1:1",
+    baseModel: "tiny",
+    path,
+  });
+  const { model, numbers } = read("files-state/state.json");
+  const own = server.calls.filter((call) => call.startsWith(`${model}:`));
+  expect(numbers).toEqual({ first: 1, last: own.length });
+  expect(own.at(-1)).toBe(`${model}: save_weights ${own.length}`);
+});
+
+test("demonstrations and pairs lower their losses", async () => {
+  const trainer = await opened(serverOf("skyrl-jax"), "skyrl-jax");
+  const demonstrations = [
+    { tokens: [5, 6, 7, 8], mask: [0, 0, 1, 1] },
+    { tokens: [5, 7, 9], mask: [0, 1, 1] },
+  ];
+  const [chosen, rejected] = demonstrations;
+  const supervised = { learningRate: 0.1, steps: 4 };
+  const before = await trainer.supervisedStep(demonstrations, supervised);
+  const after = await trainer.supervisedStep(demonstrations, supervised);
+  expect(after.loss).toBeLessThan(before.loss - 0.05);
+  const [one, other] = await trainer.score!([chosen!, rejected!], "reference");
+  const pair = { chosen: chosen!, rejected: rejected!, reference: { chosen: one!, rejected: other! } };
+  const settings = { ...supervised, beta: 0.5, loss: "sigmoid", labelSmoothing: 0 } as const;
+  const first = await trainer.preferenceStep!([pair], settings);
+  const second = await trainer.preferenceStep!([pair], settings);
+  expect(second.margin).toBeGreaterThan(first.margin);
+});
+
+test("what a server can't do is refused by name, before a run or when the trainer opens", async () => {
+  const keys = (server: ServerName, changes: JsonObject = {}) => {
+    const given = { ...configOf(server), ...changes };
+    return plugin
+      .check?.(JSON.parse(JSON.stringify(given)), surroundings)
+      .map(({ key, reason }) => `${key} ${reason}`);
+  };
+  for (const name of Object.keys(profiles)) {
+    if (name !== "twinkle") expect(keys(name as ServerName), name).toEqual([]);
+  }
+  expect(keys("twinkle")).toEqual([
+    expect.stringMatching(/^server is twinkle, on which no loss is exact: .*clips/),
+  ]);
+  expect(keys("skyrl-jax", { gradientClip: 1 })).toEqual(["gradientClip is 1, but SkyRL on JAX ignores it"]);
+  expect(keys("hatchery", { learningRate: 11 })).toEqual([
+    "learningRate is 11, but Hatchery accepts at most 10",
+  ]);
+  expect(configOf("tuft").gradientClip).toBe(1);
+  expect(configOf("skyrl-jax").gradientClip).toBeUndefined();
+  await expect(opened(serverOf("twinkle"), "twinkle")).rejects.toMatchObject({
+    code: "TINKER_SERVER_REFUSED",
+  });
+});
+
+test("a step that needs more than log-probabilities at temperature 1 changes nothing", async () => {
+  const server = serverOf("tinker");
+  const trainer = await opened(server, "tinker");
+  const calls = server.calls.length;
+  const problem = trainer.policyGradientStep(trajectories, { temperature: 0.7 });
+  await expect(problem).rejects.toMatchObject({ code: "TRAINING_REMOTE_LACKS" });
+  expect(server.calls.length).toBe(calls);
+});
