@@ -56,6 +56,9 @@ interface Future {
   result?: unknown;
   status?: number;
   detail?: string;
+  /** Ends the wait of polls. */
+  settle: () => void;
+  settled: Promise<void>;
 }
 
 type Body = ReturnType<typeof JSON.parse>;
@@ -295,8 +298,7 @@ export class TinkerServer {
     const isHatchery = this.options.numbering === "none";
     if (future === undefined)
       throw new Refusal(404, isHatchery ? "request_id not found" : "Future not found");
-    const until = Date.now() + 2000;
-    while (future.state === "pending" && Date.now() < until) await sleep(5);
+    await Promise.race([future.settled, sleep(2000, undefined, { ref: false })]);
     const { state, result, status = 400, detail = "" } = future;
     if (state === "pending" && isHatchery) return { json: { type: "try_again", request_id: id } };
     if (state === "pending") throw new Refusal(408, "Timeout waiting for result");
@@ -338,12 +340,11 @@ export class TinkerServer {
     if (model !== undefined) model.requests += 1;
     const life = this.#life;
     this.#work = this.#work.then(async () => {
-      await sleep(this.options.workMs ?? 0);
+      if (this.options.workMs !== undefined) await sleep(this.options.workMs);
       if (life !== this.#life) return;
       if (model?.isLoaded === false) return fail(future, 400, `Model ${model.id} not loaded`);
       try {
-        future.result = execute();
-        future.state = "done";
+        finish(future, execute());
       } catch (error) {
         if (!(error instanceof Refusal)) throw error;
         fail(future, error.status, error.message);
@@ -353,12 +354,15 @@ export class TinkerServer {
   }
 
   #done(result: unknown, modelId: string): Future {
-    return Object.assign(this.#future(modelId), { state: "done", result } as const);
+    const future = this.#future(modelId);
+    finish(future, result);
+    return future;
   }
 
   #future(modelId: string | undefined): Future {
     const id = this.#name("request");
-    const future: Future = { id, order: this.#count, modelId, state: "pending" };
+    const { promise: settled, resolve: settle } = Promise.withResolvers<void>();
+    const future: Future = { id, order: this.#count, modelId, state: "pending", settle, settled };
     this.#futures.set(id, future);
     return future;
   }
@@ -438,8 +442,14 @@ function inSequence(model: ServedModel, seqId: number | undefined, execute: () =
   }
 }
 
+function finish(future: Future, result: unknown): void {
+  Object.assign(future, { state: "done", result });
+  future.settle();
+}
+
 function fail(future: Future, status: number, detail: string): void {
   Object.assign(future, { state: "failed", status, detail });
+  future.settle();
 }
 
 function answer(response: ServerResponse, { status = 200, json: value, bytes }: Reply): void {

@@ -45,20 +45,23 @@ export class ServedModel {
     this.gradients = [];
   }
 
-  /** The log-probability of each target token: any numbers that follow from the weights and the tokens. */
+  /** The log-probability of each target token: any numbers that follow from the weights and the tokens before it. */
   logprobs(pass: ServedPass): number[][] {
-    return pass.data.map(({ tokens, inputs }) =>
-      tokens.map((token, position) => {
-        const target = inputs.target_tokens?.[position] ?? token;
-        return -0.5 - fraction([this.history, tokens.slice(0, position + 1), target]);
-      }),
-    );
+    const weights = seedOf(this.history);
+    return pass.data.map(({ tokens, inputs }) => {
+      let state = weights;
+      return tokens.map((token, position) => {
+        state = mixed(state, token);
+        return -0.5 - mixed(state, inputs.target_tokens?.[position] ?? token) / 2 ** 32;
+      });
+    });
   }
 }
 
 /** Tokens and log-probabilities that follow from weights, a prompt, a seed and an index. */
 export function sampled(history: History, prompt: number[], seed: unknown, index: number, length: number) {
-  const cells = Array.from({ length }, (_, at) => fraction([history, prompt, seed, index, at]));
+  const start = seedOf([history, prompt, seed, index]);
+  const cells = Array.from({ length }, (_, at) => mixed(start, at) / 2 ** 32);
   return {
     tokens: cells.map((cell) => 1 + Math.floor(cell * 300)),
     logprobs: cells.map((cell) => -0.5 - cell),
@@ -69,6 +72,13 @@ function digest(value: unknown): string {
   return createHash("sha256").update(JSON.stringify(value)).digest("hex").slice(0, 16);
 }
 
-function fraction(value: unknown): number {
-  return Number.parseInt(digest(value).slice(0, 8), 16) / 2 ** 32;
+function seedOf(value: unknown): number {
+  return Number.parseInt(digest(value).slice(0, 8), 16);
+}
+
+/** A 32-bit number that looks random, from two others (MurmurHash3's finalizer). */
+function mixed(state: number, value: number): number {
+  let mix = Math.imul(state ^ Math.imul(value + 1, 0x9e3779b1), 0x85ebca6b);
+  mix = Math.imul(mix ^ (mix >>> 13), 0xc2b2ae35);
+  return (mix ^ (mix >>> 16)) >>> 0;
 }
