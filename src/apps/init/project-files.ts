@@ -4,11 +4,15 @@ import everturnPackage from "../../../package.json" with { type: "json" };
 import toolPackage from "../../../templates/tool/package.json" with { type: "json" };
 import { everturnFolder } from "../../base/processes/own-module.ts";
 
+/** The packages of an agent of the AI SDK. */
+const aiSdk = { "@ai-sdk/openai-compatible": "^3.0.92", ai: "^7.0.173", zod: "^4.6.7" };
+
 /** The folders of `templates/` for each template. A later folder's file replaces an earlier one's. */
 const templates = {
-  tool: { layers: ["tool"], start: toolPackage.scripts.start },
-  loop: { layers: ["tool", "loop"], start: toolPackage.scripts.start },
-  library: { layers: ["tool", "library"], start: "node train.ts" },
+  tool: { layers: ["tool"], start: toolPackage.scripts.start, packages: {} },
+  agent: { layers: ["tool", "agent"], start: toolPackage.scripts.start, packages: aiSdk },
+  loop: { layers: ["tool", "loop"], start: toolPackage.scripts.start, packages: {} },
+  library: { layers: ["tool", "library"], start: "node train.ts", packages: {} },
 };
 
 /** The name of a template for a new project. */
@@ -19,13 +23,13 @@ export const templateNames: readonly string[] = Object.keys(templates);
 
 /** The files of a new project, by their paths in it. `name` becomes its package's name. */
 export function projectFiles(template: Template, name: string): Map<string, string> {
-  const { layers, start } = templates[template];
+  const { layers, start, packages } = templates[template];
   const { scripts, dependencies } = toolPackage;
   const described = {
     ...toolPackage,
     name,
     scripts: { ...scripts, start },
-    dependencies: { ...dependencies, everturn: `^${everturnPackage.version}` },
+    dependencies: { ...dependencies, everturn: `^${everturnPackage.version}`, ...packages },
   };
   return new Map([
     ...layers.flatMap(templateFiles),

@@ -14,14 +14,14 @@ import { trackerChecks } from "./tracker-checks.ts";
 
 /**
  * Returns one check per promise of a plugin: `for (const { name, run } of await pluginChecks("./tools/length.ts"))
- * test(name, run)`. `plugin` is the path of a file (`./tools/math.ts#add`) or of a package's folder, relative to the current
- * folder, or the name of an installed plugin. Throws PLUGIN_NOT_FOUND, PLUGIN_CASE_INVALID.
+ * test(name, run)`. `plugin` is the path or URL of a file (`./tools/math.ts#add`) or of a package's folder, relative to the
+ * current folder, or the name of an installed plugin. Throws PLUGIN_NOT_FOUND, PLUGIN_CASE_INVALID.
  */
 export async function pluginChecks(
   plugin: string | URL,
   options: PluginCheckOptions = {},
 ): Promise<PluginCheck[]> {
-  const reference = typeof plugin === "string" ? plugin : fileURLToPath(plugin);
+  const reference = typeof plugin === "string" ? plugin : `${fileURLToPath(plugin)}${plugin.hash}`;
   const base = process.cwd();
   const subject = await openSubject(reference, base, options.config);
   if ("problems" in subject) return [refusedManifest(reference, subject.problems)];

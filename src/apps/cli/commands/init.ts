@@ -15,7 +15,7 @@ export function registerInit(program: Command): void {
     .addOption(
       new Option(
         "--template <name>",
-        "tool: a tool of your own; loop: also an agent loop; library: a training script",
+        "tool: a tool of your own; agent: an agent of the AI SDK; loop: also an agent loop; library: a training script",
       )
         .choices(templateNames)
         .default("tool"),
@@ -51,7 +51,7 @@ function commands(userAgent = ""): string[] {
   const manager = /^(pnpm|yarn|bun)\//.exec(userAgent)?.[1] ?? "npm";
   return [
     `  ${manager} install`,
-    `  ${manager} start     trains for about a minute and reports the result`,
+    `  ${manager} start     trains for one to four minutes and reports the result`,
     manager === "bun" ? "  bun run test" : `  ${manager} test`, // `bun test` is Bun's own test runner
   ];
 }

@@ -26,7 +26,7 @@ const filesIn = (folder: string) =>
     entry.isFile() ? entry.name : [],
   );
 
-test.each(["tool", "loop", "library"] as const)(
+test.each(["tool", "agent", "loop", "library"] as const)(
   "`everturn init --template %s` writes a project whose pipeline is valid, and says what it wrote",
   async (template) => {
     const folder = join(temporaryFolder(), "My Shop_1");
@@ -46,6 +46,8 @@ test.each(["tool", "loop", "library"] as const)(
     // Instead of `npm install`.
     mkdirSync(join(folder, "node_modules"));
     symlinkSync(clone, join(folder, "node_modules", "everturn"));
+    for (const name of ["ai", "zod"])
+      symlinkSync(join(clone, "node_modules", name), join(folder, "node_modules", name));
     const validated = await runCommand(registerValidate, "validate", join(folder, "pipeline.yaml"));
     expect(validated).toContain("pipeline.yaml is valid");
   },
@@ -79,8 +81,8 @@ test("what is not in the way stays beside it", async () => {
 
 test("a template that there isn't is refused with those that there are", async () => {
   const folder = temporaryFolder();
-  await expect(init(folder, "--template", "agent")).rejects.toThrow(
-    "Allowed choices are tool, loop, library.",
+  await expect(init(folder, "--template", "shop")).rejects.toThrow(
+    "Allowed choices are tool, agent, loop, library.",
   );
   expect(readdirSync(folder)).toEqual([]);
 });
@@ -93,12 +95,27 @@ test("the data of the templates is what their script makes", () => {
   expect(readdirSync(folder)).toEqual(readdirSync(data));
   for (const name of readdirSync(data))
     expect(readFileSync(join(folder, name), "utf8"), name).toBe(readFileSync(join(data, name), "utf8"));
+  const ofAgent = join(clone, "templates", "agent", "data", "prices.json");
+  expect(readFileSync(ofAgent, "utf8")).toBe(readFileSync(join(data, "prices.json"), "utf8"));
 });
 
-test("the pipelines of the templates differ by their loop alone", () => {
+test("an agent's project has the versions of the AI SDK and of zod that are tested here", () => {
+  const { dependencies } = JSON.parse(projectFiles("agent", "shop").get("package.json") ?? "");
+  const { "@ai-sdk/openai-compatible": provider, ai, zod } = packageJson.devDependencies;
+  expect(dependencies).toEqual({
+    "@ai-sdk/openai-compatible": provider,
+    ai,
+    everturn: `^${packageJson.version}`,
+    zod: `^${zod}`,
+  });
+});
+
+test("the pipelines of the templates differ by their loop, and an agent's by its own tool", () => {
   const lines = (template: Template) =>
     projectFiles(template, "shop").get("pipeline.yaml")?.split("\n") ?? [];
   const tool = lines("tool");
   expect(lines("loop").filter((line) => !tool.includes(line))).toEqual(["loop: ./loops/one-look.ts"]);
   expect(lines("library")).toEqual(tool);
+  const agents = lines("agent").filter((line) => !tool.includes(line) && !line.startsWith("#"));
+  expect(agents.map((line) => line.split(":")[0])).toEqual(["tools", "loop"]);
 });
