@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { watchPeakMemory } from "../../base/processes/peak-memory.ts";
 import { defined } from "../../base/records/defined.ts";
 import { mean } from "../../base/statistics/mean.ts";
-import { percent } from "../../base/text/format.ts";
+import { counted, percent } from "../../base/text/format.ts";
 import type { StepRecord } from "../../contracts/generated/step-record.ts";
 import type { Plan } from "../../contracts/plan.ts";
 import type { EvaluationRecord } from "../../contracts/run.ts";
@@ -37,10 +37,11 @@ export interface Probe {
   memory: { process: string; bytes: number }[];
 }
 
-/** Where the probe's Temporal server comes from, and a signal that ends the probe. */
+/** Where the probe's Temporal server comes from, a signal that ends the probe, and a listener for each phase of it. */
 export interface ProbeOptions {
   temporal?: string | undefined;
   signal?: AbortSignal | undefined;
+  onPhase?: (text: string) => void;
 }
 
 /** Supervised steps of a first probe, and the factor by which a probe that is too short to measure them is repeated. */
@@ -79,7 +80,7 @@ async function probeOnce(
   { overrides = [], pluginFolders = [] }: LoadOptions,
   { steps, evaluations, evaluationTasks, trajectoriesOfStep, warmStartSteps: allWarm }: DerivedNumbers,
   warmStartSteps: number,
-  { temporal, signal }: ProbeOptions,
+  { temporal, signal, onPhase = () => {} }: ProbeOptions,
 ): Promise<Probe & { isWarmStartMeasured: boolean }> {
   const runs = await mkdtemp(join(tmpdir(), "everturn-probe-"));
   const memory = watchPeakMemory();
@@ -93,7 +94,13 @@ async function probeOnce(
     const warmSteps = allWarm === 0 ? [] : [`warmStart.steps=${warmStartSteps}`];
     const plan = await loadPlan(file, { overrides: [...overrides, ...short, ...warmSteps], pluginFolders });
     const reference = await placeRun(plan, { runs });
+    onPhase(
+      allWarm === 0
+        ? "probing two steps"
+        : `probing two steps after ${warmStartSteps} of ${counted(allWarm, "supervised step")}`,
+    );
     const began = performance.now();
+    let told = "";
     const evaluated: EvaluationRecord[] = [];
     const stepped: StepRecord[] = [];
     const phases = new Map<string, number>();
@@ -107,6 +114,9 @@ async function probeOnce(
           if (event.type === "evaluation") evaluated.push(event.record);
           if (event.type === "step") stepped.push(event.record);
           if (event.type !== "progress") return;
+          const { text } = event.phase;
+          if (text !== told) onPhase(`  ${text}`);
+          told = text;
           const { phase, done } = event.progress;
           if (!phases.has(phase)) phases.set(phase, performance.now());
           if (phase === "warm-start" && done > 0 && done !== seen.at(-1)?.done)
@@ -135,7 +145,7 @@ async function probeOnce(
       evaluationTask,
       start,
       run,
-      warnings: probeWarnings(plan, first),
+      warnings: probeWarnings(plan, first, allWarm - warmStartSteps),
       memory: byProcess(memory.stop()),
       warmStartStep: warmStartSteps === 0 ? undefined : warm.step,
       isWarmStartMeasured: warm.isMeasured,
@@ -146,8 +156,8 @@ async function probeOnce(
   }
 }
 
-/** Names what a rollout shows that keeps a policy from learning. */
-function probeWarnings(plan: Plan, record: StepRecord): string[] {
+/** Names what a rollout shows that keeps a policy from learning. `remaining` is the number of supervised steps that the probe left out. */
+function probeWarnings(plan: Plan, record: StepRecord, remaining: number): string[] {
   if (plan.sft !== undefined || plan.dpo !== undefined) return [];
   const {
     toolCallRate = 0,
@@ -166,8 +176,12 @@ function probeWarnings(plan: Plan, record: StepRecord): string[] {
         : "no trajectory makes a valid tool call: the policy can only learn to call tools if it sometimes does. Demonstrate calls (warmStart), or show one in the prompt",
     );
   if (record.successRate === 0)
-    warnings.push("no trajectory solves its task, so there may be nothing to learn from");
-  if (plan.rollout.groupSize > 1 && uniformGroupShare === 1)
+    warnings.push(
+      remaining > 0
+        ? `no trajectory solves its task yet; the run makes ${counted(remaining, "more supervised step")} than this probe`
+        : "no trajectory solves its task, so there may be nothing to learn from. Try a longer warm start, easier tasks, or a reward with partial credit",
+    );
+  else if (plan.rollout.groupSize > 1 && uniformGroupShare === 1)
     warnings.push("all trajectories of each group earn the same, which teaches a group baseline nothing");
   if (cutActionShare >= 0.3)
     warnings.push(`rollout.maxActionTokens or the context cuts ${percent(cutActionShare, 0)} of the actions`);

@@ -47,9 +47,9 @@ async function explain(pipeline: string, { set, plugins, probe, temporal, json }
   const { sampling, updates: memory } = await forecastMemory(plan, preflight, lengths);
   let measured: Probe | undefined;
   if (probe && plan.steps > 0) {
-    process.stderr.write("probing the pipeline\n");
+    const onPhase = (phase: string) => process.stderr.write(`${phase}\n`);
     const probed = await interruptible((signal) =>
-      probePipeline(pipeline, loading, numbers, { temporal, signal }),
+      probePipeline(pipeline, loading, numbers, { temporal, signal, onPhase }),
     );
     if (probed === "interrupted") return;
     measured = probed;

@@ -35,8 +35,9 @@ async function probe(pipeline: string, { set, plugins, temporal, json }: Options
   const { plan, preflight, data, notes } = await checkPipeline(pipeline, loading);
   if (plan.steps === 0) throw new EverturnError("PROBE_WITHOUT_STEPS", { pipeline });
   for (const note of [...notes, ...(await rewardNotes(plan, data))]) process.stderr.write(`${note}\n`);
+  const onPhase = (phase: string) => process.stderr.write(`${phase}\n`);
   const measured = await interruptible((signal) =>
-    probePipeline(pipeline, loading, derivedNumbers(plan, preflight), { temporal, signal }),
+    probePipeline(pipeline, loading, derivedNumbers(plan, preflight), { temporal, signal, onPhase }),
   );
   if (measured === "interrupted") return;
   process.stdout.write(`${json ? JSON.stringify(measured) : probeText(measured).join("\n")}\n`);
