@@ -7,7 +7,7 @@ import { indented } from "./trajectory-text.ts";
 const [headCharacters, tailCharacters] = [1500, 500];
 
 /** The text of `everturn validate` about a run's rows and the policy's first prompt. */
-export function preflightText({ counted: found }: Preflight, { rollout }: Plan): string {
+export function preflightText({ counted: found }: Preflight, { rollout, loop }: Plan): string {
   if (found === undefined) {
     return "tokens of prompts: counted once the policy is available (it is downloaded, or its plugin can't count earlier)";
   }
@@ -28,9 +28,9 @@ export function preflightText({ counted: found }: Preflight, { rollout }: Plan):
   }
   if (prompt === undefined) return lines.join("\n");
   const { at, text, tokens } = prompt;
-  return [...lines, `the prompt at ${at}, ${counted(tokens, "token")}:`, indented(shortened(text))].join(
-    "\n",
-  );
+  const agent = loop.name === "loop-agent" ? "; the agent sends its own messages and tools instead" : "";
+  const title = `the prompt at ${at}, ${counted(tokens, "token")}${agent}:`;
+  return [...lines, title, indented(shortened(text))].join("\n");
 }
 
 function shortened(text: string): string {

@@ -82,12 +82,10 @@ export function callLines(call: Call, paint: Paint): string[] {
   const written = typeof call.arguments === "object" ? JSON.stringify(call.arguments) : call.arguments;
   const validity = call.valid ? paint("dim", "valid") : paint("red", "not valid");
   const approval = call.approval === undefined ? "" : `, ${approvalText[call.approval]}`;
-  const attempts =
-    call.attempts > 1
-      ? paint("yellow", counted(call.attempts, "attempt"))
-      : counted(call.attempts, "attempt");
+  const count = counted(call.attempts, "attempt");
+  const attempts = call.attempts === 0 ? "" : `, ${call.attempts > 1 ? paint("yellow", count) : count}`;
   return [
-    `${paint("magenta", "tool call")}  ${visible(`${call.tool} ${written}`).trim()}  ${validity}, ${attempts}${approval}${call.byLoop === true ? ", by the loop" : ""}`,
+    `${paint("magenta", "tool call")}  ${visible(`${call.tool} ${written}`).trim()}  ${validity}${attempts}${approval}${call.byLoop === true ? ", by the loop" : ""}`,
     paint("magenta", "observation"),
     indented(call.observation),
     ...mediaNames(call).map(({ name, called, frame }) =>
