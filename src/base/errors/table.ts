@@ -140,7 +140,7 @@ export const errorTable = {
   DEMONSTRATED_TOOL_NOT_SHOWN: {
     message: "{at}: a demonstrated call of “{tool}” is invalid{more}. {reason}",
     retryable: false,
-    help: "If it is one of the agent's own tools, add `tools` to each row: the list of tools that the agent sends. docs/agents.md shows an example.",
+    help: "If it is one of the agent's own tools, name its export under the pipeline's `tools`, or add `tools` to each row: the list of tools that the agent sends. docs/agents.md shows both.",
   },
   DEMONSTRATED_TOOLS_INVALID: {
     message: "{at}: {reason}",

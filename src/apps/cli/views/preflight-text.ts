@@ -1,5 +1,6 @@
 import { counted, grouped } from "../../../base/text/format.ts";
 import type { Plan } from "../../../contracts/plan.ts";
+import { isAgentLoop } from "../../../contracts/plan-loops.ts";
 import type { Preflight } from "../../../plan/pipeline/check/preflight.ts";
 import { indented } from "./trajectory-text.ts";
 
@@ -28,7 +29,7 @@ export function preflightText({ counted: found }: Preflight, { rollout, loop }: 
   }
   if (prompt === undefined) return lines.join("\n");
   const { at, text, tokens } = prompt;
-  const agent = loop.name === "loop-agent" ? "; the agent sends its own messages and tools instead" : "";
+  const agent = isAgentLoop(loop) ? "; the agent sends its own messages and tools instead" : "";
   const title = `the prompt at ${at}, ${counted(tokens, "token")}${agent}:`;
   return [...lines, title, indented(shortened(text))].join("\n");
 }
