@@ -67,6 +67,9 @@ async function explain(pipeline: string, { set, plugins, probe, temporal, json }
     explanation(plan, numbers),
     ...(sampling === undefined ? [] : ["", samplingText(sampling)]),
     ...(memory.length === 0 ? [] : ["", ...forecastText(memory)]),
+    ...(measured === undefined && plan.steps > 0
+      ? ["", `Time: npx everturn probe ${pipeline} measures it`]
+      : []),
     ...(measured === undefined ? [] : ["", "Measured by a probe", ...probeText(measured)]),
     ...notes,
     "",

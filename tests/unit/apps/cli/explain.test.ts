@@ -31,6 +31,7 @@ test("says what happens, in order and in numbers, which plugin supplies what, an
       tokens of a step, at most         32,768
     "
   `);
+  expect(text).toMatch(/^Time: npx everturn probe \S+ measures it$/m);
   expect(text).toMatch(/^tool +tool-calculator +\d/m);
   expect(text).toMatch(/^Memory of the policy, about, in MB: weights 3, keys and values 15 to 59$/m);
   expect(text).toMatch(
