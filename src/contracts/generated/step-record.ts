@@ -116,6 +116,8 @@ export interface StepRecord {
    * How the tools in the agent's first prompt of the step differ from those of the demonstrations, one entry per difference. Absent if they do not differ, and without an agent or demonstrations.
    *
    * @minItems 1
+   *
+   * Items: A difference in words.
    */
   toolDifferences?: string[];
   /**
