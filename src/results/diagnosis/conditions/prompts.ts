@@ -9,7 +9,7 @@ export const differentTools: Condition = {
   consequence:
     "The demonstrations teach the policy to act after prompts that the agent does not send. After those that it sends, the policy may have learned little.",
   remedies: [
-    "Show the agent's tools in the demonstrations: add `tools` to each row, the list that the agent sends.",
+    "Show the agent's tools in the demonstrations: add `tools` to each row, the list that the agent sends. `npx everturn show TRAJECTORY --tools` prints it.",
     "If the rows already have `tools`, or the pipeline lists the tools: use the agent's names, descriptions and parameters.",
   ],
   isEarly: true,

@@ -3,12 +3,15 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { registerShow } from "../../../../src/apps/cli/commands/show.ts";
 import type { Trajectory } from "../../../../src/contracts/generated/trajectory.ts";
+import { rowToolsReader } from "../../../../src/plan/pipeline/read/row-tools.ts";
 import { openRunFolder } from "../../../../src/run/folder/open-runs.ts";
+import { segmentRef } from "../../../../src/run/projections/segment-ref.ts";
 import { trajectoryKey } from "../../../../src/run/store/keys.ts";
 import { trajectoryOf } from "../../../../src/run/trajectory/trajectory-of.ts";
 import { png } from "../../../support/images.ts";
 import { writeSampleRun } from "../../../support/sample-run.ts";
 import { changeRecord } from "../../../support/stored-record.ts";
+import { writeTurn } from "../../../support/written-turn.ts";
 import { runCommand } from "./run-command.ts";
 
 const { runs } = await writeSampleRun();
@@ -148,4 +151,17 @@ test("tells what the reward and the tools measured", async () => {
   const file = join(folder.root, trajectoryKey(place).path);
   changeRecord<Trajectory>(file, (record) => ({ ...record, metrics }));
   expect(await show("step-0001/task-01009/0")).toContain("\nlength 2 · calculator.digits 1.5\n");
+});
+
+test("prints the tools that an agent sent as demonstrations list them", async () => {
+  const { store } = await openRunFolder(runs, "calculator-sample");
+  const weather = { name: "weather", description: "", parameters: { type: "object", properties: {} } };
+  const request = { key: "k", follows: null, messages: [], tools: [weather] };
+  const prompt = { previous: null, origin: "prompt" as const, text: "weather()", tokens: [1] };
+  const action = { previous: segmentRef(prompt), origin: "action" as const, text: "", tokens: [2] };
+  const place = { stage: "evaluation-v0099", task: "task-00000", sample: 0 };
+  await writeTurn(store, place, 1, [prompt, action], { request });
+  const printed = await show("evaluation-v0099/task-00000/0", "--tools");
+  expect(rowToolsReader()({ tools: printed }, "")).toEqual([weather]);
+  expect(await show("step-0001/task-01009/0", "--tools")).toBe("[]\n");
 });
