@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { type Datum, TinkerClient, TinkerError, type TinkerModel } from "@everturn/tinker";
+import { type Datum, type FutureTicket, TinkerClient, TinkerError, type TinkerModel } from "@everturn/tinker";
 import { EverturnError } from "everturn/engine";
 import type { ServerDatum } from "./exact-data.ts";
 import { profiles } from "./profiles.ts";
@@ -33,8 +33,12 @@ export async function openServer(config: ServerTrainerConfig, seed: number): Pro
     models.add(model);
     return model;
   };
-  const serve = (model: TinkerModel): ServerModel => ({
-    ...modelCalls(model, call),
+  const rollsBack = profiles[server].rollsBack === true;
+  const check = async (ticket: FutureTicket) => {
+    if (rollsBack) await call((options) => client.future(ticket).result(options));
+  };
+  const serve = (model: TinkerModel, loaded?: FutureTicket): ServerModel => ({
+    ...modelCalls(model, call, { first: loaded, check }),
     get lastNumber() {
       return model.nextSeqId - 1;
     },
@@ -47,8 +51,10 @@ export async function openServer(config: ServerTrainerConfig, seed: number): Pro
     create: async () => serve(await create()),
     async load(path, optimizer) {
       const model = await create();
-      await call((options) => model.loadWeights(path, { ...options, optimizer })); // some servers allow it only as the first request
-      return serve(model);
+      // Some servers allow it only as the first request.
+      const future = await call((options) => model.submitLoadWeights(path, { ...options, optimizer }));
+      await call((options) => future.result(options));
+      return serve(model, future.ticket);
     },
     async close() {
       closing.abort();
@@ -62,13 +68,29 @@ export async function openServer(config: ServerTrainerConfig, seed: number): Pro
 /** Makes calls with options for the client. */
 type Requester = <T>(work: (options: { signal: AbortSignal }) => Promise<T>) => Promise<T>;
 
-function modelCalls(model: TinkerModel, call: Requester): Omit<ServerModel, "lastNumber" | "unload"> {
+/** How to find out that a server undid requests. */
+interface UndoCheck {
+  /** The first request that must not be undone before the next save. */
+  first: FutureTicket | undefined;
+  /** Throws if it was undone. */
+  check: (ticket: FutureTicket) => Promise<void>;
+}
+
+/** Returns the calls of a model. After a save, they check the first request since the load or the previous save. */
+function modelCalls(
+  model: TinkerModel,
+  call: Requester,
+  { first, check }: UndoCheck,
+): Omit<ServerModel, "lastNumber" | "unload"> {
+  let unsaved = first;
   return {
     id: model.modelId,
     async forward(data) {
-      const { logprobs } = await call((options) =>
-        model.forward(data.map(datumOf), "cross_entropy", options),
+      const future = await call((options) =>
+        model.submitForward(data.map(datumOf), "cross_entropy", options),
       );
+      unsaved ??= future.ticket;
+      const { logprobs } = await call((options) => future.result(options));
       return [...logprobs];
     },
     async forwardBackward(data, loss) {
@@ -88,6 +110,8 @@ function modelCalls(model: TinkerModel, call: Requester): Omit<ServerModel, "las
     },
     async save(name) {
       const { path } = await call((options) => model.saveWeights(name, options));
+      if (unsaved !== undefined) await check(unsaved);
+      unsaved = undefined;
       return path;
     },
   };

@@ -47,6 +47,11 @@ export interface ServerProfile {
    * - `runs-again`: it runs twice. A request whose answer was lost must not be sent again.
    */
   repeats: "kept" | "strict" | "runs-again";
+  /**
+   * After a restart, the server continues from the model's newest checkpoint. New requests succeed there, and only the
+   * results of undone ones become errors.
+   */
+  rollsBack?: true;
   /** Whether it clips gradients at `grad_clip_norm`. */
   clips: boolean;
   /** The metric of `optim_step` that holds the norm of the gradient before clipping. Absent if it returns none. */
@@ -116,6 +121,7 @@ export const profiles: Readonly<Record<ServerName, ServerProfile>> = {
     way: "weights",
     losses: ["cross_entropy", "importance_sampling", "ppo", "cispo", "dro", "trinity_ppo"],
     repeats: "strict",
+    rollsBack: true, // futures.py, mark_futures_failed_after_checkpoint
     clips: true,
     limits: { zeroRate: true },
   },

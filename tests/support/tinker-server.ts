@@ -43,6 +43,8 @@ export interface TinkerServerOptions {
   workMs?: number;
   /** Which connections break. */
   fault?: (call: ServedCall) => Fault | undefined;
+  /** Creates a model. Default: one without arithmetic. */
+  newModel?: (...given: ConstructorParameters<typeof ServedModel>) => ServedModel;
   /** The only base model. A model under another name gets it too, as SkyRL does it. Default `tiny`. */
   baseModel?: string;
 }
@@ -179,7 +181,8 @@ export class TinkerServer {
       case "POST session_heartbeat":
         return { json: { type: "session_heartbeat" } };
       case "POST create_model": {
-        const model = new ServedModel(this.#name("model"), this.#baseModel, parsed.lora_config?.seed);
+        const { newModel = (...given) => new ServedModel(...given) } = this.options;
+        const model = newModel(this.#name("model"), this.#baseModel, parsed.lora_config?.seed);
         this.models.set(model.id, model);
         return this.#accepted(this.#done({ model_id: model.id, base_model: model.baseModel }, model.id));
       }
@@ -235,9 +238,9 @@ export class TinkerServer {
     if (this.options.numbering === "none" && !(adam_params.learning_rate > 0))
       throw new Refusal(422, "body.adam_params.learning_rate: Input should be greater than 0");
     return this.#numbered(model, "optim_step", seq_id, adam_params, () => {
-      model.step(adam_params);
+      const metrics = model.step(adam_params);
       this.steps.push({ modelId: model.id, seqId: seq_id });
-      return { metrics: { step: model.history.length - 1 } };
+      return { metrics: { step: model.history.length - 1, ...metrics } };
     });
   }
 

@@ -39,10 +39,11 @@ export class ServedModel {
     this.gradients.push(digest(pass));
   }
 
-  /** Applies the gradients. */
-  step(params: unknown): void {
+  /** Applies the gradients. Returns the server's numbers. */
+  step(params: unknown): Record<string, number> {
     this.history = [...this.history, digest([this.gradients, params])];
     this.gradients = [];
+    return {};
   }
 
   /** The log-probability of each target token: any numbers that follow from the weights and the tokens before it. */

@@ -1,0 +1,92 @@
+import type { ServerProfile } from "../../../plugins/trainer-tinker/profiles.ts";
+import {
+  derivativesOf,
+  type TinyModel,
+  type TinyState,
+  tinyModel,
+  withoutMoments,
+} from "../tinker-arithmetic.ts";
+import { type History, ServedModel } from "./models.ts";
+import type { ServedPass } from "./wire.ts";
+
+/** The weights of a server's models by their histories, which survive its restarts as checkpoints do. */
+export type WeightsByHistory = Map<string, TinyState>;
+
+/** A served model with the tiny model's real arithmetic, and the reductions of a profile. */
+export class ArithmeticModel extends ServedModel {
+  readonly #profile: ServerProfile;
+  readonly #vocabulary: number;
+  readonly #states: WeightsByHistory;
+  /** The passes since the last optimizer step, as long as `gradients` is not emptied from outside. */
+  #passes: ServedPass[] = [];
+
+  constructor(
+    profile: ServerProfile,
+    { vocabulary, states }: { vocabulary: number; states: WeightsByHistory },
+    ...given: ConstructorParameters<typeof ServedModel>
+  ) {
+    super(...given);
+    this.#profile = profile;
+    this.#vocabulary = vocabulary;
+    this.#states = states;
+  }
+
+  override accumulate(pass: ServedPass): void {
+    if (this.gradients.length === 0) this.#passes = [];
+    super.accumulate(pass);
+    this.#passes.push(pass);
+  }
+
+  override step(params: Record<string, number>): Record<string, number> {
+    const model = this.#model();
+    const passes = this.gradients.length === 0 ? [] : this.#passes;
+    let sequences = 0;
+    for (const { loss, data } of passes) {
+      const received = data.map(({ tokens, inputs }) => ({
+        columns: inputs,
+        logProbabilities: model.forward(tokens, inputs.target_tokens ?? []),
+      }));
+      const derivatives = derivativesOf(this.#profile.crossEntropy, loss, received);
+      data.forEach(({ tokens, inputs }, index) => {
+        model.add(tokens, inputs.target_tokens ?? [], derivatives[index]!);
+      });
+      sequences += data.length;
+    }
+    const { learning_rate = 0, beta1 = 0.9, beta2 = 0.95, eps = 1e-12, weight_decay = 0 } = params;
+    const clip = this.#profile.clips ? { gradientClip: params.grad_clip_norm ?? 0 } : {};
+    const numbers = {
+      learningRate: learning_rate,
+      beta1,
+      beta2,
+      epsilon: eps,
+      weightDecay: weight_decay,
+      ...clip,
+    };
+    const isMean = this.#profile.crossEntropy === "sequence-mean";
+    const norm = model.step(numbers, isMean ? Math.max(1, sequences) : 1);
+    super.step(params);
+    this.#states.set(keyOf(this.history), model.state());
+    const { gradientNorm } = this.#profile;
+    return gradientNorm === undefined ? {} : { [gradientNorm]: norm };
+  }
+
+  override logprobs({ data }: ServedPass): number[][] {
+    const model = this.#model();
+    return data.map(({ tokens, inputs }) => [...model.forward(tokens, inputs.target_tokens ?? [])]);
+  }
+
+  #model(): TinyModel {
+    return tinyModel(this.#vocabulary, stateOf(this.#states, this.history));
+  }
+}
+
+/** The weights of a model or a checkpoint. Undefined for fresh ones. */
+export function stateOf(states: WeightsByHistory, history: History): TinyState | undefined {
+  if (history.at(-1) !== "new optimizer state") return states.get(keyOf(history));
+  const state = stateOf(states, history.slice(0, -1));
+  return state && withoutMoments(state);
+}
+
+function keyOf(history: History): string {
+  return history.join("\n");
+}
