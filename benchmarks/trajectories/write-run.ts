@@ -6,20 +6,28 @@ import { segmentRef } from "../../src/run/projections/segment-ref.ts";
 import type { StoredTurn } from "../../src/run/projections/stored-records.ts";
 import { turnRecord } from "../../src/run/projections/turn-record.ts";
 import { turnResult } from "../../src/run/projections/turn-result.ts";
-import { recordedStepKey } from "../../src/run/store/keys.ts";
+import { planRow, recordedStepKey, runFileKey } from "../../src/run/store/keys.ts";
 import type { Store } from "../../src/run/store/store.ts";
 import { foldStep, type Member } from "../../src/run/trajectory/folded/fold-step.ts";
+import { samplePlan } from "../../tests/support/sample-plan.ts";
 
 const turnsEach = 3;
 const groupSize = 8;
 const tokensEach = 24;
 
-/** Writes steps of finished trajectories as a run leaves them: three turns and two calls each, a step in one Parquet file. */
+/** Writes the folder of a finished run `large`: trajectories of three turns and two calls, those of a step in one Parquet file. */
 export async function writeRun(
   store: Pick<Store, "record" | "tree" | "readTree">,
   steps: number,
   each: number,
 ): Promise<void> {
+  await store.record(
+    planRow(1),
+    samplePlan({ steps, batchSize: each, tasks: 1, warmStart: false, evaluationEvery: 0 }),
+  );
+  const queues = { orchestration: "orchestration", policy: "policy", tools: "tools", trainer: "trainer" };
+  const createdAt = "2026-11-20T06:00:00.000Z";
+  await store.record(runFileKey, { run: "large", createdAt, namespace: "default", queues, telemetry: false });
   for (let step = 1; step <= steps; step++) {
     await foldStep(store, step, () => members(step, each));
     await store.record(recordedStepKey(step), stepRecord(step, each));
@@ -137,7 +145,8 @@ function stepRecord(step: number, trajectories: number): StepRecord {
     successRate: 0.5,
     toolCallRate: 1,
     validCallRate: 0.9,
-    approximateKl: 0,
+    approximateKl: 0.001,
+    kl: 0.1 * (step / 500),
     entropy: 0.3,
     clipFraction: 0,
     policyLoss: 0,

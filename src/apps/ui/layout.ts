@@ -1,4 +1,4 @@
-import { type Html, html } from "../../results/report/html.ts";
+import { type Html, html, prose } from "../../results/report/html.ts";
 import { runPath } from "./paths.ts";
 import { link } from "./table.ts";
 
@@ -36,7 +36,7 @@ function unreadableNote(unreadable: ReadonlySet<string>): Html[] {
     ...more,
     "`npx everturn ledger` checks every file.",
   ];
-  return [html`<p class="problem" role="alert">${lines.join("\n")}</p>`];
+  return [html`<p class="problem" role="alert">${prose(lines.join("\n"))}</p>`];
 }
 
 const tabs = [

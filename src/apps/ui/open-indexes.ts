@@ -18,7 +18,7 @@ interface Kept {
 }
 
 /** The trajectories of a run as of the last read. */
-export interface ShownIndex extends Pick<RunIndex, "rows" | "progress"> {
+export interface ShownIndex extends Pick<RunIndex, "rows" | "running" | "progress"> {
   /** Whether they were read completely at least once. Otherwise `rows` is empty, and `progress` grows. */
   isComplete: boolean;
 }
@@ -83,7 +83,7 @@ export function openIndexes(patience = 150): Indexes {
       if (failure !== undefined) throw failure.error;
       for (const one of kept.unreadable) run.unreadable.add(one);
       const { index, isComplete } = kept;
-      return { rows: index.rows, progress: index.progress, isComplete };
+      return { rows: index.rows, running: index.running, progress: index.progress, isComplete };
     },
   };
 }

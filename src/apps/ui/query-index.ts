@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { TrajectoryFilter } from "../../control/operations/list-trajectories.ts";
 import type { IndexRow } from "../../results/table/run-index.ts";
 import type { SortTerm } from "../../results/table/sort-terms.ts";
@@ -43,30 +44,50 @@ export interface IndexPart {
 
 /**
  * The rows that match a filter, sorted by columns that an index has: `limit` of them after the first `skip`. Ties keep
- * the order of the rows.
+ * the order of the rows. Other work of this process runs in between.
  */
-export function queryIndex(
+export async function queryIndex(
   rows: readonly IndexRow[],
   { stage, task, outcome, tool }: TrajectoryFilter,
   terms: readonly SortTerm[],
   { skip, limit }: { skip: number; limit: number },
-): IndexPart {
+): Promise<IndexPart> {
   const isFiltered = [stage, task, outcome, tool].some((value) => value !== undefined);
-  const matching = isFiltered
-    ? rows.filter(
-        (row) =>
-          (stage === undefined || row.stage === stage) &&
-          (task === undefined || row.task === task) &&
-          (outcome === undefined || row.outcome === outcome) &&
-          (tool === undefined || row.tools.includes(tool)),
-      )
-    : rows;
-  const sorted = inOrder(matching, terms, skip + limit);
+  const matches = (row: IndexRow) =>
+    (stage === undefined || row.stage === stage) &&
+    (task === undefined || row.task === task) &&
+    (outcome === undefined || row.outcome === outcome) &&
+    (tool === undefined || row.tools.includes(tool));
+  const matching = isFiltered ? await filtered(rows, matches) : rows;
+  const sorted = await inOrder(matching, terms, skip + limit);
   return { rows: sorted.slice(skip, skip + limit), total: matching.length };
 }
 
+/** How many rows are processed at once: some milliseconds of work. */
+const together = 10_000;
+
+async function* inParts(rows: readonly IndexRow[]): AsyncGenerator<readonly IndexRow[]> {
+  for (let from = 0; from < rows.length; from += together) {
+    if (from > 0) await nextTurn();
+    yield rows.slice(from, from + together);
+  }
+}
+
+async function filtered(
+  rows: readonly IndexRow[],
+  matches: (row: IndexRow) => boolean,
+): Promise<readonly IndexRow[]> {
+  const found: IndexRow[][] = [];
+  for await (const part of inParts(rows)) found.push(part.filter(matches));
+  return found.flat();
+}
+
 /** At least the first `count` rows in an order. */
-function inOrder(rows: readonly IndexRow[], terms: readonly SortTerm[], count: number): readonly IndexRow[] {
+async function inOrder(
+  rows: readonly IndexRow[],
+  terms: readonly SortTerm[],
+  count: number,
+): Promise<readonly IndexRow[]> {
   const [first] = terms;
   if (first === undefined) return rows;
   if (first.column === "trajectory") return first.isDescending ? rows.toReversed() : rows;
@@ -90,16 +111,14 @@ function order(terms: readonly SortTerm[]): Order {
   };
 }
 
-/** The same, faster than a sort of all rows if there are many more than `count`. */
-function firstSorted(rows: readonly IndexRow[], compare: Order, count: number): readonly IndexRow[] {
-  const first: IndexRow[] = [];
-  let last: IndexRow | undefined; // of the first `count` so far
-  for (const row of rows) {
-    if (last !== undefined && compare(row, last) >= 0) continue;
-    first.push(row);
-    if (first.length < 2 * count) continue;
-    first.sort(compare).length = count;
-    last = first.at(-1);
+/** The first `count` rows in an order. Each part is sorted, then merged with the first rows of the parts before. */
+async function firstSorted(rows: readonly IndexRow[], compare: Order, count: number): Promise<IndexRow[]> {
+  let first: IndexRow[] = [];
+  for await (const part of inParts(rows)) {
+    const last = first[count - 1];
+    const better = last === undefined ? part : part.filter((row) => compare(row, last) < 0);
+    if (better.length === 0) continue;
+    first = [...first, ...better.toSorted(compare)].sort(compare).slice(0, count); // two sorted runs merge quickly
   }
-  return first.sort(compare);
+  return first;
 }

@@ -6,7 +6,7 @@ import { readTrajectory } from "../../results/report/read-trajectory.ts";
 import type { TrajectoryDetail } from "../../run/projections/trajectory-detail.ts";
 import type { TrajectoryName } from "../../run/store/keys.ts";
 import { findTrajectory } from "../../run/trajectory/find-trajectory.ts";
-import { trajectoryReader } from "../../run/trajectory/reader.ts";
+import { type RecordReader, trajectoryReader } from "../../run/trajectory/reader.ts";
 import { type Member, rewardsOf } from "./ended-trajectories.ts";
 import type { ShownRun, UiContext } from "./ui-context.ts";
 
@@ -14,6 +14,8 @@ import type { ShownRun, UiContext } from "./ui-context.ts";
 export interface DetailPage {
   id: string;
   name: TrajectoryName;
+  /** Reads more of its run's records. */
+  reader: RecordReader;
   detail: TrajectoryDetail;
   /** Its workflow's transcript while it is in progress. */
   live?: Transcript;
@@ -28,15 +30,17 @@ export async function shownTrajectory(
   name: TrajectoryName,
 ): Promise<DetailPage> {
   const id = [run.id, name.stage, name.task, name.sample].join("/");
-  const detail = await readTrajectory(trajectoryReader(run), { ...name, id });
-  if (detail.record !== undefined) return { id, name, detail };
+  const reader = trajectoryReader(run);
+  const detail = await readTrajectory(reader, { ...name, id });
+  const shown = { id, name, reader, detail };
+  if (detail.record !== undefined) return shown;
   try {
     const live = await withLiveRun({ runs, run: run.id }, (client) => askTranscript(client, id));
-    return { id, name, detail, live };
+    return { ...shown, live };
   } catch (error) {
     if (!isEverturnError(error)) throw error;
     if (detail.segments.length === 0) await findTrajectory(runs, id, run);
-    return { id, name, detail, silent: error.message };
+    return { ...shown, silent: error.message };
   }
 }
 

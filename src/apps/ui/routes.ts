@@ -7,7 +7,7 @@ import { secureHeaders } from "hono/secure-headers";
 import type { EverturnError } from "../../base/errors/everturn-error.ts";
 import { knownError } from "../../control/operations/known-error.ts";
 import type { Html } from "../../results/report/html.ts";
-import { html } from "../../results/report/html.ts";
+import { html, prose } from "../../results/report/html.ts";
 import { style } from "../../results/report/style.ts";
 import { type Fields, orderByForm } from "./give-orders.ts";
 import { document } from "./layout.ts";
@@ -213,7 +213,7 @@ function statusOf({ code }: EverturnError): 400 | 404 | 409 {
 function problemPage(text: string): string {
   return document({
     title: "A problem",
-    content: html`<h1>That did not work</h1><p class="problem" role="alert">${text}</p>`,
+    content: html`<h1>That did not work</h1><p class="problem" role="alert">${prose(text)}</p>`,
   });
 }
 

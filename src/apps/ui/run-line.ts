@@ -60,7 +60,7 @@ export const runTitles = [
   "steps",
   "reward",
   "held out",
-  "started",
+  "started (UTC)",
   "duration",
 ];
 

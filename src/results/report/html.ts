@@ -3,6 +3,11 @@ export interface Html {
   readonly html: string;
 }
 
+/** A text in which parts between backticks are code. */
+export function prose(text: string): Html {
+  return html`${text.split("`").map((part, index) => (index % 2 === 1 ? html`<code>${part}</code>` : html`${part}`))}`;
+}
+
 type Value = string | number | Html | readonly Html[];
 
 /** A template of HTML. It escapes inserted strings, and inserts pieces made by `html` unchanged. */

@@ -12,14 +12,18 @@ import { trajectoryReader } from "../../run/trajectory/reader.ts";
 import { firstVersion } from "../../run/versions/first-version.ts";
 import { type Comparison, compare } from "./comparison.ts";
 
-/** All data that a report shows. */
-export interface ReportData {
+/** A run's plan, steps and evaluations. */
+export interface RunData {
   run: string;
   plan: Plan;
   createdAt: string;
   steps: StepRecord[];
   /** The run's own evaluations, by policy version. */
   evaluations: EvaluationRecord[];
+}
+
+/** All data that a report shows. */
+export interface ReportData extends RunData {
   /** Evaluations made by `everturn evaluate`. */
   others: EvaluationRecord[];
   /** The first and the last policy that was evaluated, if they differ. */
@@ -28,17 +32,25 @@ export interface ReportData {
   images: ReadonlyMap<string, string>;
 }
 
-/** Reads a run's records for its report. */
-export async function readReportData(run: OpenRun): Promise<ReportData> {
+/** Reads the records of a run's steps and of its own evaluations. */
+export async function readRunData(run: OpenRun): Promise<RunData> {
   const { id, folder, plan, store } = run;
   const { createdAt } = await readRunFile(dirname(folder.root), id, () => {}); // reported when the run was opened
   const steps = await recordedSteps(store);
   const evaluations = await ownEvaluations(run, steps.at(-1)?.policyVersion ?? firstVersion(plan));
+  return { run: id, plan, createdAt, steps, evaluations };
+}
+
+/** Reads a run's records for its report. */
+export async function readReportData(run: OpenRun): Promise<ReportData> {
+  const { plan, store } = run;
+  const data = await readRunData(run);
+  const { evaluations } = data;
   const started = evaluations.find((record) => record.policyVersion === firstVersion(plan));
   const comparison = await compare(trajectoryReader(run), started, evaluations.at(-1));
   const others = await otherEvaluations(run, evaluations);
   const images = await exampleImages(store, comparison);
-  return { run: id, plan, createdAt, steps, evaluations, others, comparison, images };
+  return { ...data, others, comparison, images };
 }
 
 /** The most bytes of an image in the report, and of all its images together. */

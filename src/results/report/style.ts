@@ -23,7 +23,7 @@ summary { cursor: pointer; color: var(--link); width: fit-content; }
 dl { display: grid; grid-template-columns: max-content 1fr; gap: 6px 20px; margin: 12px 0 0; font-size: 14px; }
 dt { color: var(--muted); }
 dd { margin: 0; overflow-wrap: anywhere; }
-.diagnoses { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 420px), 1fr)); gap: 14px; }
+.diagnoses { margin-bottom: 16px; display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 420px), 1fr)); gap: 14px; }
 .diagnosis { border-left: 4px solid var(--orange); }
 .diagnosis .label { color: var(--muted); font-size: 13px; }
 .diagnosis .consequence { color: var(--soft); margin: 6px 0 10px; }
@@ -84,7 +84,7 @@ code { font: 13px/1.5 ui-monospace, "SF Mono", Menlo, Consolas, monospace; white
 .id { color: var(--muted); font: 12px ui-monospace, Menlo, Consolas, monospace; overflow-wrap: anywhere; }
 .scroll { overflow-x: auto; padding: 6px 4px; }
 table { border-collapse: collapse; width: 100%; font-size: 13px; font-variant-numeric: tabular-nums; }
-th, td { padding: 6px 10px; text-align: right; white-space: nowrap; } th:first-child, td:first-child { text-align: left; }
+th, td { padding: 6px 10px; text-align: right; white-space: nowrap; } th:first-child, td:first-child, .text { text-align: left; }
 th { color: var(--muted); font-weight: 500; border-bottom: 1px solid var(--edge); } tbody tr:hover { background: var(--tint); }
 footer { margin-top: 40px; color: var(--muted); font-size: 13px; }
 @media (max-width: 760px) { .broad { display: none; } svg.narrow { display: block; } .tiles { flex-direction: column; } .arrow { rotate: 90deg; } main { padding: 24px 14px; } }

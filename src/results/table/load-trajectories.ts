@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { ahead } from "../../base/async/ahead.ts";
 import type { FoldedStep } from "../../contracts/folded-step.ts";
@@ -57,6 +58,7 @@ async function inFolders(
   work: (found: readonly FoldedFile[]) => Promise<void>,
 ): Promise<void> {
   if (key === undefined) return work(found);
+  await nextTurn(); // lets other work in this process run
   const tree = await store.readTree(key);
   const next = (files: readonly FoldedFile[]) => inFolders(store, others, files, work);
   const { trajectories = [] } = tree?.value ?? {};
@@ -76,13 +78,16 @@ async function loadFiles(connection: DuckDBConnection, files: readonly FoldedFil
     "CREATE TABLE called (stage VARCHAR, task VARCHAR, sample INTEGER, tool_calls INTEGER, names VARCHAR)",
   );
   const called = await connection.createAppender("called");
-  for (const { stage, task, sample, toolCalls, tools } of files.flatMap(({ trajectories }) => trajectories)) {
-    called.appendVarchar(stage);
-    called.appendVarchar(task.toWellFormed());
-    called.appendInteger(sample);
-    called.appendInteger(toolCalls);
-    called.appendVarchar(JSON.stringify(tools.toSorted(), wellFormed));
-    called.endRow();
+  for (const { trajectories } of files) {
+    for (const { stage, task, sample, toolCalls, tools } of trajectories) {
+      called.appendVarchar(stage);
+      called.appendVarchar(task.toWellFormed());
+      called.appendInteger(sample);
+      called.appendInteger(toolCalls);
+      called.appendVarchar(JSON.stringify(tools.toSorted(), wellFormed));
+      called.endRow();
+    }
+    await nextTurn();
   }
   called.closeSync();
   const list = files.map(({ folder }) => `'${rowsFile(folder).replaceAll("'", "''")}'`).join(", ");
@@ -104,6 +109,7 @@ async function loadSingle(connection: DuckDBConnection, run: Pick<OpenRun, "stor
   );
   let rows: QueryRow[] = [];
   for await (const record of read) {
+    await nextTurn();
     if (record === undefined) continue; // it is in progress
     rows.push(queryRow(record));
     if (rows.length < together) continue;

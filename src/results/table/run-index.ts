@@ -37,6 +37,8 @@ export interface IndexRow extends TrajectoryName {
 export interface RunIndex {
   /** The trajectories as of the last complete read, in the order of stage, task and sample. */
   readonly rows: readonly IndexRow[];
+  /** The trajectories without a record at that time: those in progress. */
+  readonly running: readonly TrajectoryName[];
   /** How many of the run's steps the current read has reached. */
   readonly progress: { done: number; of: number };
   /** Reads what is new. */
@@ -50,23 +52,28 @@ export function runIndex(): RunIndex {
   /** Scored trajectories with single records, which never change, by id. */
   const scored = new Map<string, IndexRow>();
   let rows: readonly IndexRow[] = [];
+  let running: readonly TrajectoryName[] = [];
   const progress = { done: 0, of: 0 };
 
-  async function readSingle({ id, store }: Pick<OpenRun, "id" | "store">): Promise<Map<string, IndexRow>> {
+  async function readSingle({ id, store }: Pick<OpenRun, "id" | "store">) {
     const found = new Map<string, IndexRow>();
+    const unfinished: TrajectoryName[] = [];
     const read = ahead(listedTrajectories(store), objectsAtOnce, async (name) => {
       const known = scored.get(trajectoryId({ ...name, run: id }));
-      if (known !== undefined) return known;
+      if (known !== undefined) return { name, row: known };
       const record = await readTrajectoryRecord(store, name);
-      return record === undefined ? undefined : indexed(id, name, record.step, finishedTrajectory(record));
+      return { name, row: record && indexed(id, name, record.step, finishedTrajectory(record)) };
     });
-    for await (const row of read) {
+    for await (const { name, row } of read) {
       await nextTurn(); // lets other work in this process run
-      if (row === undefined) continue; // it is in progress
+      if (row === undefined) {
+        unfinished.push(name);
+        continue;
+      }
       found.set(row.trajectory, row);
       if (row.outcome !== "left-out") scored.set(row.trajectory, row); // one that was left out may be tried again
     }
-    return found;
+    return { found, unfinished };
   }
 
   async function readFolded({ id, store }: Pick<OpenRun, "id" | "store">): Promise<void> {
@@ -96,9 +103,12 @@ export function runIndex(): RunIndex {
     get rows() {
       return rows;
     },
+    get running() {
+      return running;
+    },
     progress,
     read: async (run) => {
-      const all = await readSingle(run); // first: what moves into a file meanwhile is found there
+      const { found: all, unfinished } = await readSingle(run); // first: what moves into a file meanwhile is found there
       await readFolded(run);
       for (const ofStep of folded.values()) {
         for (const row of ofStep) all.set(row.trajectory, row);
@@ -106,6 +116,7 @@ export function runIndex(): RunIndex {
       }
       for (const id of scored.keys()) if (all.get(id) !== scored.get(id)) scored.delete(id); // it is in a file
       rows = await inOrder(all.values());
+      running = unfinished.filter((name) => !all.has(trajectoryId({ ...name, run: run.id })));
     },
   };
 }

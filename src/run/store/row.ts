@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Key } from "./key.ts";
 import type { Store } from "./store.ts";
 
@@ -6,6 +7,9 @@ import type { Store } from "./store.ts";
  * nothing depends on a listing, which may lag.
  */
 export type Row<Value> = (number: number) => Key<Value>;
+
+/** How many records are read before other work of the process runs. */
+const together = 50;
 
 /** The records of a row after its first `after`, in order. Unreadable ones are reported as usual and left out. */
 export async function readRow<Value>(
@@ -18,6 +22,7 @@ export async function readRow<Value>(
     const value = await store.read(row(number));
     if (value !== undefined) values.push(value);
     else if (!(await store.has(row(number)))) return values;
+    if (number % together === 0) await nextTurn();
   }
 }
 

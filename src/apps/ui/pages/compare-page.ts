@@ -34,7 +34,7 @@ export async function comparePage({ runs }: UiContext, firstId: string, secondId
       probabilityText(difference.p),
     ]),
   );
-  const titles = ["of", "measure", "tasks", "first", "second", "difference", "p"];
+  const titles = ["tasks of", "measure", "tasks", "first", "second", "difference", "p"];
   const content = html`<h1>Two evaluations</h1>${notices.map((text) => html`<p class="problem">${text}</p>`)}
 <dl><dt>first</dt><dd>${describedEvaluation(compared.first)}</dd><dt>second</dt><dd>${describedEvaluation(compared.second)}</dd></dl>
 <p class="facts">${`On ${counted(compared.tasks, "task")} that both have; 95 % intervals; p of a paired test.`}</p>

@@ -1,7 +1,7 @@
 import { number, percent, shortPercent } from "../../../base/text/format.ts";
 import type { StepRecord } from "../../../contracts/generated/step-record.ts";
 import { html } from "../../../results/report/html.ts";
-import { type ReportData, readReportData } from "../../../results/report/read-run.ts";
+import { type RunData, readRunData } from "../../../results/report/read-run.ts";
 import type { Colour } from "../../../results/report/svg/frame.ts";
 import { linePlot, type Series } from "../../../results/report/svg/line-plot.ts";
 import { table } from "../../../results/report/table.ts";
@@ -33,9 +33,9 @@ export const mostRuns = 2 * colours.length;
 
 /** Several runs in one plot: their curves, and their current states. */
 export async function compareRunsPage(runs: readonly ShownRun[]): Promise<string> {
-  const all = await Promise.all(runs.map(readReportData));
+  const all = await Promise.all(runs.map(readRunData));
   const mostSteps = Math.max(1, ...all.map(({ plan }) => plan.steps));
-  const series = (values: (data: ReportData) => Series["values"], dots = false): Series[] =>
+  const series = (values: (data: RunData) => Series["values"], dots = false): Series[] =>
     all.map((data, index) => ({
       name: data.run,
       colour: colours[index % colours.length] ?? "blue",
@@ -75,7 +75,7 @@ export async function compareRunsPage(runs: readonly ShownRun[]): Promise<string
         ];
   const content =
     runs.length === 0
-      ? html`<h1>Runs compared</h1><p class="empty">Choose runs in the ${link("/", "list of runs")}.</p>`
+      ? html`<h1>Runs compared</h1><p class="empty">Select runs in the ${link("/", "list of runs")}.</p>`
       : html`<h1>Runs compared</h1>${table("The runs", ["run", "pipeline", "steps", "last reward", "first held out", "last held out"], rows)}${pair}
 <h2>Curves</h2><div class="grid">${linePlot({ title: "Held-out accuracy", series: accuracySeries, steps: mostSteps, format: shortPercent, from: 0, low: 0, high: 1, wide: true })}${cards}</div>`;
   return document({

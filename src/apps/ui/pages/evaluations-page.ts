@@ -17,8 +17,9 @@ import type { ShownRun } from "../ui-context.ts";
 /** A run's evaluations, its own and others, and a form that compares two. */
 export async function evaluationsPage(run: ShownRun): Promise<string> {
   const { all } = await readEvaluations(run);
-  const first = `${run.id}/${all[0]?.name ?? ""}`;
-  const second = `${run.id}/${all.at(-1)?.name ?? ""}`;
+  const idOf = (record: EvaluationRecord | undefined) =>
+    record === undefined ? "" : `${run.id}/${record.name}`;
+  const [first, second] = [idOf(all[0]), idOf(all.at(-1))];
   const hint = "RUN/EVALUATION, or a run";
   const part = livePart(runPath(run.id, "parts", "evaluations"), await evaluationsPart(run), 4);
   const content = html`${runHeading(run.id, "Evaluations")}${part}
@@ -34,13 +35,13 @@ export async function evaluationsPart(run: ShownRun): Promise<Html> {
     const path = withQuery(runPath(run.id, "trajectories"), { stage: name });
     return html`<p class="progress">${link(path, name)}<progress aria-label="${name}" value="${done}" max="${of}"></progress><span>${`${grouped(done)} of ${counted(of, "trajectory", "trajectories")}`}</span></p>`;
   });
-  const titles = ["evaluation", "version", "accuracy", "reward", "tasks", "drawn", "left out", "time"];
+  const titles = ["evaluation", "version", "accuracy", "reward", "tasks", "sampling", "left out", "time"];
   const recorded = table(
     "Evaluations",
     titles,
     all.map((record) => cells(run, record)),
   );
-  return html`${bars}${all.length === 0 ? html`<p class="empty">None has ended yet.</p>` : recorded}`;
+  return html`${bars}${all.length === 0 ? html`<p class="empty">No evaluation has ended yet. <code>${`npx everturn evaluate ${run.id}`}</code> starts one at any time.</p>` : recorded}`;
 }
 
 /** The recorded evaluations, and the newest version of the policy. */
@@ -73,7 +74,7 @@ function cells(run: ShownRun, record: EvaluationRecord) {
     measured.length === 0 ? percent(accuracy) : measured.join(" · "),
     rewardMean === undefined ? "–" : number(rewardMean),
     grouped(tasks),
-    temperature === 0 ? "greedy" : `${samples} at temperature ${temperature}`,
+    temperature === 0 ? "greedy" : `${samples} per task at temperature ${temperature}`,
     String(leftOut),
     duration(seconds),
   ];

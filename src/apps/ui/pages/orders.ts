@@ -7,9 +7,9 @@ import { trajectoryPath } from "../paths.ts";
 export function orders(id: string): Html {
   const path = trajectoryPath(id, "orders");
   const reason = () => textField("reason", "reason");
-  return html`<h2>Orders</h2>
-${orderForm(path, "Say", { order: "say" }, [textField("text", "a message before the next action", { wide: true, required: true }), choice("role", "as", ["user", "system"], "user")])}
-${orderForm(path, "Pause", { order: "pause" }, [reason()])}${orderForm(path, "Go on", { order: "resume" })}${orderForm(path, "End it, left out", { order: "cancel" }, [reason()])}`;
+  return html`<h2>Orders to this trajectory</h2>
+${orderForm(path, "Send", { order: "say" }, [textField("text", "a message before the next action", { wide: true, required: true }), choice("role", "as", ["user", "system"], "user")])}
+${orderForm(path, "Pause", { order: "pause" }, [reason()])}${orderForm(path, "Resume", { order: "resume" })}${orderForm(path, "End and leave out", { order: "cancel" }, [reason()])}`;
 }
 
 /** A call that waits for a person, with the forms that decide about it. */
@@ -29,13 +29,13 @@ export function decision(
         ]
       : [
           orderForm(path, "Approve", { order: "approve", call }, [
-            textField("arguments", "with other arguments (JSON), if wanted", {
+            textField("arguments", "other arguments as JSON (optional)", {
               wide: true,
               hint: JSON.stringify(given),
             }),
           ]),
           orderForm(path, "Deny", { order: "deny", call }, [
-            textField("reason", "why: what the model observes", { wide: true, required: true }),
+            textField("reason", "the reason, which the model reads", { wide: true, required: true }),
           ]),
         ];
   return html`<section class="said person"><h3>${`call ${call} of ${tool} waits for ${who}`}<span>${`since ${since.slice(0, 19).replace("T", " ")} UTC`}</span></h3><pre>${asked}</pre>${forms}</section>`;

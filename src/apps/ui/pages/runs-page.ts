@@ -38,7 +38,7 @@ function checkbox(id: string, index: number): Html {
 export async function runsPart(context: UiContext): Promise<Html> {
   const ids = await runIds(context);
   if (ids.length === 0)
-    return html`<p class="empty">There are no runs here yet: <code>npx everturn run PIPELINE</code> makes one.</p>`;
+    return html`<p class="empty">There are no runs here yet: <code>npx everturn run PIPELINE</code> starts one.</p>`;
   const rows = await Promise.all(ids.map((id) => row(context, id)));
   return table("Runs", runTitles, rows);
 }

@@ -19,7 +19,7 @@ export function searchPage({ searches }: UiContext, run: ShownRun, text: string)
   });
 }
 
-const hint = html`<p class="empty">The search covers all trajectories, running ones too, the newest first. Upper and lower case are the same.</p>`;
+const hint = html`<p class="empty">The search covers all trajectories, running ones too, the newest first. Case does not matter.</p>`;
 
 function found(run: ShownRun, search: Search): Html {
   const part = searchPart(run, search);
@@ -33,9 +33,10 @@ export function searchPart(
   { hits, searched, state, problem }: Search,
 ): Html {
   const progress = `${counted(hits.length, "trajectory", "trajectories")} found in ${grouped(searched)} searched`;
-  const note = state === "stopped at the most hits" ? ". There may be more: search for a longer text." : "";
+  const isStopped = state === "stopped at the most hits";
+  const note = isStopped ? ". There may be more. Search for a longer text to find the others." : "";
   const trouble = problem === undefined ? [] : [html`<p class="problem" role="alert">${problem}</p>`];
-  return html`<p class="facts" role="status"><span class="state ${state === "at work" ? "live" : ""}">${state}</span> ${`${progress}${note}`}</p>${trouble}<div class="talk">${hits.map((hit) => hitCard(run, hit))}</div>`;
+  return html`<p class="facts" role="status"><span class="state ${state === "at work" ? "live" : ""}">${isStopped ? "stopped" : state}</span> ${`${progress}${note}`}</p>${trouble}<div class="talk">${hits.map((hit) => hitCard(run, hit))}</div>`;
 }
 
 function hitCard(run: string, { name, turn, origin, before, found: text, after }: TextHit): Html {

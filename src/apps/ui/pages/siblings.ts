@@ -28,7 +28,7 @@ export function siblings(run: string, group: readonly Member[], { sample: shown 
       name.sample === shown
         ? html`<a href="${path}" aria-current="page">${`${called}, this one`}</a>`
         : link(path, called);
-    if (ended === undefined) return [first, "under way", "–", "–", "–", "–", "–", "–"];
+    if (ended === undefined) return [first, "running", "–", "–", "–", "–", "–", "–"];
     const { outcome, reward, success, policyVersions, toolCalls, tokens, seconds } = ended;
     return [
       first,
@@ -42,7 +42,7 @@ export function siblings(run: string, group: readonly Member[], { sample: shown 
     ];
   });
   const titles = [
-    "of the group",
+    "trajectory",
     "outcome",
     "reward",
     "solved",
@@ -51,5 +51,5 @@ export function siblings(run: string, group: readonly Member[], { sample: shown 
     "action tokens",
     "time",
   ];
-  return html`<h2>Its group</h2>${table("The group", titles, rows)}`;
+  return html`<h2>Group</h2>${table("The group", titles, rows)}`;
 }

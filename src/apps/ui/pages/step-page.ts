@@ -38,8 +38,8 @@ export async function stepPage(run: ShownRun, named: string): Promise<string> {
   const has = (wanted: number) => steps.some((one) => one.step === wanted);
   const other = (to: number, text: string) => link(runPath(run.id, "steps", String(to)), text);
   const links = [
-    ...(has(step - 1) ? [other(step - 1, "← the step before")] : []),
-    ...(has(step + 1) ? [other(step + 1, "the next step →")] : []),
+    ...(has(step - 1) ? [other(step - 1, "← previous step")] : []),
+    ...(has(step + 1) ? [other(step + 1, "next step →")] : []),
     ...(record.rewardMean === undefined
       ? []
       : [
@@ -66,7 +66,7 @@ ${stepNumbers(
 
 async function rewards(run: ShownRun, step: number): Promise<Html[]> {
   const reader = trajectoryReader(run);
-  const values = rewardsOf(await withResults(reader, await reader.list({ stage: stepStage(step) })));
+  const values = rewardsOf(await withResults(reader, await reader.near(stepStage(step))));
   if (values.length === 0) return [];
   const unit = ["trajectory", "trajectories"] as const;
   return [

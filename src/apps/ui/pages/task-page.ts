@@ -20,7 +20,7 @@ const most = 500;
 /** One task over the whole training: its trajectories from the first version to the last. */
 export async function taskPage(context: UiContext, run: ShownRun, task: string): Promise<string> {
   const index = await context.indexes.of(run);
-  const { rows, total } = queryIndex(index.rows, { task }, byAge, { skip: 0, limit: most });
+  const { rows, total } = await queryIndex(index.rows, { task }, byAge, { skip: 0, limit: most });
   const byVersion = new Map<number, number[]>();
   for (const { version, reward } of rows) {
     const rewards = byVersion.get(version ?? 0) ?? [];
@@ -46,9 +46,9 @@ export async function taskPage(context: UiContext, run: ShownRun, task: string):
     means.length === 0
       ? []
       : [
-          html`<h2>Over training</h2>`,
+          html`<h2>Over the training</h2>`,
           linePlot({
-            title: "Mean reward by the version that it was tried with",
+            title: "Mean reward by policy version",
             series: [{ name: "reward", colour: "blue", dots: true, values: means }],
             format: number,
             from: 0,
@@ -58,7 +58,7 @@ export async function taskPage(context: UiContext, run: ShownRun, task: string):
           }),
         ];
   const content = html`<h1>${task}</h1><p class="facts">${`${counted(total, "trajectory", "trajectories")}${total > most ? `, the first ${most} shown` : ""}`}</p>${indexNote(run.id, index)}${plot}
-<h2>Its trajectories</h2>${table("Trajectories of the task", ["trajectory", "version", "outcome", "reward", "solved", "turns", "tool calls", "time"], cells)}`;
+<h2>Trajectories</h2>${table("Trajectories of the task", ["trajectory", "version", "outcome", "reward", "solved", "turns", "tool calls", "time"], cells)}`;
   return document({
     title: `${task} in ${run.id}`,
     above: [[runPath(run.id), run.id]],

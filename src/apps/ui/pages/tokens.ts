@@ -18,15 +18,15 @@ const keys: Record<TokenColour, [kind: string, text: string][]> = {
     ["t-0", "sampled: mask 1"],
   ],
   "log-probability": [
-    ["t-0", "likelier than 90 %"],
+    ["t-0", "above 90 %"],
     ["t-1", "50 to 90 %"],
     ["t-2", "10 to 50 %"],
     ["t-3", "1 to 10 %"],
-    ["t-4", "less likely than 1 %"],
+    ["t-4", "below 1 %"],
   ],
   advantage: [
-    ["t-up", "made likelier: its reward is above its group's mean"],
-    ["t-down", "made less likely: below"],
+    ["t-up", "to become likelier: the reward is above the group's mean"],
+    ["t-down", "to become less likely: below the mean"],
     ["t-in", "read, or no difference"],
   ],
 };
@@ -53,8 +53,8 @@ export function tokensSection(
     colour !== "advantage"
       ? ""
       : advantage === undefined
-        ? "It is in no group: nothing was learned from it."
-        : `Its reward less the mean of its group: ${number(advantage)}. The trainer may scale that, or share it out by turns.`;
+        ? "It is in no group, so there is no mean to compare its reward with."
+        : `Its reward minus the mean of its group: ${number(advantage)}. The trainer may scale this number or divide it among the turns.`;
   const tokens = rows.map(
     (row) =>
       html`<span class="${kindOf(row, colour, advantage)}" title="${titleOf(row)}">${row.text ?? `⟨${row.token}⟩`}</span>`,

@@ -2,12 +2,15 @@ import type { DuckDBValue } from "@duckdb/node-api";
 import { isEverturnError } from "../../../base/errors/everturn-error.ts";
 import { duration, grouped, number } from "../../../base/text/format.ts";
 import { outcomes } from "../../../contracts/outcomes.ts";
+import { trajectoryId } from "../../../contracts/trajectory-id.ts";
 import { toolDefinitions } from "../../../plan/pipeline/resolve/tool-definitions.ts";
-import { type Html, html } from "../../../results/report/html.ts";
+import { type Html, html, nothing, prose } from "../../../results/report/html.ts";
+import { metricTitle } from "../../../results/report/metric-text.ts";
 import { table } from "../../../results/report/table.ts";
 import type { IndexRow } from "../../../results/table/run-index.ts";
 import { sortTerms } from "../../../results/table/sort-terms.ts";
 import { type QueryColumnName, queryColumns } from "../../../run/projections/query-columns.ts";
+import type { TrajectoryName } from "../../../run/store/keys.ts";
 import { choice, textField } from "../form.ts";
 import { document, runHeading } from "../layout.ts";
 import { runPath, trajectoryPath, withQuery } from "../paths.ts";
@@ -37,7 +40,7 @@ const columns = {
   tool: ["tools", String],
   tokens: ["tokens", (value) => grouped(Number(value))],
   seconds: ["time", (value) => duration(Number(value))],
-  failure: ["failure", (value) => (value === null ? "" : String(value))],
+  failure: ["failure", (value) => (value === null ? "" : html`<span class="long">${String(value)}</span>`)],
   metrics: ["parts of the reward", metricsText],
 } satisfies Partial<Record<QueryColumnName & keyof IndexRow, Column>>;
 
@@ -74,25 +77,42 @@ async function found(context: UiContext, run: ShownRun, asked: AskedList): Promi
     const index = await context.indexes.of(run);
     if (!index.isComplete) return indexNote(run.id, index);
     const part = { skip: (asked.page - 1) * rowsOfPage, limit: rowsOfPage };
-    const { rows, total } = queryIndex(index.rows, listFilter(asked), terms, part);
+    const { rows, total } = await queryIndex(index.rows, listFilter(asked), terms, part);
     const cells = rows.map((row) => names.map((name) => row[name]));
-    return list(run, asked, cells, total);
+    return html`${list(run, asked, cells, total)}${unfinished(run, index.running)}`;
   } catch (error) {
     if (!isEverturnError(error)) throw error;
-    return html`<p class="problem" role="alert">${error.message}</p>`;
+    return html`<p class="problem" role="alert">${prose(error.message)}</p>`;
   }
+}
+
+function isFiltered({ where, stage, task, outcome, tool }: AskedList): boolean {
+  return [where, stage, task, outcome, tool].some((value) => value !== "");
+}
+
+/** The most trajectories in progress to link to. */
+const mostUnfinished = 50;
+
+/** Links to the trajectories in progress, which the list lacks. */
+function unfinished(run: ShownRun, running: readonly TrajectoryName[]): Html {
+  if (running.length === 0) return nothing;
+  const links = running.slice(0, mostUnfinished).map((name) => {
+    const id = trajectoryId({ ...name, run: run.id });
+    return link(trajectoryPath(id), id.slice(run.id.length + 1));
+  });
+  const rest = running.length - links.length;
+  const more = rest > 0 ? `and ${grouped(rest)} more` : "";
+  const title = run.isLive ? "Running now" : "Not finished";
+  return html`<h2>${title}: ${grouped(running.length)}</h2><p class="pages">${links}${more}</p>`;
 }
 
 function list(run: ShownRun, asked: AskedList, rows: readonly Value[][], total: number): Html {
   const to = (change: Partial<AskedList>) =>
     withQuery(runPath(run.id, "trajectories"), { ...asked, page: 1, ...change });
   const from = (asked.page - 1) * rowsOfPage;
-  const shown =
-    total === 0
-      ? "none"
-      : `${grouped(Math.min(from + 1, total))} to ${grouped(from + rows.length)} of ${grouped(total)}`;
+  const shown = `${grouped(Math.min(from + 1, total))} to ${grouped(from + rows.length)} of ${grouped(total)}`;
   const pages = (label: string) =>
-    html`<nav class="pages" aria-label="${label}"><span role="status">${shown}</span>${asked.page > 1 ? [link(to({ page: asked.page - 1 }), "← before")] : []}${from + rows.length < total ? [link(to({ page: asked.page + 1 }), "next →")] : []}</nav>`;
+    html`<nav class="pages" aria-label="${label}"><span role="status">${shown}</span>${asked.page > 1 ? [link(to({ page: asked.page - 1 }), "← previous")] : []}${from + rows.length < total ? [link(to({ page: asked.page + 1 }), "next →")] : []}</nav>`;
   const filled = names.filter(
     (name, index) => !optional.includes(name) || rows.some((values) => !isEmpty(values[index])),
   );
@@ -109,7 +129,9 @@ function list(run: ShownRun, asked: AskedList, rows: readonly Value[][], total: 
       return cell(values[names.indexOf(name)] ?? null, run);
     }),
   );
-  return html`${pages("Pages")}${total === 0 ? [html`<p class="empty">No finished trajectory matches.</p>`] : [table("Trajectories", titles, cells)]}${pages("Pages, below the table")}`;
+  if (total === 0)
+    return html`<p class="empty">${isFiltered(asked) ? "No finished trajectory matches. Try fewer filters." : "No trajectory has ended yet."}</p>`;
+  return html`${pages("Pages")}${table("Trajectories", titles, cells)}${pages("Pages, below the table")}`;
 }
 
 function isEmpty(value: Value | undefined): boolean {
@@ -118,7 +140,7 @@ function isEmpty(value: Value | undefined): boolean {
 
 function metricsText(value: Value): string {
   return partsOf(value)
-    .map(([name, part]) => `${name} ${number(part)}`)
+    .map(([name, part]) => `${metricTitle(name)} ${number(part)}`)
     .join(" · ");
 }
 

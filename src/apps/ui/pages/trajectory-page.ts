@@ -1,9 +1,11 @@
 import { counted, duration, number } from "../../../base/text/format.ts";
 import { stepOf } from "../../../contracts/stages.ts";
-import { type Html, html } from "../../../results/report/html.ts";
+import { type Html, html, prose } from "../../../results/report/html.ts";
+import { metricTitle } from "../../../results/report/metric-text.ts";
 import { tokenTexts } from "../../../results/report/token-texts.ts";
 import { tokenRows } from "../../../run/projections/token-rows.ts";
-import { trajectoryReader } from "../../../run/trajectory/reader.ts";
+import type { TrajectoryName } from "../../../run/store/keys.ts";
+import type { RecordReader } from "../../../run/trajectory/reader.ts";
 import { withResults } from "../ended-trajectories.ts";
 import { orderForm, textField } from "../form.ts";
 import { document } from "../layout.ts";
@@ -25,35 +27,34 @@ export async function trajectoryPage(
   shown: DetailPage,
   tokens: string | undefined,
 ): Promise<string> {
-  const { id, name, detail } = shown;
+  const { id, name, detail, reader } = shown;
   const path = trajectoryPath(id);
   const isOver = detail.record !== undefined;
   const said = isOver ? talk(run, shown) : livePart(trajectoryPath(id, "part"), talk(run, shown));
   const colour = tokenColours.find((one) => one === tokens);
   const temporal = temporalPage(run, id);
-  const reader = trajectoryReader(run);
-  const ofStage = await reader.list({ stage: name.stage });
+  const ofStage = await stageOf(reader, name);
   const group = await withResults(
     reader,
     ofStage.filter(({ task }) => task === name.task),
   );
   const links = [
     ...neighbors(run.id, ofStage, name),
-    link(runPath(run.id, "tasks", name.task), "this task over training"),
+    link(runPath(run.id, "tasks", name.task), "this task over the training"),
     ...(stepOf(name.stage) === undefined
       ? []
       : [link(runPath(run.id, "steps", String(stepOf(name.stage))), "its step")]),
     ...(colour === undefined
-      ? [link(withQuery(path, { tokens: "mask" }), "its tokens")]
-      : [link(path, "without its tokens")]),
+      ? [link(withQuery(path, { tokens: "mask" }), "show tokens")]
+      : [link(path, "hide tokens")]),
     ...(temporal === undefined ? [] : [html`<a href="${temporal}">in the Temporal UI</a>`]),
   ];
   const content = [
     html`<h1>${id}</h1><p class="pages">${links}</p>${summary(shown)}`,
-    ...(isOver ? [] : [orders(id)]),
+    ...(shown.live === undefined ? [] : [orders(id)]),
     siblings(run.id, group, name),
     timeline(await readTimeline(reader, name, detail)),
-    html`<h2>What was said</h2>${said}`,
+    html`<h2>Conversation</h2>${said}`,
     ...(colour === undefined
       ? []
       : [
@@ -77,6 +78,15 @@ export async function trajectoryPage(
   });
 }
 
+/** The trajectories of a stage; those in files of later steps only if this trajectory is in one of them. */
+async function stageOf(
+  reader: Pick<RecordReader, "near" | "list">,
+  { stage, task, sample }: TrajectoryName,
+): Promise<TrajectoryName[]> {
+  const near = await reader.near(stage);
+  return near.some((one) => one.task === task && one.sample === sample) ? near : reader.list({ stage });
+}
+
 /** The part that changes while it is in progress: its state, waiting calls, and its conversation. */
 export function talk(run: ShownRun, { id, detail, live, silent }: DetailPage): Html {
   const state =
@@ -84,19 +94,19 @@ export function talk(run: ShownRun, { id, detail, live, silent }: DetailPage): H
       ? [statusLine(live)]
       : silent === undefined
         ? []
-        : [html`<p class="problem">${silent}</p>`];
+        : [html`<p class="problem">${prose(silent)}</p>`];
   const waiting = (live?.waiting ?? []).map((call) => decision(id, call));
   return html`${state}${conversation(run.id, detail, live?.prompt)}<div class="talk">${waiting}</div>`;
 }
 
-function summary({ detail: { record, turns, tokens } }: DetailPage): Html {
+function summary({ detail: { record, turns, tokens }, live }: DetailPage): Html {
   const size = `${tokens.prompt} prompt, ${tokens.action} action, ${tokens.observation} observation`;
   const common = [
     ["turns", String(turns.length)],
     ["tokens", size],
   ] as const;
   if (record === undefined)
-    return html`<div class="card">${facts([["state", "under way"], ...common])}</div>`;
+    return html`<div class="card">${facts([["state", live === undefined ? "not finished" : "running"], ...common])}</div>`;
   const {
     outcome,
     reward,
@@ -116,7 +126,7 @@ function summary({ detail: { record, turns, tokens } }: DetailPage): Html {
   return html`<div class="card">${facts([
     ["outcome", html`${outcome} ${solved}`],
     ["reward", number(reward)],
-    ...Object.entries(metrics).map(([title, value]) => [title, number(value)] as const),
+    ...Object.entries(metrics).map(([metric, value]) => [metricTitle(metric), number(value)] as const),
     ...optional("rewards of turns", turnRewards?.map(number).join(", ")),
     ["expected", String(task.reward_model.ground_truth)],
     ...optional("answer", answer),
@@ -141,12 +151,12 @@ function summary({ detail: { record, turns, tokens } }: DetailPage): Html {
 }
 
 function again(id: string, turns: number): Html {
-  const kept = textField("turn", `turns that are kept, 0 to ${Math.max(0, turns - 1)}`, {
+  const kept = textField("turn", `turns to keep, 0 to ${Math.max(0, turns - 1)}`, {
     value: String(Math.max(0, turns - 1)),
     type: "number",
     required: true,
   });
-  return html`<h2>Do it again</h2><p class="lead">A fork goes on from its first turns, and calls nothing again. A replay runs today's workflow code over its history.</p>
+  return html`<h2>Fork or replay</h2><p class="lead">A fork keeps the first turns without repeating their calls, and continues from there. A replay runs the current workflow code over the recorded history.</p>
 ${orderForm(trajectoryPath(id, "fork"), "Fork", {}, [kept, textField("temperature", "temperature", { hint: "as before", type: "number" }), textField("count", "how many", { value: "1", type: "number" })])}
 ${orderForm(trajectoryPath(id, "replay"), "Replay", {})}`;
 }

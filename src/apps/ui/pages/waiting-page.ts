@@ -1,7 +1,7 @@
 import { isEverturnError } from "../../../base/errors/everturn-error.ts";
 import { waitingCalls } from "../../../control/operations/waiting-calls.ts";
 import { withLiveRun } from "../../../control/supervision/run-client.ts";
-import { type Html, html } from "../../../results/report/html.ts";
+import { type Html, html, prose } from "../../../results/report/html.ts";
 import { document, runHeading } from "../layout.ts";
 import { livePart } from "../live-part.ts";
 import { runPath, trajectoryPath } from "../paths.ts";
@@ -21,6 +21,8 @@ export async function waitingPage(context: UiContext, run: ShownRun): Promise<st
 
 /** The calls that wait now. */
 export async function waitingPart({ runs }: UiContext, run: ShownRun): Promise<Html> {
+  if (!run.isLive && run.file.address === undefined)
+    return html`<p class="empty">The run is not at work, so no tool call waits. While it works, calls that need an approval or an answer appear here.</p>`;
   const notices: string[] = [];
   try {
     const calls = await withLiveRun({ runs, run: run.id }, (client) =>
@@ -28,12 +30,12 @@ export async function waitingPart({ runs }: UiContext, run: ShownRun): Promise<H
     );
     const shown = calls.map(
       (call) =>
-        html`<p>${link(trajectoryPath(call.trajectory), call.trajectory)}</p>${decision(call.trajectory, call)}`,
+        html`<h2 class="hit-name">${link(trajectoryPath(call.trajectory), call.trajectory)}</h2>${decision(call.trajectory, call)}`,
     );
     const none = calls.length === 0 ? [html`<p class="empty">No tool call waits for a person.</p>`] : [];
     return html`${notices.map((text) => html`<p class="problem">${text}</p>`)}${none}<div class="talk">${shown}</div>`;
   } catch (error) {
     if (!isEverturnError(error)) throw error;
-    return html`<p class="empty">${error.message}</p>`;
+    return html`<p class="empty">${prose(error.message)}</p>`;
   }
 }

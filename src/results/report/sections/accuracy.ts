@@ -5,7 +5,7 @@ import { trainingName } from "../../../base/text/training-name.ts";
 import type { EvaluationRecord } from "../../../contracts/run.ts";
 import { firstVersion } from "../../../run/versions/first-version.ts";
 import { type Html, html } from "../html.ts";
-import type { ReportData } from "../read-run.ts";
+import type { RunData } from "../read-run.ts";
 import { type Area, columnsOf, figure, frame, isNarrow } from "../svg/frame.ts";
 import { hoverStrips, path, type Series } from "../svg/line-plot.ts";
 import { type Scale, stepTicks } from "../svg/scale.ts";
@@ -18,7 +18,7 @@ const labelDistance = 60;
  * Held-out accuracy over the run: the policy as built at the left end, then the warm start, then the steps from the
  * marked line on, with the success rate of the sampled batches in the background.
  */
-export function accuracyPlot({ plan, evaluations, steps }: ReportData): Html {
+export function accuracyPlot({ plan, evaluations, steps }: RunData): Html {
   const start = firstVersion(plan);
   const last = Math.max(1, plan.steps);
   const before = start === 0 ? 0 : last * 0.22;
@@ -54,7 +54,7 @@ export function accuracyPlot({ plan, evaluations, steps }: ReportData): Html {
     return html`${axes}${zones(plan, x, within)}${lines}${strips}${marks}${labels(points, x, y, within)}`;
   };
   const legend = [learned, ...(sampled.values.length === 0 ? [] : [sampled]), ...(start === 0 ? [] : [warm])];
-  const note = "Whiskers are 95 % intervals. None of the held-out tasks is trained on.";
+  const note = "Whiskers are 95 % intervals.";
   return figure({ title: "Accuracy over the run", note, legend, area, draw, wide: true });
 }
 
@@ -62,7 +62,7 @@ function fromStepOne(series: Series): Series {
   return { ...series, values: series.values.filter(([step]) => step >= 1) };
 }
 
-function zones(plan: ReportData["plan"], x: Scale, within: Area): Html {
+function zones(plan: RunData["plan"], x: Scale, within: Area): Html {
   const { steps, warmStart } = plan;
   const start = x(0);
   const { left, top } = within;
@@ -115,7 +115,10 @@ function labels(
     const [low, high] = shareInterval(record.accuracy, record.tasks);
     const above = y(high) - 8;
     const place = above > within.top + 12 ? above : y(low) + 22;
-    return label("value-label", [x(at), place], percent(record.accuracy), "middle");
+    const text = percent(record.accuracy);
+    return x(at) < within.left + 20 // the labels of the axis are to its left
+      ? label("value-label", [x(at) + 8, place], text, "start")
+      : label("value-label", [x(at), place], text, "middle");
   });
   return html`${texts}`;
 }

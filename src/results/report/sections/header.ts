@@ -3,17 +3,17 @@ import { counted, duration, number } from "../../../base/text/format.ts";
 import type { JsonObject, JsonValue } from "../../../contracts/json.ts";
 import type { Plan, ResolvedPlugin, ResolvedReward } from "../../../contracts/plan.ts";
 import { type Html, html } from "../html.ts";
-import type { ReportData } from "../read-run.ts";
+import type { RunData } from "../read-run.ts";
 
 /** The pipeline's name, the run, and a summary of the plan. */
-export function header(data: ReportData): Html {
+export function header(data: RunData): Html {
   return html`<header><p class="eyebrow">Everturn report</p><h1>${data.plan.name}</h1>
 ${planInShort(data)}</header>
 `;
 }
 
 /** The run, and a summary of its plan. */
-export function planInShort({ run, plan, createdAt, steps }: ReportData): Html {
+export function planInShort({ run, plan, createdAt, steps }: RunData): Html {
   const { rollout, evaluation, warmStart } = plan;
   const trainsOnExamples = (plan.sft ?? plan.dpo) !== undefined;
   const seconds = steps.reduce((total, record) => total + record.seconds.total, 0);
@@ -69,7 +69,7 @@ export function planInShort({ run, plan, createdAt, steps }: ReportData): Html {
 <details><summary>The plan in short</summary><dl>${list}</dl></details>`;
 }
 
-function tasksText({ dataset: { train, validation } }: ReportData["plan"]): string {
+function tasksText({ dataset: { train, validation } }: RunData["plan"]): string {
   const trained = train === undefined ? [] : [`train: ${pluginText(train)}`];
   return [...trained, `held out: ${pluginText(validation)}`].join("; ");
 }

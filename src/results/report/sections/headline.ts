@@ -4,10 +4,10 @@ import { trainingName } from "../../../base/text/training-name.ts";
 import type { EvaluationRecord } from "../../../contracts/run.ts";
 import { firstVersion } from "../../../run/versions/first-version.ts";
 import { type Html, html } from "../html.ts";
-import type { ReportData } from "../read-run.ts";
+import type { RunData } from "../read-run.ts";
 
 /** Held-out accuracy of the policy as built, after the warm start, and after its steps, as far as known. */
-export function headline({ plan, evaluations, steps }: ReportData): Html {
+export function headline({ plan, evaluations, steps }: RunData): Html {
   const start = firstVersion(plan);
   const built = evaluations.find((record) => record.policyVersion === 0);
   const warm = start === 0 ? undefined : evaluations.find((record) => record.policyVersion === start);

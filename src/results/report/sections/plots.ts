@@ -1,7 +1,8 @@
 import { counted, number, percent, shortPercent } from "../../../base/text/format.ts";
 import type { StepRecord } from "../../../contracts/generated/step-record.ts";
 import { type Html, html } from "../html.ts";
-import type { ReportData } from "../read-run.ts";
+import { metricMeaning, metricTitle } from "../metric-text.ts";
+import type { RunData } from "../read-run.ts";
 import { barPlot } from "../svg/bar-plot.ts";
 import type { Colour } from "../svg/frame.ts";
 import { linePlot, type Series } from "../svg/line-plot.ts";
@@ -10,7 +11,7 @@ import { rewardFact, rewardPlot } from "./reward.ts";
 type Read = (record: StepRecord) => number | undefined;
 
 /** Plots of the metrics over the steps, without those that the trainer does not measure. */
-export function plots(data: ReportData): Html {
+export function plots(data: RunData): Html {
   const { steps: records, plan } = data;
   const { steps } = plan;
   if (records.length === 0) {
@@ -126,10 +127,10 @@ export function plots(data: ReportData): Html {
     }),
     ...single("Action tokens", "Mean of a trajectory.", (record) => record.actionLength),
     ...single("Turns", "Mean of a trajectory.", (record) => record.turns),
-    ...[...new Set(records.flatMap(({ metrics }) => Object.keys(metrics ?? {})))].flatMap((name) =>
+    ...metricNames(records).flatMap((name) =>
       single(
-        name,
-        "Measured by the reward or a tool: mean of a trajectory.",
+        metricTitle(name),
+        `${metricMeaning(name)} Mean of a trajectory.`,
         ({ metrics }) => metrics?.[name],
       ),
     ),
@@ -142,6 +143,13 @@ export function plots(data: ReportData): Html {
   ];
   return html`<h2>Training</h2><p class="lead">${facts(records)}</p><div class="grid">${cards}</div>
 `;
+}
+
+/** The metrics to draw. The number of cut actions is left out if their share has a plot. */
+function metricNames(records: readonly StepRecord[]): string[] {
+  const hasShare = records.some(({ cutActionShare }) => cutActionShare !== undefined);
+  const names = new Set(records.flatMap(({ metrics }) => Object.keys(metrics ?? {})));
+  return [...names].filter((name) => !(hasShare && name === "cutActions"));
 }
 
 function facts(records: readonly StepRecord[]): string {

@@ -3,7 +3,7 @@ import { number } from "../../../base/text/format.ts";
 import type { StepRecord } from "../../../contracts/generated/step-record.ts";
 import { firstVersion } from "../../../run/versions/first-version.ts";
 import type { Html } from "../html.ts";
-import type { ReportData } from "../read-run.ts";
+import type { RunData } from "../read-run.ts";
 import { linePlot, type Series } from "../svg/line-plot.ts";
 import { trailingMeans } from "../trailing-means.ts";
 
@@ -13,7 +13,7 @@ const smoothed = 5;
  * The reward curve: the mean of each step's sampled batch, smoothed if there are enough steps, and the mean of the
  * held-out tasks (greedy) where the policy was evaluated.
  */
-export function rewardPlot({ plan, steps, evaluations }: ReportData): Html {
+export function rewardPlot({ plan, steps, evaluations }: RunData): Html {
   const heldOut = evaluations
     .filter(({ policyVersion }) => policyVersion >= firstVersion(plan))
     .flatMap(({ step, rewardMean }) => (rewardMean === undefined ? [] : [[step, rewardMean] as const]));

@@ -2,6 +2,7 @@ import schema from "../../../../schemas/step-record.schema.json" with { type: "j
 import { duration, grouped, number, percent } from "../../../base/text/format.ts";
 import type { StepRecord } from "../../../contracts/generated/step-record.ts";
 import { type Html, html } from "../html.ts";
+import { metricMeaning, metricTitle } from "../metric-text.ts";
 
 /** The headings under which a step's numbers are listed, in order. */
 const headings = ["Rewards", "Actions", "Update", "Examples", "Batch"] as const;
@@ -100,7 +101,9 @@ export function stepNumbers(record: StepRecord, before: StepRecord | undefined):
           title: about.title,
           value: written(value, about),
           before: previous === undefined ? undefined : written(previous, about),
-          meaning: about.description.replace(/ Absent [^.]*(?:\.\d[^.]*)?\.$/, ""), // it is present
+          meaning: about.description
+            .replace(/ Absent [^.]*(?:\.\d[^.]*)?\.$/, "") // it is present
+            .replace(/; absent [^.]*\.$/, "."),
         },
       ];
     });
@@ -148,23 +151,23 @@ function nested<Name extends string>(
     }));
 }
 
-const meanOf = "Mean over the trajectories that have it.";
-const pauseOf = "Time in which its calls waited because it kept failing.";
+const meanOf = (name: string) => `${metricMeaning(name)} Mean over the trajectories that have it.`;
+const pauseOf = () => "Time in which its calls waited because it kept failing.";
 
 /** Numbers whose names the run's plugins choose. */
 function named(
-  meaning: string,
+  meaning: (name: string) => string,
   format: (value: number) => string,
   values: Record<string, number> = {},
   before: Record<string, number> = {},
 ): Shown[] {
-  return Object.entries(values).map(([title, value]) => {
-    const previous = before[title];
+  return Object.entries(values).map(([name, value]) => {
+    const previous = before[name];
     return {
-      title,
+      title: metricTitle(name),
       value: format(value),
       before: previous === undefined ? undefined : format(previous),
-      meaning,
+      meaning: meaning(name),
     };
   });
 }

@@ -7,7 +7,7 @@ import { table } from "../table.ts";
 const lastSteps = 12;
 
 /** A column. It is left out if no row has a cell in it. */
-type Column<Row> = readonly [title: string, cell: (row: Row) => string | undefined];
+type Column<Row> = readonly [title: string, cell: (row: Row) => string | Html | undefined];
 
 const stepColumns: Column<StepRecord>[] = [
   ["step", (row) => String(row.step)],
@@ -65,6 +65,12 @@ function staleness({ staleness: most, stalenessMean = most }: StepRecord): strin
 export function stepTable(steps: readonly StepRecord[]): Html {
   if (steps.length === 0) return nothing;
   return html`<h2>The last steps</h2>${numbersTable(stepColumns, steps.slice(-lastSteps))}`;
+}
+
+/** A table of these steps with all their numbers, each with a link to its page. */
+export function linkedStepTable(steps: readonly StepRecord[], link: (step: StepRecord) => Html): Html {
+  const [, ...numbers] = stepColumns;
+  return numbersTable([["step", link], ...numbers], steps);
 }
 
 /** A table of all evaluations: the run's own, then those made by `everturn evaluate`. */

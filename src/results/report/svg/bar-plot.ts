@@ -21,9 +21,10 @@ export function barPlot(options: {
   whole?: boolean;
 }): Html {
   const { title, note, parts, format, total, steps, whole = false } = options;
-  const shown = [...new Set(parts.flatMap((part) => part.values.map(([step]) => step)))];
+  const byStep = parts.map((part) => new Map(part.values));
+  const shown = [...new Set(byStep.flatMap((values) => [...values.keys()]))];
   const bars = shown.map((step) => {
-    const values = parts.map((part) => part.values.find(([at]) => at === step)?.[1] ?? 0);
+    const values = byStep.map((ofPart) => ofPart.get(step) ?? 0);
     return { step, values, sum: values.reduce((sum, value) => sum + value, 0) };
   });
   const last = Math.max(1, steps);

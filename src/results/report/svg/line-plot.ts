@@ -84,9 +84,12 @@ export function path({ values, colour, dashed, faint, dots }: Series, x: Scale, 
   return faint ? line : html`${line}${disc(`dot ${colour}`, [x(last[0]), y(last[1])], 3.5)}`;
 }
 
+/** The least width of a strip, in pixels: a pointer hits no narrower one. */
+const stripWidth = 4;
+
 /**
- * A strip for each step that shows a cross-hair, dots and the step's values while the pointer is in it. Narrow plots
- * have none.
+ * Strips that show a cross-hair, dots and a step's values while the pointer is in them: one for each step, or for some
+ * of them if there are many. Narrow plots have none.
  */
 export function hoverStrips(
   area: Area,
@@ -100,15 +103,18 @@ export function hoverStrips(
 ): Html {
   if (isNarrow(area)) return nothing;
   const { series, x, y, format, xLabel = "step" } = options;
-  const steps = [...new Set(series.flatMap((one) => one.values.map(([step]) => step)))].sort((a, b) => a - b);
+  const byStep = series.map((one) => ({ one, values: new Map(one.values) }));
+  const all = [...new Set(byStep.flatMap(({ values }) => [...values.keys()]))].sort((a, b) => a - b);
+  const apart = Math.ceil((all.length * stripWidth) / (area.width - area.left - area.right));
+  const steps = all.filter((_, index) => index % apart === 0 || index === all.length - 1);
   const middles = steps.map(x);
   const base = area.height - area.bottom;
   const strips = steps.map((step, index) => {
     const middle = middles[index] ?? 0;
     const from = index === 0 ? middle - 8 : (middle + (middles[index - 1] ?? 0)) / 2;
     const to = index === steps.length - 1 ? middle + 8 : (middle + (middles[index + 1] ?? 0)) / 2;
-    const here = series.flatMap((one) => {
-      const value = one.values.find(([at]) => at === step)?.[1];
+    const here = byStep.flatMap(({ one, values }) => {
+      const value = values.get(step);
       return value === undefined || !Number.isFinite(value) ? [] : [{ ...one, value }];
     });
     const text = [`${xLabel} ${step}`, ...here.map((one) => `${one.name}: ${format(one.value)}`)].join("\n");

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { FoldedEntry, FoldedStep } from "../../../contracts/folded-step.ts";
 import { stepOf } from "../../../contracts/stages.ts";
 import { objectsAtOnce } from "../../store/at-once.ts";
@@ -19,6 +20,11 @@ export interface StepFile {
 export interface StepFiles {
   /** Checks which steps have been folded since it last looked. */
   look(): Promise<void>;
+  /**
+   * The same for a stage's own step only. Returns whether it is folded: then most trajectories of the stage are in its
+   * file. Otherwise none is in any file, because steps are folded in order.
+   */
+  lookAtOwn(stage: string): Promise<boolean>;
   /**
    * The same for the steps that may have trajectories of this stage: a trajectory that no longer has single records
    * is in one of their files.
@@ -52,10 +58,12 @@ export function stepFiles(store: Pick<Store, "has" | "readTree">): StepFiles {
     );
     for (let from = 0; from < steps.length; from += objectsAtOnce) {
       await Promise.all(steps.slice(from, from + objectsAtOnce).map(add));
+      await nextTurn(); // lets other work in this process run
     }
   }
 
   async function add(step: number): Promise<void> {
+    if (known.has(step)) return;
     const file = await fileOf(step);
     if (file === undefined || known.has(step)) return;
     known.add(step);
@@ -87,10 +95,15 @@ export function stepFiles(store: Pick<Store, "has" | "readTree">): StepFiles {
       });
       return looking;
     },
+    lookAtOwn: async (stage) => {
+      const step = stepOf(stage);
+      if (step === undefined) return false;
+      await add(step);
+      return known.has(step);
+    },
     lookFor: async (stage) => {
       // Steps are folded in order, and a step never trains on trajectories of a later one.
       for (let step = stepOf(stage); step !== undefined; step++) {
-        if (known.has(step)) continue;
         await add(step);
         if (!known.has(step)) return;
       }

@@ -97,7 +97,7 @@ test("a trajectory's page has its neighbors, its group with rewards, and a timel
   expect(text).toMatch(/href="[^"]*\/task-01010\/0">next →/);
   expect(text).toContain('<a href="#turn-1">turn 1</a>');
   expect(text).toMatch(/calculator<\/td>.*<td>3 attempts<\/td>/);
-  expect(text).not.toContain("Its group"); // a group of one
+  expect(text).not.toContain("<h2>Group</h2>"); // a group of one
 });
 
 test("the timeline lists failed attempts with their reasons", async () => {
@@ -141,7 +141,7 @@ test("the list of trajectories filters and sorts without DuckDB", async () => {
 test("the list shows the parts of rewards, of single records and of step files, with and without a condition", async () => {
   const shown = async (query: string) => {
     const text = await page(`made/trajectories?${query}`);
-    return text.match(/<td>format 0\.25 · length penalty -0\.5<\/td>/g)?.length;
+    return text.match(/<td class="text">format 0\.25 · length penalty -0\.5<\/td>/g)?.length;
   };
   expect(await shown("")).toBe(20);
   expect(await shown("stage=step-0001")).toBe(4);
@@ -155,6 +155,12 @@ test("a task's plot is over policy versions", async () => {
   expect(text).toMatch(/policy version 0\nreward: \d/);
   expect(text).not.toMatch(/>step</);
   expect(text).not.toMatch(/>step \d/);
+});
+
+test("the list links to the trajectories in progress, and a page without matches gives advice", async () => {
+  const text = await page("calculator-sample/trajectories?stage=step-0005");
+  expect(text).toContain("No finished trajectory matches. Try fewer filters.");
+  expect(text).toMatch(/<h2>Not finished: 1<\/h2>.*\/trajectories\/step-0005\/task-05000\/0"/);
 });
 
 test("an order by a column that does not exist is refused with the columns", async () => {
@@ -221,8 +227,12 @@ test("a run's log shows the end of the file that is named, and no other file", a
 
 test("the list of runs names models, algorithms and durations", async () => {
   const text = await (await app.request("http://127.0.0.1/")).text();
-  expect(text).toMatch(/<th scope="col">model<\/th><th scope="col">algorithm<\/th>/);
-  expect(text).toMatch(/<td>from random weights<\/td><td>trainer-onnx<\/td><td>\d of 4<\/td>/);
+  expect(text).toMatch(
+    /<th scope="col" class="text">model<\/th><th scope="col" class="text">algorithm<\/th>/,
+  );
+  expect(text).toMatch(
+    /<td class="text">from random weights<\/td><td class="text">trainer-onnx<\/td><td>\d of 4<\/td>/,
+  );
   expect(text).toMatch(/<td>[\d,]+ h \d\d min<\/td>/);
 });
 

@@ -135,6 +135,48 @@ describe.each(["folder", "objects"])("a reader over %s", (kind) => {
     expect(await reader.foldedIn(other.prefix)).toBeUndefined();
   });
 
+  test("reads one file for a trajectory that its own step trained on, however many steps there are", async () => {
+    const store = await freshStore();
+    const steps = [];
+    for (const step of [1, 2, 3, 4]) {
+      const written = await write(store, step, 2);
+      await foldStep(store, step, () => members(store, written.names));
+      await removeRecords(store, written.names);
+      steps.push(written);
+    }
+    const opened = new Set<string>();
+    const reader = readerOf({
+      ...store,
+      readTree: (key) => {
+        opened.add(key.tree);
+        return store.readTree(key);
+      },
+    });
+    const [, second] = steps;
+    for (const [path, value] of second?.asked ?? []) expect(await reader.read({ path })).toStrictEqual(value);
+    expect(await reader.near("step-2")).toEqual(second?.names);
+    for (const name of second?.names ?? []) expect(await reader.finished(name)).toBeDefined();
+    expect([...opened]).toEqual(["steps/2/folded"]);
+  });
+
+  test("finds a trajectory that a later step trained on, whatever a late writer puts beside it", async () => {
+    const store = await freshStore();
+    const first = await write(store, 1, 3);
+    const second = await write(store, 2, 1);
+    const [late, ...others] = first.names;
+    if (late === undefined) throw new Error("no name");
+    await foldStep(store, 1, () => members(store, others));
+    await foldStep(store, 2, () => members(store, [late, ...second.names]));
+    await removeRecords(store, [...first.names, ...second.names]);
+    const stray = { id: "stray" } as never;
+    await store.record(trajectoryKey(late), stray);
+    const reader = readerOf(store);
+    for (const [path, value] of first.asked) expect(await reader.read({ path }), path).toStrictEqual(value);
+    expect(await readerOf(store).finished(late)).toBeDefined();
+    expect(await readerOf(store).foldedIn(trajectoryPrefix(late).prefix)).toBe(2);
+    expect(await readerOf(store).list({ stage: "step-1" })).toEqual(first.names);
+  });
+
   test("takes what is in the file, whatever a late writer puts beside it", async () => {
     const store = await freshStore();
     const { names, asked } = await write(store, 1, 2);
