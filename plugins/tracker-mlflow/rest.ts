@@ -3,10 +3,13 @@ export interface Mlflow {
   /** Throws Error with the server's message. */
   post(path: string, body: object, signal: AbortSignal): Promise<Record<string, unknown>>;
   find(path: string, signal: AbortSignal): Promise<Record<string, unknown> | undefined>;
+  /** Stores a JSON artifact at the server, at a path below its artifacts' root. */
+  put(path: string, value: object, signal: AbortSignal): Promise<void>;
 }
 
 export function mlflowAt(url: string, token: string | undefined): Mlflow {
-  const base = `${url.replace(/\/+$/, "")}/api/2.0/mlflow/`;
+  const api = `${url.replace(/\/+$/, "")}/api/2.0/`;
+  const base = `${api}mlflow/`;
   const headers = {
     "content-type": "application/json",
     ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
@@ -20,8 +23,7 @@ export function mlflowAt(url: string, token: string | undefined): Mlflow {
     const body = parsed(text);
     if (response.ok || body.error_code === "RESOURCE_DOES_NOT_EXIST")
       return { status: response.status, body };
-    const said = typeof body.message === "string" ? body.message : text.slice(0, 200);
-    throw new Error(`${base}${path.split("?")[0]} answered ${response.status}: ${said}`);
+    throw refused(base + path, response, text);
   }
   return {
     async post(path, body, signal) {
@@ -33,7 +35,18 @@ export function mlflowAt(url: string, token: string | undefined): Mlflow {
       const answer = await ask(path, { signal });
       return answer.status < 300 ? answer.body : undefined;
     },
+    async put(path, value, signal) {
+      const place = `${api}mlflow-artifacts/artifacts/${path.split("/").map(encodeURIComponent).join("/")}`;
+      const response = await fetch(place, { method: "PUT", headers, body: JSON.stringify(value), signal });
+      if (!response.ok) throw refused(place, response, await response.text());
+    },
   };
+}
+
+function refused(address: string, { status }: Response, text: string): Error {
+  const { message } = parsed(text);
+  const said = typeof message === "string" ? message : text.slice(0, 200);
+  return new Error(`${address.split("?")[0]} answered ${status}: ${said}`);
 }
 
 function parsed(text: string): Record<string, unknown> {

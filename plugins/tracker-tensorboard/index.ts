@@ -1,13 +1,13 @@
 import { mkdir, open } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
-import type { TrackedRun, TrackerPlugin } from "everturn/plugin";
-import { type Event, encodeEvent } from "./event.ts";
+import type { TrackedRun, TrackedTable, TrackerPlugin } from "everturn/plugin";
+import { type Event, encodeEvent, type TextTable } from "./event.ts";
 import { framed } from "./record-file.ts";
 
-/** Writes event files for TensorBoard (config: `folder`): one for each start or continuation of the run. */
-const tensorboard: TrackerPlugin<{ folder?: string }> = {
-  async open({ folder }, run) {
+/** Writes event files for TensorBoard (config: `folder`, `tables`): one for each start or continuation of the run. */
+const tensorboard: TrackerPlugin<{ folder?: string; tables?: boolean }> = {
+  async open({ folder, tables: withTables = true }, run) {
     const place = folder === undefined ? join(run.folder, "tensorboard") : join(folder, run.run);
     await mkdir(place, { recursive: true });
     const begun = Date.now();
@@ -18,7 +18,11 @@ const tensorboard: TrackerPlugin<{ folder?: string }> = {
     await add({ at: begun, fileVersion: "brain.Event:2" });
     if (run.logged === 0) await add({ at: begun, texts: { pipeline: settingsText(run) } });
     return {
-      log: ({ at, step, values }) => add({ at, step, values }),
+      log: ({ at, step, values, histograms = {}, tables = {} }) => {
+        const entries = Object.entries(withTables ? tables : {});
+        const texts = Object.fromEntries(entries.map(([name, table]) => [name, textTable(table)]));
+        return add({ at, step, values, histograms, tables: texts });
+      },
       close: () => file.close(),
     };
   },
@@ -29,4 +33,18 @@ export default tensorboard;
 /** The settings as Markdown, which TensorBoard shows. */
 function settingsText({ settings }: TrackedRun): string {
   return `\`\`\`json\n${JSON.stringify(settings, null, 2)}\n\`\`\``;
+}
+
+/** A table with a row of titles. Its texts are in code blocks, so TensorBoard shows them as they are. */
+function textTable({ columns, rows }: TrackedTable): TextTable {
+  const cell = (value: string | number | boolean) =>
+    typeof value === "string" ? codeBlock(value) : String(value);
+  return [columns.map((column) => `**${column}**`), ...rows.map((row) => row.map(cell))];
+}
+
+/** The block's fence is longer than any in the text. */
+function codeBlock(text: string): string {
+  const inside = text.match(/`+/g)?.map(({ length }) => length) ?? [];
+  const fence = "`".repeat(Math.max(2, ...inside) + 1);
+  return text === "" ? "" : `${fence}\n${text}\n${fence}`;
 }

@@ -6,6 +6,13 @@ export const upsertRun = `mutation UpsertBucket($name: String, $project: String,
   }
 }`;
 
+/** The mutation with which W&B's own client asks where to send a run's files. */
+export const createRunFiles = `mutation CreateRunFiles($entity: String!, $project: String!, $run: String!, $files: [String!]!) {
+  createRunFiles(input: { entityName: $entity, projectName: $project, runName: $run, files: $files }) {
+    runID uploadHeaders files { name uploadUrl }
+  }
+}`;
+
 /** A W&B server's answer about a run. */
 export interface Bucket {
   name: string;
@@ -34,16 +41,37 @@ export function wandbAt(url: string, key: string) {
     }
   }
 
+  function refused(what: string, answer: { errors?: unknown }): Error {
+    const [error] = Array.isArray(answer.errors) ? answer.errors : [];
+    return new Error(`${base}/graphql ${what}: ${error?.message ?? JSON.stringify(answer).slice(0, 200)}`);
+  }
+
   return {
     async upsert(variables: object, signal: AbortSignal): Promise<Bucket> {
       const query = { query: upsertRun, variables, operationName: "UpsertBucket" };
       const answer = Object(await post("/graphql", query, signal));
       const bucket = answer.data?.upsertBucket?.bucket;
       if (bucket !== undefined && bucket !== null) return bucket;
-      const [error] = Array.isArray(answer.errors) ? answer.errors : [];
-      throw new Error(
-        `${base}/graphql made no run: ${error?.message ?? JSON.stringify(answer).slice(0, 200)}`,
-      );
+      throw refused("made no run", answer);
+    },
+    /** Stores a file with a run, in place of an earlier one of its name. */
+    async upload(
+      { name: run, project }: Bucket,
+      name: string,
+      content: string,
+      signal: AbortSignal,
+    ): Promise<void> {
+      const variables = { entity: project.entity.name, project: project.name, run, files: [name] };
+      const query = { query: createRunFiles, variables, operationName: "CreateRunFiles" };
+      const answer = Object(await post("/graphql", query, signal));
+      const { uploadHeaders = [], files = [] } = Object(answer.data?.createRunFiles);
+      const target = files[0]?.uploadUrl;
+      if (typeof target !== "string")
+        throw refused(`takes no file for a table, which \`tables: false\` leaves out`, answer);
+      const headers = uploadHeaders.map((header: string) => header.split(/:(.*)/s, 2));
+      const place = new URL(target, `${base}/`); // it is relative on servers that store files themselves
+      const response = await fetch(place, { method: "PUT", headers, body: content, signal });
+      if (!response.ok) throw new Error(`${place.origin} answered ${response.status} to the file ${name}`);
     },
     /** Sends lines of the run's history and summary, and whether the run has ended. */
     async stream({ name, project }: Bucket, body: object, signal: AbortSignal): Promise<void> {

@@ -44,7 +44,9 @@ export type {
 export type {
   TrackedEnding,
   TrackedEntry,
+  TrackedHistogram,
   TrackedRun,
+  TrackedTable,
   TrackerPlugin,
   TrackerSession,
 } from "../contracts/tracker.ts";

@@ -16,6 +16,24 @@ export interface TrackedRun {
   logged: number;
 }
 
+/** The distribution of a number over trajectories, in bins. */
+export interface TrackedHistogram {
+  /** The limits of the bins in increasing order, one more than there are bins. */
+  limits: number[];
+  /** How many values are in each bin. */
+  counts: number[];
+  /** The sum of the values, and of their squares. */
+  sum: number;
+  sumOfSquares: number;
+}
+
+/** A table of examples. */
+export interface TrackedTable {
+  columns: string[];
+  /** The values in the order of the columns. */
+  rows: (string | number | boolean)[][];
+}
+
 /** The results of a step or an evaluation. */
 export interface TrackedEntry {
   /** The entry's number in the run, from 0. After a kill, the last entries may be sent again with the same numbers. */
@@ -26,6 +44,16 @@ export interface TrackedEntry {
   at: number;
   /** Finite numbers by name: `train/…` for steps, `evaluation/…` for evaluations. */
   values: Record<string, number>;
+  /**
+   * Distributions over the trajectories by name: `train/rewards`, `train/actionTokens`, and the same with `evaluation/`.
+   * Absent for steps on examples.
+   */
+  histograms?: Record<string, TrackedHistogram>;
+  /**
+   * A few trajectories, from the lowest to the highest reward: `train/samples` or `evaluation/samples`, with the columns
+   * trajectory, task, reward, solved, outcome, prompt, answer and parts. Absent for steps on examples.
+   */
+  tables?: Record<string, TrackedTable>;
 }
 
 /** How work on a run ended. An interrupted or failed run can be resumed. */

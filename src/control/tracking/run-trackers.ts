@@ -1,3 +1,4 @@
+import { sharedPromises } from "../../base/async/shared-promises.ts";
 import type { StepRecord } from "../../contracts/generated/step-record.ts";
 import type { EvaluationRecord } from "../../contracts/run.ts";
 import { stepStage } from "../../contracts/stages.ts";
@@ -7,6 +8,7 @@ import type { OpenRun } from "../../run/folder/open-runs.ts";
 import { recordedSteps } from "../../run/folder/recorded-steps.ts";
 import { firstVersion } from "../../run/versions/first-version.ts";
 import { toldTracker } from "./told-tracker.ts";
+import { evaluationDetails, stepDetails, type TrackedDetails } from "./tracked-details.ts";
 import { evaluationValues, stepValues } from "./tracked-values.ts";
 import { type Told, trackerLink } from "./tracker-link.ts";
 
@@ -38,8 +40,8 @@ export async function runTrackers(run: OpenRun, note: (text: string) => void): P
   };
   await tellRecorded();
   return {
-    tellStep: (record) => tell(toldStep(record)),
-    tellEvaluation: (record) => tell(toldEvaluation(record)),
+    tellStep: (record) => tell(toldStep(run, record)),
+    tellEvaluation: (record) => tell(toldEvaluation(run, record)),
     close: async (ending) => {
       await tellRecorded();
       const untold = await Promise.all(trackers.map((tracker) => tracker.close(ending)));
@@ -53,14 +55,35 @@ async function recordedSoFar(run: OpenRun): Promise<Told[]> {
   const steps = await recordedSteps(run.store);
   const newest = steps.at(-1)?.policyVersion ?? firstVersion(run.plan);
   const evaluations = await ownEvaluations(run, newest);
-  const all = [...steps.map(toldStep), ...evaluations.map(toldEvaluation)];
+  const all = [
+    ...steps.map((record) => toldStep(run, record)),
+    ...evaluations.map((record) => toldEvaluation(run, record)),
+  ];
   return all.toSorted((one, other) => one.step - other.step);
 }
 
-function toldStep(record: StepRecord): Told {
-  return { name: stepStage(record.step), step: record.step, values: stepValues(record) };
+function toldStep(run: OpenRun, record: StepRecord): Told {
+  const { step } = record;
+  return {
+    name: stepStage(step),
+    step,
+    values: stepValues(record),
+    details: readOnce(() => stepDetails(run, step)),
+  };
 }
 
-function toldEvaluation(record: EvaluationRecord): Told {
-  return { name: record.name, step: record.step, values: evaluationValues(record) };
+function toldEvaluation(run: OpenRun, record: EvaluationRecord): Told {
+  const { name, step } = record;
+  return {
+    name,
+    step,
+    values: evaluationValues(record),
+    details: readOnce(() => evaluationDetails(run, record)),
+  };
+}
+
+/** All trackers, and all attempts of a call that takes too long, wait for the same read. A failed one is repeated. */
+function readOnce(read: () => Promise<TrackedDetails>): Told["details"] {
+  const details = sharedPromises<TrackedDetails>();
+  return () => details.get("details", read);
 }

@@ -7,10 +7,13 @@ import type { OpenRun } from "../../run/folder/open-runs.ts";
 import { readRunFile } from "../../run/folder/run-file.ts";
 import { trackedRow } from "../../run/store/keys.ts";
 import { readRow } from "../../run/store/row.ts";
+import type { TrackedDetails } from "./tracked-details.ts";
 
 /** A step or an evaluation of a run, by its name. */
 export interface Told extends Pick<TrackedEntry, "step" | "values"> {
   name: string;
+  /** Reads the rest of the entry. It is called when the entry is sent. */
+  details(): Promise<TrackedDetails>;
 }
 
 /**
@@ -48,9 +51,11 @@ export function trackerLink(run: OpenRun, plugin: ResolvedPlugin, index: number)
 
   return {
     logged,
-    async log({ name, step, values }, signal) {
+    async log({ name, step, values, details }, signal) {
       const { session: to, number } = await opened(signal);
-      await to.log({ number, step, at: Date.now(), values }, signal);
+      const rest = await details();
+      signal.throwIfAborted(); // another attempt sends the entry
+      await to.log({ number, step, at: Date.now(), values, ...rest }, signal);
       await run.store.record(row(number + 1), { name });
       count = number + 1;
     },

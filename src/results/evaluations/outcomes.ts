@@ -26,19 +26,27 @@ export interface EvaluationOutcomes {
   places: TrajectoryName[];
 }
 
-/** Reads an evaluation's trajectories. Those with unreadable records are missing. */
-export async function readOutcomes(
-  { store }: Pick<OpenRun, "store">,
-  { name, tasks, samples = 1 }: Pick<EvaluationRecord, "name" | "tasks" | "samples">,
-): Promise<EvaluationOutcomes> {
-  const outcomes = new Map<string, TaskOutcomes>();
-  const actions: ActionCounts[] = [];
-  const places: TrajectoryName[] = [];
-  const names = Array.from({ length: tasks * samples }, (_, index) => ({
+/** The part of an evaluation's record that names its trajectories. */
+type Evaluated = Pick<EvaluationRecord, "name" | "tasks" | "samples">;
+
+/** The trajectories of an evaluation, in the order of its tasks. */
+export function evaluatedTrajectories({ name, tasks, samples = 1 }: Evaluated): TrajectoryName[] {
+  return Array.from({ length: tasks * samples }, (_, index) => ({
     stage: name,
     task: taskId(Math.floor(index / samples)),
     sample: index % samples,
   }));
+}
+
+/** Reads an evaluation's trajectories. Those with unreadable records are missing. */
+export async function readOutcomes(
+  { store }: Pick<OpenRun, "store">,
+  evaluation: Evaluated,
+): Promise<EvaluationOutcomes> {
+  const outcomes = new Map<string, TaskOutcomes>();
+  const actions: ActionCounts[] = [];
+  const places: TrajectoryName[] = [];
+  const names = evaluatedTrajectories(evaluation);
   for await (const record of ahead(names, objectsAtOnce, (one) => readTrajectoryRecord(store, one))) {
     if (record === undefined) continue;
     const { taskId: id, task, success, reward, answer, outcome } = record;

@@ -6,12 +6,30 @@ import mlflow from "../../../plugins/tracker-mlflow/index.ts";
 import { encodeEvent } from "../../../plugins/tracker-tensorboard/event.ts";
 import { framed } from "../../../plugins/tracker-tensorboard/record-file.ts";
 import wandb from "../../../plugins/tracker-wandb/index.ts";
-import { upsertRun } from "../../../plugins/tracker-wandb/protocol.ts";
+import { createRunFiles, upsertRun } from "../../../plugins/tracker-wandb/protocol.ts";
 import { type Asked, jsonServer } from "../../support/json-server.ts";
 
 const fixtures = join(import.meta.dirname, "..", "..", "fixtures", "trackers");
 const read = (name: string) => JSON.parse(readFileSync(join(fixtures, `${name}.json`), "utf8"));
 const { signal } = new AbortController();
+const withMedia = {
+  number: 2,
+  step: 3,
+  at: Date.parse("2026-11-24T09:00:02.000Z"),
+  values: {},
+  histograms: {
+    "train/rewards": { limits: [-0.5, 0, 0.5, 1], counts: [1, 0, 3], sum: 1.75, sumOfSquares: 2.5 },
+  },
+  tables: {
+    "train/samples": {
+      columns: ["reward", "prompt"],
+      rows: [
+        [0.5, "5 + 3"],
+        [1, "漢"],
+      ],
+    },
+  },
+};
 const described = {
   run: "run-1",
   pipeline: "calculator",
@@ -24,7 +42,7 @@ const described = {
 test("events are, byte for byte, what TensorBoard's own classes write", () => {
   const fixture: { event: Parameters<typeof encodeEvent>[0]; record: string }[] = read("tensorboard");
   for (const { event, record } of fixture) expect(framed(encodeEvent(event)).toString("hex")).toBe(record);
-  expect(fixture).toHaveLength(6);
+  expect(fixture).toHaveLength(7);
 });
 
 /** Answers as a real server did, if it is asked what that one was. */
@@ -60,6 +78,21 @@ test("an MLflow server is asked what a real one took: a new run, one that goes o
   const third = await mlflow.open({ url }, { ...run, logged: 3 }, signal);
   await third.log({ number: 3, step: 3, at: at + 3000, values: { "train/metrics/a*b|c": 1 } }, signal);
   await third.close("failed", signal);
+  expect(asked).toHaveLength(exchange.length);
+});
+
+test("an MLflow server stores tables where its own client reads them, again if an entry is sent again", async () => {
+  const { exchange } = read("mlflow-tables");
+  const { url, asked } = await replay(exchange);
+  const settings = { name: "calculator" };
+  const run = { ...described, run: "calculator-20261129-090001", pipeline: "calculator-tables", settings };
+  const at = 1795510000000;
+  const entry = { number: 1, step: 1, at, values: { "train/rewardMean": 0.5 }, tables: withMedia.tables };
+  const killed = await mlflow.open({ url }, run, signal);
+  await killed.log(entry, signal);
+  const session = await mlflow.open({ url }, { ...run, logged: 2 }, signal);
+  await session.log(entry, signal);
+  await session.close("completed", signal);
   expect(asked).toHaveLength(exchange.length);
 });
 
@@ -123,6 +156,64 @@ test("W&B without a key, or one that makes no run, says what to do", async () =>
   vi.stubEnv("WANDB_API_KEY", "x");
   await expect(opening()).rejects.toThrow("made no run: project is locked");
 });
+
+test("W&B receives tables and histograms as its own client sends them", async () => {
+  const [create, put, stream] = read("wandb-media");
+  const { url, asked } = await wandbServer((file) => ({
+    runID: "r",
+    uploadHeaders: ["x-place:here"],
+    files: [{ name: file, uploadUrl: `/storage/${file}` }],
+  }));
+  const session = await wandb.open({ url, key: "WANDB_API_KEY" }, described, signal);
+  await session.log(withMedia, signal);
+
+  const [, made, stored, sent] = asked;
+  const { files: names, ...place } = create.body.variables;
+  const [theirFile] = names.filter((name: string) => name.startsWith("media/"));
+  expect(made?.body.operationName).toBe(create.body.operationName);
+  expect(made?.body.variables).toMatchObject(place);
+  for (const [, name, type] of createRunFiles.matchAll(/\$(\w+): ([\w[\]!]+)/g))
+    expect(create.body.query).toContain(`$${name}: ${type}`);
+  for (const [field] of createRunFiles.matchAll(/\w+: \$\w+/g))
+    expect(create.body.query).toContain(field.replace(" ", ""));
+
+  const [ownFile] = made?.body.variables.files ?? [];
+  const shape = (path: string) => path.replace(/_\d+_[0-9a-f]{20}\./, "_N_SHA.");
+  expect(shape(ownFile)).toBe(shape(theirFile));
+  expect(stored).toMatchObject({ method: "PUT", path: `/storage/${ownFile}`, body: put.body });
+  expect(stored?.headers["x-place"]).toBe(put.headers["x-place"]);
+  expect(stored?.headers.authorization).toBeUndefined();
+
+  const [line] = lines(sent?.body.files["wandb-history.jsonl"]);
+  const theirs = lines(stream.body.files["wandb-history.jsonl"]).at(-1);
+  expect(line?.["train/rewards"]).toEqual(theirs?.["train/rewards"]);
+  const ofContent = { sha256: expect.any(String), size: expect.any(Number), path: ownFile };
+  expect(line?.["train/samples"]).toEqual({ ...Object(theirs?.["train/samples"]), ...ofContent });
+  expect(sent?.body.uploaded).toEqual([ownFile]);
+});
+
+test("W&B without tables is asked for no place, and one without places says how to leave them out", async () => {
+  const { url, asked } = await wandbServer(() => null);
+  const without = await wandb.open({ url, key: "WANDB_API_KEY", tables: false }, described, signal);
+  await without.log(withMedia, signal);
+  expect(asked.map(({ path }) => path)).toEqual(["/graphql", "/files/acme/calculator/run-1/file_stream"]);
+  const session = await wandb.open({ url, key: "WANDB_API_KEY" }, described, signal);
+  const logging = async () => session.log(withMedia, signal);
+  await expect(logging()).rejects.toThrow("takes no file for a table, which `tables: false` leaves out");
+});
+
+/** A server that has runs, and gives places for files. */
+function wandbServer(places: (file: string) => unknown) {
+  const project = { name: "calculator", entity: { name: "acme" } };
+  const bucket = { id: "r", name: "run-1", project };
+  vi.stubEnv("WANDB_API_KEY", "a".repeat(40));
+  onTestFinished(() => void vi.unstubAllEnvs());
+  return jsonServer(({ body }) => {
+    if (body.operationName === "UpsertBucket") return { value: { data: { upsertBucket: { bucket } } } };
+    if (body.operationName === undefined) return { value: {} };
+    return { value: { data: { createRunFiles: places(body.variables.files[0]) } } };
+  });
+}
 
 test("TensorBoard's tracker keeps what trackers promise", async () => {
   for (const { run } of await pluginChecks("tracker-tensorboard")) await run();

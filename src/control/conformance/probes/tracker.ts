@@ -8,7 +8,7 @@ import { deepFreeze } from "../../../plan/pipeline/read/deep-freeze.ts";
 import { loadTracker } from "../../../plugin/registry/registry.ts";
 
 /**
- * Sends a tracker the metrics of two steps of a run. With `killed`, it is then not closed, but opened again, and
+ * Sends a tracker the results of two steps of a run. With `killed`, it is then not closed, but opened again, and
  * gets the last step again and one more.
  */
 export async function probe(plugin: ResolvedPlugin, asked: JsonObject): Promise<JsonValue> {
@@ -44,5 +44,8 @@ function described(folder: string): Omit<TrackedRun, "logged"> {
 
 function entryOf(number: number) {
   const values = { "train/rewardMean": number / 10, "train/seconds/total": 1.5 };
-  return { number, step: number + 1, at: Date.now(), values };
+  const histograms = { "train/rewards": { limits: [0, 0.5, 1], counts: [3, 1], sum: 1, sumOfSquares: 1 } };
+  const columns = ["task", "reward", "solved", "prompt"];
+  const tables = { "train/samples": { columns, rows: [["task-00000", 0.5, true, "5 + 3 | `x` 漢"]] } };
+  return { number, step: number + 1, at: Date.now(), values, histograms, tables };
 }

@@ -20,7 +20,7 @@ const tell = (line) => {
 export default {
   open(config, { run, logged }) {
     tell({ open: run, logged });
-    return { log: ({ number, step, values }) => tell({ number, step, values }), close: (ending) => tell({ ending }) };
+    return { log: ({ number, step, values, tables }) => tell({ number, step, values, tables: Object.keys(tables ?? {}) }), close: (ending) => tell({ ending }) };
   },
 };`;
 const entry = join(folder, "tracker.ts");
@@ -91,6 +91,7 @@ test("a tracker is told each step and evaluation once, over several commands", a
     "completed",
   ]);
   expect(lines.filter(({ open }) => open).map(({ logged }) => logged)).toEqual([0, 3]);
+  expect(lines.slice(1, 4).map(({ tables }) => tables)).toEqual(Array(3).fill(["train/samples"]));
   expect(lines[1].values).toMatchObject({ "train/learningRate": 1e-4, "train/seconds/total": 3.1 });
   expect(lines[6].values).toEqual({
     "evaluation/policyVersion": 3,
