@@ -35,7 +35,7 @@ function settingsText({ settings }: TrackedRun): string {
   return `\`\`\`json\n${JSON.stringify(settings, null, 2)}\n\`\`\``;
 }
 
-/** A table with a row of titles. Its texts are in code blocks, so TensorBoard shows them as they are. */
+/** A table with a row of titles. Its texts are in code blocks, so TensorBoard shows them unchanged. */
 function textTable({ columns, rows }: TrackedTable): TextTable {
   const cell = (value: string | number | boolean) =>
     typeof value === "string" ? codeBlock(value) : String(value);

@@ -54,7 +54,7 @@ export function alike(reason: string): string {
   return reason.replace(/[0-9a-f-]*\d[0-9a-f-]*/gi, "#");
 }
 
-/** So much that a page of HTML in an error does not fill the screen. The worker's log has all of it. */
+/** The longest reason in a line, so that a page of HTML does not fill the screen. The worker's log has all of it. */
 const reasonLength = 2_000;
 
 /** The first sentence of an error's message, on one line. */
