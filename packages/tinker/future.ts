@@ -1,4 +1,4 @@
-import { TinkerError, withDetails } from "./errors.ts";
+import { TinkerError, type TinkerErrorCode, withDetails } from "./errors.ts";
 import type { Answer } from "./http/answer.ts";
 import { badAnswer, isFields, optionalText } from "./http/json.ts";
 import { requestFailure } from "./http/refusal.ts";
@@ -13,6 +13,17 @@ const pollTimeoutMs = 45_000;
 
 /** The pause between polls of a server that does not hold them, in milliseconds: first, and at most. */
 const [firstPauseMs, longestPauseMs] = [50, 1000];
+
+/** Failures that the server reports of a request, which therefore has not run. After any other failure it may have run. */
+const certain: readonly TinkerErrorCode[] = [
+  "request-failed",
+  "unknown-model",
+  "unknown-session",
+  "unknown-checkpoint",
+  "sequence-reused",
+  "out-of-sequence",
+  "conflict",
+];
 
 /** A request that the server executes, and answers later. */
 export class TinkerFuture<Kind extends FutureKind = FutureKind> {
@@ -105,7 +116,8 @@ async function awaitAnswer(
     }
   } catch (error) {
     const { requestId } = ticket;
-    if (error instanceof TinkerError) throw withDetails(error, { requestId });
+    if (error instanceof TinkerError)
+      throw withDetails(error, { requestId, mayHaveRun: !certain.includes(error.code) });
     if (error !== deadline?.reason || deadline?.aborted !== true) throw error;
     const message = `Request ${requestId} has no result after ${timeoutMs} ms. It continues on the server; ask again later.`;
     throw new TinkerError("timeout", message, { requestId, mayHaveRun: true, cause: error });

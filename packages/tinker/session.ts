@@ -13,7 +13,7 @@ const heartbeatMs = 10_000;
 /** A model to create. */
 export interface ModelParams {
   readonly baseModel: string;
-  /** Without it, servers that can train all weights. */
+  /** Without it, the server trains all weights, if it can. */
   readonly lora?: LoraParams | undefined;
   /** Texts that the server keeps with the model. */
   readonly metadata?: Readonly<Record<string, string>> | undefined;
@@ -167,7 +167,7 @@ export class TinkerSession {
     return (await resultOf(this.#transport, "createCustomLoss", submitted, options)).lossId;
   }
 
-  /** A heartbeat that is still on its way when the next is due replaces it. */
+  /** Sends one heartbeat, without repetitions. None is sent while the one before it waits for its answer. */
   async #beat(): Promise<void> {
     if (this.#isBeating) return;
     this.#isBeating = true;

@@ -18,6 +18,10 @@ const phrases: readonly [RegExp, TinkerErrorCode][] = [
 ];
 
 const codes: Readonly<Record<number, TinkerErrorCode>> = {
+  301: "bad-answer",
+  302: "bad-answer",
+  307: "bad-answer",
+  308: "bad-answer",
   400: "invalid-request",
   401: "unauthorized",
   402: "payment-required",
@@ -36,6 +40,7 @@ const codes: Readonly<Record<number, TinkerErrorCode>> = {
 };
 
 const help: Readonly<Partial<Record<TinkerErrorCode, string>>> = {
+  "bad-answer": "The answer redirects to another address. Set baseUrl to the server's final address.",
   unauthorized: "Set TINKER_API_KEY or apiKey to a key of this server.",
   "payment-required": "The account of this key can't be charged.",
   "unknown-session": "Create a session; the server has dropped or forgotten this one.",

@@ -71,7 +71,7 @@ export async function send(connection: Connection, request: Request): Promise<An
 }
 
 /** The pause before the next attempt, in milliseconds, with a quarter of jitter. */
-export function delayOf(retry: RetryPolicy, attempts: number, retryAfter: number | undefined): number {
+function delayOf(retry: RetryPolicy, attempts: number, retryAfter: number | undefined): number {
   if (retryAfter !== undefined) return Math.min(retryAfter * 1000, retry.maxDelayMs);
   const delay = Math.min(retry.minDelayMs * 2 ** (attempts - 1), retry.maxDelayMs);
   return delay * (0.75 + Math.random() / 4);

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import { buffer } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import { zstdDecompressSync } from "node:zlib";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { TinkerClient, type TinkerClientOptions } from "../../../packages/tinker/index.ts";
 import { exchanges } from "../../support/recorded-exchanges.ts";
 import { passFromProtobuf } from "../../support/tinker-server/wire.ts";
@@ -131,6 +131,28 @@ test("an answer that breaks off is a lost answer; a poll is repeated", async () 
   expect(await polled.model.optimStep({ learningRate: 1 })).toEqual(done);
 });
 
+test("a request that the server accepted may have run, whatever happens to the wait for its result", async () => {
+  const { model, close } = await wildClient(accepting(done));
+  const future = await model.submitOptimStep({ learningRate: 1 });
+  close();
+  await expect(future.result()).rejects.toMatchObject({
+    code: "connection",
+    mayHaveRun: true,
+    requestId: "1",
+  });
+  const failing = await wildClient(accepting({ type: "request_failed", error: "no memory" }));
+  const failed = failing.model.optimStep({ learningRate: 1 });
+  await expect(failed).rejects.toMatchObject({ code: "request-failed", mayHaveRun: false });
+});
+
+test("a redirection is named, because it would change the request", async () => {
+  const { client } = await wildClient((_, response) => response.writeHead(301, { location: "/" }).end());
+  await expect(client.health()).rejects.toMatchObject({
+    code: "bad-answer",
+    message: expect.stringContaining("Set baseUrl"),
+  });
+});
+
 test("a proxy's page is named, after repeating what may be repeated", async () => {
   const page = "<html><head><title>502 Bad Gateway</title></head><body>nginx</body></html>";
   const html = (response: ServerResponse, status: number) =>
@@ -213,15 +235,16 @@ test("an aborted signal ends a call in any phase with its own reason", async () 
 });
 
 test("an aborted sample is canceled on the server, if the server can", async () => {
+  const controller = new AbortController();
   const { session, asked } = await wildClient(({ path }, response) => {
-    if (path === "asample") return json(response, accepted);
-    if (path === "retrieve_future") return json(response, { detail: "Timeout" }, 408);
-    return json(response, {});
+    if (path !== "retrieve_future") return json(response, accepted);
+    controller.abort(new Error("enough"));
+    return json(response, { detail: "Timeout" }, 408);
   });
   const sampler = session.sampler({ baseModel: "tiny" });
-  const sample = sampler.sample({ prompt: [1], maxTokens: 1 }, { signal: AbortSignal.timeout(50) });
-  await expect(sample).rejects.toMatchObject({ name: "TimeoutError" });
-  while (!asked.some(({ path }) => path === "cancel_future")) await sleep(5);
+  const sample = sampler.sample({ prompt: [1], maxTokens: 1 }, { signal: controller.signal });
+  await expect(sample).rejects.toThrow("enough");
+  await vi.waitFor(() => expect(asked.at(-1)).toMatchObject({ path: "cancel_future" }), 10_000);
   const old = await wildClient((_, response) => json(response, { detail: "Not Found" }, 404));
   expect(await old.client.future({ kind: "sample", requestId: "1" }).cancel()).toBe(false);
 });
