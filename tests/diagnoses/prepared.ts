@@ -280,7 +280,7 @@ export const preparedCases: readonly PreparedCase[] = [
   prepared(
     "policy-knows-one-answer",
     { warmStart: { ...warmStart(join(import.meta.dirname, "one-answer.jsonl")), steps: 40 } },
-    { condition: "entropy-collapse", companions: ["no-tool-calls", "uniform-groups"] },
+    { condition: "entropy-collapse", companions: ["no-tool-calls", "uniform-groups", "never-rewarded"] },
   ),
   // Examples.
   prepared(
