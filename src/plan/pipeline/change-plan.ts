@@ -8,7 +8,7 @@ import { type Problem, refusal } from "../../base/validation/problem.ts";
 import { placeOf, type SourceDocument } from "../../base/validation/source-document.ts";
 import type { Pipeline } from "../../contracts/generated/pipeline.ts";
 import { isObject, type JsonObject, type JsonValue } from "../../contracts/json.ts";
-import type { Plan, PlanChange, ResolvedPlugin } from "../../contracts/plan.ts";
+import type { Plan, PlanChange, ResolvedLoop, ResolvedPlugin } from "../../contracts/plan.ts";
 import { checkConfig } from "../../plugin/registry/config.ts";
 import { agentLoop } from "./check/agent-problems.ts";
 import { crossChecks } from "./check/cross-checks.ts";
@@ -96,11 +96,32 @@ export function changePlan(
     return [{ place, error: new EverturnError("PLAN_NOT_CHANGEABLE", params) }];
   });
   if (refused.length > 0) throw refusal(document.file, refused);
-  const { steps, tools, hosts, loop, loops, rollout, evaluation, checkpoints, retention, stopIf } =
-    assemblePlan(plan.pipelineFile, pipeline, plugins);
-  const changes = { steps, tools, hosts, loop, rollout, evaluation, checkpoints, retention };
+  const { steps, tools, hosts, rollout, evaluation, checkpoints, retention, stopIf } = assemblePlan(
+    plan.pipelineFile,
+    pipeline,
+    plugins,
+  );
+  const changes = { steps, tools, hosts, rollout, evaluation, checkpoints, retention };
   const { stopIf: _before, ...kept } = plan;
-  return { plan: defined<Plan>({ ...kept, ...changes, loops, stopIf }), changed };
+  const loops = Object.entries(plan.loops ?? {}).map(([name, one]) => [
+    name,
+    reconfigured(one, plugins.get(child("/loops", name))),
+  ]);
+  return {
+    plan: defined<Plan>({
+      ...kept,
+      ...changes,
+      loop: reconfigured(plan.loop, plugins.get("/loop")),
+      loops: plan.loops && Object.fromEntries(loops),
+      stopIf,
+    }),
+    changed,
+  };
+}
+
+/** The recorded loop, whose files may be those of an earlier release, with its new settings. */
+function reconfigured(loop: ResolvedLoop, plugin: ResolvedPlugin | undefined): ResolvedLoop {
+  return { ...loop, config: plugin?.config ?? loop.config };
 }
 
 function reasonAgainst(key: string, from: JsonValue | undefined, to: JsonValue | undefined, begun: number) {
