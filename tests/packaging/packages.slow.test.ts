@@ -138,7 +138,7 @@ test(
     expect(said).toMatch(/# Tools\n\s+weather\(/);
     const id = newestRun(join(shop.folder, "runs"));
     const looked = await shop.shell(
-      block("# RUN is the name of the run").replaceAll("RUN", id).replace("steps=12", "steps=2"),
+      block("npx everturn trajectories RUN").replaceAll("RUN", id).replace("steps=12", "steps=2"),
     );
     expect(looked).toMatch(/^accuracy 0 % on 100 tasks, policy version 2$/m);
     expect(looked).toContain("step 2/2");
