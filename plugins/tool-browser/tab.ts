@@ -133,16 +133,29 @@ export class Tab {
   /** Goes back to the previous page, or to the page that opened this one. */
   async back(): Promise<void> {
     const before = this.#page.url();
-    await this.#page.goBack({ waitUntil: "commit" });
+    await this.#travel("goBack");
     const after = this.#page.url();
     if (after !== before && after !== "about:blank") return;
     if (this.#context.pages().length > 1) return this.#page.close();
     if (after !== before) {
-      await this.#page.goForward({ waitUntil: "commit" });
+      await this.#travel("goForward");
       await this.settle();
       await this.look(); // updates the references of the numbers
     }
     throw new Mistake("there is no page before this one");
+  }
+
+  /** Chromium refuses for a moment while another process takes over the page. */
+  async #travel(direction: "goBack" | "goForward"): Promise<void> {
+    for (let tries = 1; ; tries++) {
+      try {
+        await this.#page[direction]({ waitUntil: "commit" });
+        return;
+      } catch (error) {
+        if (tries === 10 || !String(error).includes("Not attached to an active page")) throw error;
+        await sleep(50);
+      }
+    }
   }
 
   /**
