@@ -109,7 +109,7 @@ function solvedLead(evidence: Evidence): { lead: number; spread: number } | unde
 
 export const rewardWithoutSuccess: Condition = {
   title: "The reward does not depend on success",
-  when: `In the last two steps, which had 24 or more trajectories each on average and solved 20 to 80 % of them, solved trajectories earned about as much as the others: the difference was below ${leastLead} of the rewards' spread.`,
+  when: `In the last two steps, which had 24 or more trajectories each on average and solved 20 to 80 % of them, solved trajectories earned about as much as the others: the difference was below ${leastLead} of the rewards' spread, and [uniform-groups](#uniform-groups) does not hold.`,
   consequence: "The policy learns whatever the reward pays for, but not to solve the task.",
   remedies: [
     "Read the rewards of a few solved and unsolved trajectories (`npx everturn trajectories RUN`, then `npx everturn show TRAJECTORY`).",
@@ -117,6 +117,7 @@ export const rewardWithoutSuccess: Condition = {
     "If a model judges, check that its answers repeat and that it sees the task (`npx everturn rescore RUN`).",
   ],
   find: (evidence) => {
+    if (uniformGroups.find(evidence) !== undefined) return undefined; // the reward depends on the task alone
     const found = solvedLead(evidence);
     if (found === undefined || found.spread < least) return undefined;
     const { lead, spread } = found;
