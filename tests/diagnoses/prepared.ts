@@ -204,7 +204,13 @@ export const preparedCases: readonly PreparedCase[] = [
     },
     {
       condition: "different-tools",
-      companions: ["no-tool-calls", "never-rewarded", "uniform-groups", "limited-trajectories"],
+      companions: [
+        "no-tool-calls",
+        "never-rewarded",
+        "uniform-groups",
+        "limited-trajectories",
+        "same-observations", // the agent answers each call of the other tool with one error
+      ],
     },
   ),
   prepared(
