@@ -9,10 +9,10 @@ import {
   type PolicyTraits,
   parseModelConfig,
   plannedBytes,
+  pluginSteps,
   readModelConfig,
   type StepPlan,
   stepPlanText,
-  supervisedRateAt,
   type TrainerPlugin,
   type TrainerState,
   type TrainingSettings,
@@ -61,18 +61,7 @@ const plugin: TrainerPlugin = {
     });
     let supervisedSteps = state.updates + (state.lossScale?.skipped ?? 0);
     return {
-      supervisedStep: (batch, { learningRate, steps }) =>
-        trainer.supervisedStep(batch, supervisedRateAt(learningRate, steps, supervisedSteps++)),
-      async preferenceStep(pairs, { learningRate: peak, steps, ...settings }) {
-        const learningRate = supervisedRateAt(peak, steps, supervisedSteps++);
-        const { skipped: _, ...metrics } = await trainer.preferenceStep(pairs, learningRate, settings);
-        return { ...metrics, learningRate };
-      },
-      score: (sequences, by) => trainer.score(sequences, by),
-      async policyGradientStep(trajectories, settings) {
-        const { tokens: _, ...metrics } = await trainer.policyGradientStep(trajectories, settings);
-        return metrics;
-      },
+      ...pluginSteps(trainer, () => supervisedSteps++),
       async save(policyFolder, stateFolder) {
         await trainer.settle();
         await writePolicy(policyFolder, folders.initial, trainer.state, model.lora);

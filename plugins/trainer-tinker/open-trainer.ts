@@ -3,9 +3,9 @@ import {
   createRemoteTrainer,
   EverturnError,
   loadLoss,
+  pluginSteps,
   type RemoteTrainerOptions,
   readModelConfig,
-  supervisedRateAt,
   type Trainer,
   type TrainerFolders,
   type TrainerPlugin,
@@ -67,18 +67,7 @@ export async function openTrainer({ server, folders, config, seed, loss }: Train
   });
   let first = model.lastNumber + 1;
   return {
-    supervisedStep: (batch, { learningRate, steps }) =>
-      trainer.supervisedStep(batch, supervisedRateAt(learningRate, steps, state.updates)),
-    async preferenceStep(pairs, { learningRate: peak, steps, ...settings }) {
-      const learningRate = supervisedRateAt(peak, steps, state.updates);
-      const { skipped: _, ...metrics } = await trainer.preferenceStep(pairs, learningRate, settings);
-      return { ...metrics, learningRate };
-    },
-    score: (sequences, by) => trainer.score(sequences, by),
-    async policyGradientStep(trajectories, settings) {
-      const { tokens: _, ...metrics } = await trainer.policyGradientStep(trajectories, settings);
-      return metrics;
-    },
+    ...pluginSteps(trainer, () => state.updates),
     async save(policyFolder, stateFolder) {
       const path = await model.save(`update-${state.updates}`);
       const { server: name, url, baseModel } = config;

@@ -49,13 +49,14 @@ export { type ForecastOptions, forecastUpdates } from "../engine/learning/foreca
 export type { LoraSettings } from "../engine/learning/lora.ts";
 export type { LossFunction, LossTensors } from "../engine/learning/loss-function.ts";
 export type { OptimizerState } from "../engine/learning/optimizer-state.ts";
+export { pluginSteps } from "../engine/learning/plugin-steps.ts";
 export type { RemoteModel, SequenceGradients } from "../engine/learning/remote-engine.ts";
 export {
   createRemoteTrainer,
   type RemoteTrainer,
   type RemoteTrainerOptions,
 } from "../engine/learning/remote-trainer.ts";
-export { learningRateAt, supervisedRateAt } from "../engine/learning/schedule.ts";
+export { learningRateAt } from "../engine/learning/schedule.ts";
 export { plannedBytes, type StepPlan, stepPlanText } from "../engine/learning/step-plan.ts";
 export { createTrainer, type PolicyTrainer, type TrainerOptions } from "../engine/learning/trainer.ts";
 export { freshTrainerState, type TrainerState } from "../engine/learning/trainer-state.ts";
