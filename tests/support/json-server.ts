@@ -1,7 +1,6 @@
-import { once } from "node:events";
 import { createServer, type IncomingHttpHeaders } from "node:http";
 import { text } from "node:stream/consumers";
-import { onTestFinished } from "vitest";
+import { onLoopback } from "./on-loopback.ts";
 
 /** What a server was asked, and what it says to that. */
 export interface Asked {
@@ -25,13 +24,5 @@ export async function jsonServer(
     response.writeHead(status, { "content-type": "application/json" });
     response.end(typeof value === "string" ? value : JSON.stringify(value));
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const address = server.address();
-  if (typeof address !== "object" || address === null) throw new Error("The server has no port.");
-  return { url: `http://127.0.0.1:${address.port}`, asked };
+  return { url: await onLoopback(server), asked };
 }

@@ -1,9 +1,8 @@
-import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { createServer, type IncomingHttpHeaders } from "node:http";
 import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
-import { onTestFinished } from "vitest";
+import { onLoopback } from "./on-loopback.ts";
 
 /** A body in `tests/fixtures/tinker`: JSON, a text, or protobuf as base64, whose decoded form is next to it. */
 export type RecordedBody = ReturnType<typeof JSON.parse>;
@@ -50,15 +49,7 @@ export async function replay(recorded: readonly Exchange[]): Promise<{ baseUrl: 
     const { status, contentType, body } = next.response;
     response.writeHead(status, { "content-type": contentType }).end(bytesOf(body));
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const address = server.address();
-  if (typeof address !== "object" || address === null) throw new Error("The server has no port.");
-  return { baseUrl: `http://127.0.0.1:${address.port}`, sent };
+  return { baseUrl: await onLoopback(server), sent };
 }
 
 /** A recorded body as it was on the wire. */

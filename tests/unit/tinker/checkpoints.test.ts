@@ -1,27 +1,14 @@
-import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { createServer } from "node:http";
 import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { TinkerClient } from "../../../packages/tinker/index.ts";
 import { jsonServer } from "../../support/json-server.ts";
+import { onLoopback } from "../../support/on-loopback.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 
 const folder = temporaryFolder();
 const path = "tinker://model_1/sampler_weights/step-1";
-
-/** A server on loopback until the test is over. */
-async function server(behave: (request: IncomingMessage, response: ServerResponse) => void): Promise<string> {
-  const listening = createServer(behave);
-  listening.listen(0, "127.0.0.1");
-  await once(listening, "listening");
-  onTestFinished(() => {
-    listening.closeAllConnections();
-    listening.close();
-  });
-  const address = listening.address();
-  return `http://127.0.0.1:${typeof address === "object" ? address?.port : ""}`;
-}
 
 test("lists checkpoints of every server in one form", async () => {
   const skyrl = {
@@ -85,18 +72,24 @@ test("describes, changes, copies and deletes checkpoints", async () => {
 test("downloads an archive through a redirection, without sending the key elsewhere", async () => {
   const archive = Buffer.alloc(300_000, "adapter");
   const keys: (string | string[] | undefined)[] = [];
-  const store = await server((request, response) => {
-    keys.push(request.headers["x-api-key"]);
-    response.writeHead(200, { "content-length": archive.length }).end(archive);
-  });
-  const url = await server(({ url: asked, headers }, response) => {
-    keys.push(headers["x-api-key"]);
-    // SkyRL knows the address with the name alone.
-    const isShort = asked === "/api/v1/training_runs/model_1/checkpoints/step-1/archive";
-    if (isShort) response.writeHead(302, { location: `${store}/signed` }).end();
-    else
-      response.writeHead(405, { "content-type": "application/json" }).end('{"detail":"Method Not Allowed"}');
-  });
+  const store = await onLoopback(
+    createServer((request, response) => {
+      keys.push(request.headers["x-api-key"]);
+      response.writeHead(200, { "content-length": archive.length }).end(archive);
+    }),
+  );
+  const url = await onLoopback(
+    createServer(({ url: asked, headers }, response) => {
+      keys.push(headers["x-api-key"]);
+      // SkyRL knows the address with the name alone.
+      const isShort = asked === "/api/v1/training_runs/model_1/checkpoints/step-1/archive";
+      if (isShort) response.writeHead(302, { location: `${store}/signed` }).end();
+      else
+        response
+          .writeHead(405, { "content-type": "application/json" })
+          .end('{"detail":"Method Not Allowed"}');
+    }),
+  );
   const file = join(folder, "adapter.tar.gz");
   const { checkpoints } = new TinkerClient({ baseUrl: url, apiKey: "tml-key" });
   // The path of weights for sampling, as SkyRL answers it.
@@ -106,15 +99,19 @@ test("downloads an archive through a redirection, without sending the key elsewh
 });
 
 test("a download that breaks off, or that is on the server's disk, leaves no file", async () => {
-  const broken = await server((_, response) => {
-    response.writeHead(200, { "content-length": 100 }).write("half");
-    setTimeout(() => response.destroy(), 20);
-  });
+  const broken = await onLoopback(
+    createServer((_, response) => {
+      response.writeHead(200, { "content-length": 100 }).write("half");
+      setTimeout(() => response.destroy(), 20);
+    }),
+  );
   const file = join(folder, "broken.tar.gz");
   const cut = new TinkerClient({ baseUrl: broken }).checkpoints.download(path, file);
   await expect(cut).rejects.toMatchObject({ code: "connection" });
-  const tuft = await server((_, response) =>
-    response.writeHead(302, { location: "file:///srv/checkpoints/step-1" }).end(),
+  const tuft = await onLoopback(
+    createServer((_, response) =>
+      response.writeHead(302, { location: "file:///srv/checkpoints/step-1" }).end(),
+    ),
   );
   const local = new TinkerClient({ baseUrl: tuft }).checkpoints.download(path, file);
   await expect(local).rejects.toMatchObject({

@@ -4,10 +4,8 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { TrainerFolders, TrainingTrajectory } from "everturn/engine";
 import { afterAll, expect, test } from "vitest";
-import policy from "../../../../plugins/policy-onnx/index.ts";
 import plugin from "../../../../plugins/trainer-tinker/index.ts";
 import { profiles } from "../../../../plugins/trainer-tinker/profiles.ts";
-import { tokenizerFolder } from "../../../support/sample-plan.ts";
 import { temporaryFolder } from "../../../support/temporary-folder.ts";
 import {
   ArithmeticModel,
@@ -15,21 +13,12 @@ import {
   type WeightsByHistory,
 } from "../../../support/tinker-server/arithmetic-model.ts";
 import { type ServedCall, TinkerServer } from "../../../support/tinker-server.ts";
+import { writeTinyPolicy } from "../../../support/tiny-policy.ts";
 
 const folder = temporaryFolder();
 const at = (name: string) => join(folder, name);
 const initial = at("v0000");
-const architecture = {
-  hidden_size: 8,
-  num_hidden_layers: 1,
-  num_attention_heads: 2,
-  intermediate_size: 8,
-  max_position_embeddings: 32,
-};
-await policy.initialize(initial, { tokenizer: tokenizerFolder, architecture }, 1);
-const { vocab_size: vocabulary }: { vocab_size: number } = JSON.parse(
-  readFileSync(join(initial, "config.json"), "utf8"),
-);
+const vocabulary = await writeTinyPolicy(initial);
 const servers: TinkerServer[] = [];
 afterAll(async () => {
   for (const server of servers) await server.stop();

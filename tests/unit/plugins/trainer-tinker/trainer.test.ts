@@ -4,30 +4,19 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { JsonObject, TrainerFolders, TrainingTrajectory } from "everturn/engine";
 import { expect, test } from "vitest";
-import policy from "../../../../plugins/policy-onnx/index.ts";
 import plugin from "../../../../plugins/trainer-tinker/index.ts";
 import { openTrainer } from "../../../../plugins/trainer-tinker/open-trainer.ts";
 import { profiles, type ServerName } from "../../../../plugins/trainer-tinker/profiles.ts";
 import { readConfig, resolveTraining } from "../../../../plugins/trainer-tinker/settings.ts";
-import { tokenizerFolder } from "../../../support/sample-plan.ts";
 import { temporaryFolder } from "../../../support/temporary-folder.ts";
 import { type TinyState, weightDifference } from "../../../support/tinker-arithmetic.ts";
+import { writeTinyPolicy } from "../../../support/tiny-policy.ts";
 import { type TinyServer, tinyServer } from "../../../support/tiny-server.ts";
 
 const folder = temporaryFolder();
 const at = (name: string) => join(folder, name);
 const initial = at("v0000");
-const architecture = {
-  hidden_size: 8,
-  num_hidden_layers: 1,
-  num_attention_heads: 2,
-  intermediate_size: 8,
-  max_position_embeddings: 32,
-};
-await policy.initialize(initial, { tokenizer: tokenizerFolder, architecture }, 1);
-const { vocab_size: vocabulary }: { vocab_size: number } = JSON.parse(
-  readFileSync(join(initial, "config.json"), "utf8"),
-);
+const vocabulary = await writeTinyPolicy(initial);
 
 const surroundings = {
   groupSize: 2,

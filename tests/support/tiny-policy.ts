@@ -1,0 +1,19 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import policy from "../../plugins/policy-onnx/index.ts";
+import { tokenizerFolder } from "./sample-plan.ts";
+
+const architecture = {
+  hidden_size: 8,
+  num_hidden_layers: 1,
+  num_attention_heads: 2,
+  intermediate_size: 8,
+  max_position_embeddings: 32,
+};
+
+/** Writes a policy of one small layer into `folder`. Returns the size of its vocabulary. */
+export async function writeTinyPolicy(folder: string): Promise<number> {
+  await policy.initialize(folder, { tokenizer: tokenizerFolder, architecture }, 1);
+  const config: { vocab_size: number } = JSON.parse(readFileSync(join(folder, "config.json"), "utf8"));
+  return config.vocab_size;
+}
