@@ -9,7 +9,6 @@ import { isAgentLoop, loopOfTask, planLoops } from "../../../contracts/plan-loop
 import type { PolicyFraming } from "../../../contracts/policy.ts";
 import { mentions, showsTools } from "../../../engine/tokens/shows-tools.ts";
 import { offeredTools, toolDefinitions } from "../resolve/tool-definitions.ts";
-import { agentLoop } from "./agent-problems.ts";
 import type { RunData } from "./preflight.ts";
 
 /** What a check refuses, and what it notes for people. */
