@@ -745,7 +745,7 @@ export const errorTable = {
   QUERY_INVALID: {
     message: "The {what} “{text}” can't be used: {reason}.",
     retryable: false,
-    help: 'Write what follows WHERE or ORDER BY in SQL, for example --where "reward < 0 and tool = \'python\'" or --sort "reward desc". The columns are {columns}.',
+    help: "Write the part of a SQL query that follows WHERE, for example reward < 0 and tool = 'python', or the part that follows ORDER BY, for example reward desc. The columns are {columns}.",
   },
   QUERY_DRIVER_MISSING: {
     message: "Conditions on trajectories need the package {missing}, which is not installed.",

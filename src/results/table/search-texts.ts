@@ -11,7 +11,7 @@ export interface TextHit {
   turn: number;
   /** prompt, action or observation. */
   origin: string;
-  /** The text around it. */
+  /** The text around it. "…" marks a cut. */
   before: string;
   found: string;
   after: string;
@@ -77,15 +77,16 @@ function finder(text: string) {
     const match = pattern.exec(content);
     if (match === null) return [];
     const [matched] = match;
+    const start = Math.max(0, match.index - around);
     const end = match.index + matched.length;
     return [
       {
         name,
         turn,
         origin,
-        before: content.slice(Math.max(0, match.index - around), match.index),
+        before: `${start > 0 ? "…" : ""}${content.slice(start, match.index)}`,
         found: matched,
-        after: content.slice(end, end + around),
+        after: `${content.slice(end, end + around)}${end + around < content.length ? "…" : ""}`,
       },
     ];
   };

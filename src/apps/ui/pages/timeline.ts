@@ -61,8 +61,8 @@ function row({ kind, text, start, seconds, attempts, failures }: Line, whole: nu
   const width = Math.max(0.5, percentOf(seconds ?? 0));
   const bar = html`<svg class="span" viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true"><rect class="bar ${kind === "action" ? "blue" : "violet"}" x="${Math.min(99.5, percentOf(start))}" y="1" width="${width}" height="8"/></svg>`;
   const failed = failures.map(
-    ({ at, attempt, code, reason }) =>
-      html`<tr class="failed"><td colspan="4">${`attempt ${attempt} failed at ${at.slice(11, 19)} UTC: ${code}: ${reason}`}</td></tr>`,
+    ({ at, code, reason }, index) =>
+      html`<tr class="failed"><td colspan="4">${`attempt ${index + 1} failed at ${at.slice(11, 19)} UTC: ${code}: ${reason}`}</td></tr>`,
   );
   return html`<tr class="timed-${kind}"><td>${text}</td><td class="time">${bar}</td><td>${seconds === undefined ? "–" : duration(seconds)}</td><td>${attempts}</td></tr>${failed}`;
 }

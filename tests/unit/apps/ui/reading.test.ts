@@ -103,7 +103,7 @@ test("a trajectory's page has its neighbors, its group with rewards, and a timel
 test("the timeline lists failed attempts with their reasons", async () => {
   const name = trajectoryOf("calculator-sample/step-0001/task-01009/0");
   const reason = "the host <b>is</b> down";
-  const failure = { at: "2025-11-21T06:00:01.000Z", attempt: 1, code: "TOOL_FAILED", reason };
+  const failure = { at: "2025-11-21T06:00:01.000Z", attempt: 4, code: "TOOL_FAILED", reason };
   await sample.store.record(failureKey(name, { turn: 1, call: 0 }, 1), failure);
   expect(await page("calculator-sample/trajectories/step-0001/task-01009/0")).toContain(
     "attempt 1 failed at 06:00:01 UTC: TOOL_FAILED: the host &lt;b&gt;is&lt;/b&gt; down",
