@@ -165,6 +165,8 @@ export interface Plan {
    * earlier releases.
    */
   demonstratedTools?: DemonstratedTool[];
+  /** Whether each demonstration of the warm start calls a tool. Absent otherwise, and in plans of earlier releases. */
+  demonstrationsCallTools?: true;
   /**
    * SHA-256 of the modules that the plugins' configurations name, and of those that they import, by absolute path.
    * Absent if there are none, and in plans of earlier releases.

@@ -6,6 +6,7 @@ import { checkFolder } from "../../base/validation/path-error.ts";
 import { refusal } from "../../base/validation/problem.ts";
 import { placeOf } from "../../base/validation/source-document.ts";
 import type { Pipeline } from "../../contracts/generated/pipeline.ts";
+import type { Message } from "../../contracts/message.ts";
 import type { Plan } from "../../contracts/plan.ts";
 import { configModules } from "../../plugin/define/config-modules.ts";
 import { crossChecks } from "./check/cross-checks.ts";
@@ -61,6 +62,12 @@ function withModuleDigests(plan: Plan): Plan {
   return Object.keys(moduleDigests).length === 0 ? plan : { ...plan, moduleDigests };
 }
 
+function withDemonstratedCalls(plan: Plan, { demonstrations = [] }: RunData): Plan {
+  const isCall = ({ tool_calls: calls = [] }: Message) => calls.length > 0;
+  const allCall = demonstrations.length > 0 && demonstrations.every(({ messages }) => messages.some(isCall));
+  return allCall ? { ...plan, demonstrationsCallTools: true } : plan;
+}
+
 /** Returns the plan of the pipeline in `file`. Throws the same errors as `checkPipeline`. */
 export async function loadPlan(file: string, options: LoadOptions = {}): Promise<Plan> {
   return (await checkPipeline(file, options)).plan;
@@ -95,7 +102,7 @@ export async function checkPipeline(file: string, options: LoadOptions = {}): Pr
   const overlong = withoutOverlong(resolvedPlan, read, framing);
   const { data } = overlong;
   const shown = [...(data.demonstrations ?? []), ...(data.examples?.learned ?? [])];
-  const demonstrated = withDemonstratedTools(overlong.plan, shown, framing);
+  const demonstrated = withDemonstratedTools(withDemonstratedCalls(overlong.plan, data), shown, framing);
   const plan = deepFreeze(withModuleDigests(withExampleDigests(demonstrated)));
   const loaded = { document, plan, data, framing, preflight: preflight(plan, data, framing) };
   const refused = await planProblems(loaded);

@@ -15,13 +15,14 @@ export interface RunClock {
 const recentSteps = 10;
 
 /**
- * Before the warm start, evaluations take longer than afterwards, because an untrained model rarely ends its actions.
- * The factor is the usual one of the runs in tests/unit/apps/cli/run-clock.test.ts, and so is the next.
+ * The time of an evaluation after the warm start, divided by that before it. An untrained model rarely ends its actions
+ * before the limit, but it also rarely calls tools, which take time and further turns. The factors are usual ones of
+ * the runs in tests/unit/apps/cli/run-clock.test.ts, and so is the next.
  */
-const afterWarmStart = 0.75;
+const afterWarmStart = { allCallTools: 1.25, others: 0.75 };
 
-/** The time of a policy-gradient update, divided by that of a supervised update on as many examples. */
-const policyGradient = 2;
+/** The time of an update by policy gradients or preferences, divided by that of a supervised one on as many sequences. */
+const beyondSupervised = 2;
 
 /** A clock that has seen nothing yet. */
 export function runClock(): RunClock {
@@ -43,13 +44,22 @@ export function runClock(): RunClock {
   function stepSeconds(evaluated: EvaluationRecord | undefined, evaluation: number): number | undefined {
     const recent = records.slice(-recentSteps);
     if (recent.length > 0) return recent.reduce((sum, { seconds }) => sum + seconds.total, 0) / recent.length;
-    if (plan === undefined || evaluated === undefined || latest?.progress.trainsOnExamples) return undefined;
-    const { rollout, trainer, warmStart } = plan;
+    if (plan === undefined || evaluated === undefined) return undefined;
+    const { rollout, trainer, warmStart, sft, dpo } = plan;
+    if (sft !== undefined || dpo !== undefined) return exampleSeconds(sft, dpo);
     const rollouts = (evaluation * rollout.batchSize) / evaluated.tasks;
     if (supervisedStep === undefined || warmStart === undefined) return rollouts * 1.5;
     const epochs = Number(trainer.config.epochs ?? 1);
     const updates = (epochs * rollout.batchSize) / warmStart.batchSize;
-    return rollouts + policyGradient * supervisedStep * updates;
+    return rollouts + beyondSupervised * supervisedStep * updates;
+  }
+
+  /** The same for steps on examples, which have no rollouts. */
+  function exampleSeconds(sft: Plan["sft"], dpo: Plan["dpo"]): number | undefined {
+    if (supervisedStep === undefined || plan?.warmStart === undefined) return undefined;
+    const each = supervisedStep / plan.warmStart.batchSize;
+    if (sft !== undefined) return each * sft.updates * sft.batchSize;
+    return dpo && each * beyondSupervised * dpo.updates * 2 * dpo.batchSize;
   }
 
   return {
@@ -73,7 +83,9 @@ export function runClock(): RunClock {
       if (plan?.warmStart !== undefined && !isBuilt) return undefined; // the warm start is to come
       const evaluated = progress.evaluations.at(-1);
       const isUntrained = evaluated?.policyVersion === 0 && plan?.warmStart !== undefined;
-      const evaluation = (evaluated?.seconds ?? currentTotal(time) ?? 0) * (isUntrained ? afterWarmStart : 1);
+      const { allCallTools, others } = afterWarmStart;
+      const factor = isUntrained ? (plan?.demonstrationsCallTools ? allCallTools : others) : 1;
+      const evaluation = (evaluated?.seconds ?? currentTotal(time) ?? 0) * factor;
       const step = stepSeconds(evaluated, evaluation);
       if (step === undefined) return undefined;
       const later = Math.max(0, progress.steps - done) * step + evaluationsLeft(progress, done) * evaluation;

@@ -8,12 +8,16 @@ import type { EvaluationRecord, RunProgress } from "../../../../src/contracts/ru
 import { progressEvent, type RunEvent } from "../../../../src/control/operations/events.ts";
 import { samplePlan } from "../../../support/sample-plan.ts";
 
-/** The times of runs on two busy cores, in seconds since they began. Steps have 64 trajectories and two epochs. */
+/** The times of runs on two cores, in seconds since they began. Steps have 64 trajectories and two epochs. */
 interface RecordedRun {
   name: string;
-  /** When each 25 supervised steps had ended. */
-  warmStart: { batchSize: number; slices: number[] };
+  /** When each 25 supervised steps, or `every`, had ended. */
+  warmStart: { batchSize: number; every?: number; slices: number[] };
+  /** Whether each demonstration calls a tool. */
+  allCallTools?: true;
+  /** Before the warm start, after it, each `evaluationEvery` steps, and after the last step. */
   evaluations: { at: number; seconds: number; tasks: number }[];
+  evaluationEvery?: number;
   steps: { at: number; seconds: number }[];
   end: number;
 }
@@ -88,6 +92,68 @@ const recorded: RecordedRun[] = [
     ],
     end: 311.5,
   },
+  {
+    name: "code",
+    warmStart: { batchSize: 64, every: 100, slices: [29.3, 48.6, 65.8, 84.5] },
+    allCallTools: true,
+    evaluations: [
+      { at: 7, seconds: 2.8, tasks: 100 },
+      { at: 91.7, seconds: 7.1, tasks: 100 },
+      { at: 120.2, seconds: 6.2, tasks: 100 },
+      { at: 149, seconds: 5.7, tasks: 100 },
+      { at: 175.5, seconds: 6.2, tasks: 100 },
+    ],
+    evaluationEvery: 5,
+    steps: [
+      { at: 96.2, seconds: 4.5 },
+      { at: 100.6, seconds: 3.9 },
+      { at: 104.3, seconds: 4.2 },
+      { at: 108.9, seconds: 4.1 },
+      { at: 113, seconds: 4.3 },
+      { at: 124.4, seconds: 5.1 },
+      { at: 128.7, seconds: 4.3 },
+      { at: 133.6, seconds: 4.5 },
+      { at: 138.1, seconds: 4.5 },
+      { at: 142.2, seconds: 4.4 },
+      { at: 152.3, seconds: 4.4 },
+      { at: 156.7, seconds: 4.3 },
+      { at: 161.3, seconds: 4.3 },
+      { at: 165.7, seconds: 4.2 },
+      { at: 169.5, seconds: 4.1 },
+    ],
+    end: 177.3,
+  },
+  {
+    name: "zoom",
+    warmStart: { batchSize: 64, every: 75, slices: [27.4, 45.7, 65.9, 83.8] },
+    allCallTools: true,
+    evaluations: [
+      { at: 9.2, seconds: 3.1, tasks: 100 },
+      { at: 89.4, seconds: 5.6, tasks: 100 },
+      { at: 112.8, seconds: 4.8, tasks: 100 },
+      { at: 138.2, seconds: 4, tasks: 100 },
+      { at: 161.3, seconds: 3.7, tasks: 100 },
+    ],
+    evaluationEvery: 5,
+    steps: [
+      { at: 93.7, seconds: 3.8 },
+      { at: 97, seconds: 3.4 },
+      { at: 100.4, seconds: 3.2 },
+      { at: 104, seconds: 3.8 },
+      { at: 108, seconds: 3.8 },
+      { at: 117.1, seconds: 4.3 },
+      { at: 121.4, seconds: 4.5 },
+      { at: 126, seconds: 4.1 },
+      { at: 129.3, seconds: 3.7 },
+      { at: 133.8, seconds: 3.8 },
+      { at: 141.4, seconds: 4.2 },
+      { at: 146, seconds: 4 },
+      { at: 149.3, seconds: 3.6 },
+      { at: 153.7, seconds: 4.1 },
+      { at: 157.6, seconds: 4.2 },
+    ],
+    end: 163.2,
+  },
 ];
 
 test.each(recorded)(
@@ -112,6 +178,29 @@ test("a run that has ended, and one whose warm start is to come, have no estimat
   expect(clock.left(20)).toBeUndefined();
   clock.see(progressEvent({ ...base(run!), phase: "done", step: 10 }), 210);
   expect(clock.left(210)).toBeUndefined();
+});
+
+test("steps on preferences have an estimate before the first one ends", () => {
+  const [run] = recorded;
+  const clock = runClock();
+  const event = opened(run!);
+  const { plan } = event;
+  const dpo = {
+    preferences: "pairs.jsonl",
+    batchSize: 32,
+    updates: 10,
+    heldOut: 0,
+    learningRate: 1e-4,
+    beta: 0.1,
+    loss: "sigmoid" as const,
+    labelSmoothing: 0,
+  };
+  clock.see({ ...event, plan: { ...plan, dpo } }, 0);
+  for (const { at, event: seen } of eventsOf(run!, 124)) clock.see(seen, at);
+  const supervised = (123.7 - 34.7) / 375; // seconds of 32 examples
+  const steps = run!.steps.length * 10 * 2 * 2 * supervised; // each update: two answers to 32 prompts, with a reference
+  expect(clock.left(124)).toBeGreaterThan(steps);
+  expect(clock.left(124)).toBeLessThan(steps + 20); // the evaluations
 });
 
 test("plain lines have the estimate at each quarter", () => {
@@ -139,7 +228,12 @@ test("plain lines have the estimate at each quarter", () => {
   ]);
 });
 
-function opened({ warmStart, steps, evaluations }: RecordedRun): RunEvent {
+function opened({
+  warmStart,
+  allCallTools,
+  steps,
+  evaluations,
+}: RecordedRun): Extract<RunEvent, { type: "opened" }> {
   const tasks = evaluations[0]?.tasks ?? 0;
   const plan: Plan = samplePlan({
     steps: steps.length,
@@ -153,13 +247,14 @@ function opened({ warmStart, steps, evaluations }: RecordedRun): RunEvent {
     past: { steps: [], evaluations: [] },
     plan: {
       ...plan,
+      ...(allCallTools && { demonstrationsCallTools: allCallTools }),
       warmStart: { ...plan.warmStart!, batchSize: warmStart.batchSize },
       trainer: { ...plan.trainer, config: { ...plan.trainer.config, epochs: 2 } },
     },
   };
 }
 
-function base({ steps }: RecordedRun): RunProgress {
+function base({ steps, evaluationEvery = 0 }: RecordedRun): RunProgress {
   return {
     phase: "initialize",
     step: 0,
@@ -168,7 +263,7 @@ function base({ steps }: RecordedRun): RunProgress {
     done: 0,
     of: 0,
     evaluations: [],
-    evaluationEvery: 0,
+    evaluationEvery,
   };
 }
 
@@ -202,11 +297,11 @@ function stepEvent(step: number, total: number): RunEvent {
 }
 
 function progressAt(run: RecordedRun, time: number): RunEvent {
-  const { evaluations, warmStart, steps } = run;
+  const { evaluations, evaluationEvery, warmStart, steps } = run;
+  const { every = 25, slices: all } = warmStart;
   const records = evaluations.map(({ seconds, tasks }, index): EvaluationRecord => {
-    const last = index === 2;
-    const policyVersion = last ? steps.length + 1 : index;
-    const step = last ? steps.length : 0;
+    const step = Math.max(0, index - 1) * (evaluationEvery ?? steps.length);
+    const policyVersion = step === 0 ? index : step + 1;
     const rest = { accuracy: 0, leftOut: 0, toolCallRate: 0, meanActionTokens: 0 };
     return { name: `evaluation-${index}`, step, policyVersion, tasks, seconds, ...rest };
   });
@@ -220,15 +315,15 @@ function progressAt(run: RecordedRun, time: number): RunEvent {
     return progressEvent({ ...known, phase: "evaluate", policyVersion }, { done, of: current.tasks });
   }
   if (ended.length === 0) return progressEvent(known);
-  const slices = warmStart.slices.filter((at) => at <= time).length;
+  const slices = all.filter((at) => at <= time).length;
   if (ended.length === 1)
     return progressEvent({
       ...known,
       phase: "warm-start",
-      done: 25 * slices,
-      of: 25 * warmStart.slices.length,
+      done: every * slices,
+      of: every * all.length,
     });
   const step = steps.filter(({ at }) => at <= time).length;
-  if (ended.length === 3) return progressEvent({ ...known, phase: "done", step });
+  if (ended.length === evaluations.length) return progressEvent({ ...known, phase: "done", step });
   return progressEvent({ ...known, phase: "step", step: step + 1 });
 }
