@@ -11,6 +11,7 @@ import {
   plannedBytes,
   pluginSteps,
   readModelConfig,
+  readTrainerState,
   type StepPlan,
   stepPlanText,
   type TrainerPlugin,
@@ -18,12 +19,12 @@ import {
   type TrainingSettings,
   targetProblems,
   usualThreads,
+  writeTrainerState,
 } from "everturn/engine";
 import type { TrainerConfig } from "./config.ts";
 import { readPolicy, writePolicy } from "./policy-files.ts";
 import { resolveTraining } from "./resolve.ts";
 import { readConfig, trainingSettings } from "./settings.ts";
-import { readTrainerState, writeTrainerState } from "./state-folder.ts";
 
 /** Trains with policy-gradient algorithms and supervised steps on ONNX Runtime. */
 const plugin: TrainerPlugin = {

@@ -39,9 +39,9 @@ export interface TrainerConfig {
     unembedding: boolean;
   };
   /**
-   * The algorithm that sets the defaults of the other options. docs/algorithms.md lists them. PPO needs a value head, which these servers do not have.
+   * The algorithm that sets the defaults of the other options. docs/algorithms.md lists them.
    */
-  algorithm: "grpo" | "dr-grpo" | "dapo" | "rloo" | "reinforce++" | "reinforce++-baseline" | "gspo";
+  algorithm: "ppo" | "grpo" | "dr-grpo" | "dapo" | "rloo" | "reinforce++" | "reinforce++-baseline" | "gspo";
   /**
    * Learning rate of AdamW after the warm-up. Default: 1e-4.
    */
@@ -99,23 +99,27 @@ export interface TrainerConfig {
    */
   callTokens: number;
   /**
-   * group-mean: the reward minus the mean of the task's trajectories; leave-one-out: minus the mean of the others; return: the sum of later rewards. Default: the algorithm's.
+   * gae: with a critic; group-mean: the reward minus the mean of the task's trajectories; leave-one-out: minus the mean of the others; return: the sum of later rewards. Default: the algorithm's.
    */
-  advantages?: "group-mean" | "leave-one-out" | "return";
+  advantages?: "gae" | "group-mean" | "leave-one-out" | "return";
   /**
    * What advantages are divided by: nothing, the standard deviation of their group's rewards, or that of the batch's tokens (whitened). Default: the algorithm's.
    */
   normalization?: "none" | "group" | "batch";
   /**
-   * What earns the rewards: tokens (return), turns (group-mean), or trajectories (group-mean, leave-one-out). Default: the algorithm's.
+   * What earns the rewards: tokens (gae, return), turns (gae, group-mean), or trajectories (group-mean, leave-one-out). Default: the algorithm's.
    */
   credit?: "token" | "turn" | "trajectory";
   /**
-   * For return. Default: the algorithm's.
+   * For gae and return. Default: the algorithm's.
    */
   gamma?: number;
   /**
-   * Whether gamma applies between tokens or only between turns. Default: the algorithm's.
+   * 1 uses the whole return, 0 only one step of it. Default: the algorithm's.
+   */
+  lambda?: number;
+  /**
+   * Whether gamma and lambda apply between tokens or only between turns. Default: the algorithm's.
    */
   discount?: "token" | "turn";
   /**
@@ -163,6 +167,55 @@ export interface TrainerConfig {
    */
   klHorizon: number;
   /**
+   * Where the values of gae come from: model, a critic that trains here, next to the policy on the server. A head on the policy is refused, because servers return no hidden states. Default: model with gae.
+   */
+  critic?: "head" | "model";
+  /**
+   * Folder of a pretrained model in Hugging Face's format, with the policy's tokenizer, that the critic starts from. All of its weights are trained. Default: random weights, as in criticArchitecture.
+   */
+  criticModel?: string;
+  /**
+   * Shape of a critic with random weights, with the keys of Hugging Face's config.json. Instead of criticModel.
+   */
+  criticArchitecture?: {
+    /**
+     * The model family whose architecture is used. Default: llama.
+     */
+    model_type?: "llama" | "mistral" | "qwen2" | "qwen3" | "gemma";
+    /**
+     * Width of the residual stream; a multiple of twice num_attention_heads. Default: 128.
+     */
+    hidden_size?: number;
+    /**
+     * Number of layers. Default: 2.
+     */
+    num_hidden_layers?: number;
+    /**
+     * Query heads per layer. Default: 4.
+     */
+    num_attention_heads?: number;
+    /**
+     * Width inside the feed-forward block. Default: 512.
+     */
+    intermediate_size?: number;
+    /**
+     * Maximum number of tokens in a trajectory. Default: the policy's.
+     */
+    max_position_embeddings?: number;
+  };
+  /**
+   * Learning rate of the critic at every step. Default: 1e-5 with criticModel, otherwise the policy's learning rate.
+   */
+  valueLearningRate?: number;
+  /**
+   * Number of policy-gradient steps at the start that train only the values. The policy's schedule begins after them.
+   */
+  valueWarmupSteps: number;
+  /**
+   * Clip new values to within this distance of the old ones. Default: the algorithm's.
+   */
+  valueClip?: number;
+  /**
    * How to weight trajectories for which trainer and sampler compute different probabilities: per token or per sequence, truncated at importanceMaximum or masked outside the range. Default: token-truncate if the sampling distribution differs from the trained one (rollout.staleness, or sampling settings such as topP), else none.
    */
   importanceCorrection?: "none" | "token-truncate" | "token-mask" | "sequence-truncate" | "sequence-mask";
@@ -207,6 +260,7 @@ export const defaults = {
   lengthConstant: 1024,
   maskTruncated: false,
   klHorizon: 10000,
+  valueWarmupSteps: 0,
   importanceMinimum: 0.5,
   importanceMaximum: 2,
   rewardNormalization: "none",

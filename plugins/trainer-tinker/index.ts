@@ -46,7 +46,7 @@ function serverProblems(
   { temperature = 1 }: TrainerSurroundings,
 ): ConfigurationProblem[] {
   const { title, refusal, clips, limits } = profiles[config.server];
-  const { gradientClip, learningRate = 0 } = config;
+  const { gradientClip, learningRate = 0, critic, criticModel, criticArchitecture } = config;
   const problems: ConfigurationProblem[] = [];
   if (refusal !== undefined) {
     const help = "Use a server of docs/tinker.md.";
@@ -55,6 +55,14 @@ function serverProblems(
       reason: `is ${config.server}, on which no loss is exact: ${refusal}`,
       help,
     });
+  }
+  if (critic === "head") {
+    const reason = "is head, but a head needs the hidden states of the policy, which servers do not return";
+    problems.push({ key: "critic", reason, help: "Use model: a critic that trains here." });
+  }
+  if (criticModel !== undefined && criticArchitecture !== undefined) {
+    const reason = "is there, but criticModel brings its own";
+    problems.push({ key: "criticArchitecture", reason, help: "Remove one of the two." });
   }
   if (temperature !== 1) {
     const reason = `is ${config.server}, which returns log-probabilities at temperature 1, but rollout.temperature is ${temperature}`;

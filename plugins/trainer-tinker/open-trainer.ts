@@ -10,6 +10,7 @@ import {
   type TrainerFolders,
   type TrainerPlugin,
 } from "everturn/engine";
+import { openCritic } from "./critic.ts";
 import { readPointer, readState, writePolicy, writeState } from "./policy-files.ts";
 import { probeServer } from "./probe.ts";
 import { profiles, type ServerProfile } from "./profiles.ts";
@@ -30,13 +31,16 @@ interface TrainerParts {
  * Opens a trainer on a server. Confirms the server's profile first. Then it loads the version's checkpoint into a new
  * model, with the optimizer's state if there is one. So an attempt never depends on what an earlier one left behind: a
  * step that was interrupted anywhere, or that the server forgot or rolled back, is repeated from the version before it.
+ * The same holds for the critic, which is read from the state of the same version.
  *
- * Throws TINKER_SERVER_REFUSED and TINKER_PROFILE_MISMATCH.
+ * Throws TINKER_SERVER_REFUSED, TINKER_CRITIC_UNFIT and TINKER_PROFILE_MISMATCH.
  */
 export async function openTrainer({ server, folders, config, seed, loss }: TrainerParts): Promise<Trainer> {
   const profile = profiles[config.server];
   checkProfile(profile);
   const modelConfig = await readModelConfig(join(folders.initial, "config.json"));
+  const settings = trainingSettings(config);
+  const critic = settings.critic === "model" ? await openCritic(folders, config, seed) : undefined;
   await confirmed(profile, server, modelConfig.vocab_size);
   const pointer = await readPointer(folders.policy);
   const saved = folders.state === undefined ? undefined : await readState(folders.state, pointer);
@@ -59,10 +63,11 @@ export async function openTrainer({ server, folders, config, seed, loss }: Train
     config: modelConfig,
     state,
     settings: {
-      ...trainingSettings(config),
+      ...settings,
       ...(lossFunction && { loss: (tokens) => lossFunction(tokens, loss.config) }),
     },
     seed,
+    ...(critic && { openCritic: critic.model }),
     ...(folders.failures !== undefined && { failures: folders.failures }),
   });
   let first = model.lastNumber + 1;
@@ -74,6 +79,7 @@ export async function openTrainer({ server, folders, config, seed, loss }: Train
       await writePolicy(policyFolder, folders.initial, { server: name, url, baseModel, path });
       const numbers = { first, last: model.lastNumber };
       await writeState(stateFolder, { counters: state, model: model.id, numbers });
+      await critic?.save(stateFolder);
       first = model.lastNumber + 1;
     },
     async close() {

@@ -14,6 +14,9 @@ import type { OptimizerNumbers } from "./server-model.ts";
 /** Learning rates of an adapter, which starts at zero. */
 const learningRates = { policyGradient: 1e-4, supervised: 2e-4 };
 
+/** Learning rate of a critic whose weights are all trained, and were pretrained. */
+const pretrainedCriticRate = 1e-5;
+
 /** Trajectories per update, if the number of trajectories in a step is a multiple. */
 const usualMinibatch = 64;
 
@@ -26,7 +29,7 @@ export function readConfig(config: JsonObject): ServerTrainerConfig {
   return { ...defaults, ...Object(config), lora };
 }
 
-/** Fills in the learning rate, the minibatch size, the gradient clip, and the importance correction where needed. */
+/** Fills in the learning rates, the minibatch size, the gradient clip, and the importance correction where needed. */
 export function resolveTraining(given: JsonObject, surroundings: TrainerSurroundings): ResolvedTraining {
   const config = readConfig(given);
   const settings = trainingSettings(config);
@@ -37,6 +40,9 @@ export function resolveTraining(given: JsonObject, surroundings: TrainerSurround
       ...given,
       learningRate: config.learningRate ?? learningRates.policyGradient,
       minibatchSize: config.minibatchSize ?? (batchSize % usualMinibatch === 0 ? usualMinibatch : batchSize),
+      ...(given.valueLearningRate === undefined &&
+        settings.critic === "model" &&
+        config.criticModel !== undefined && { valueLearningRate: pretrainedCriticRate }),
       ...(given.gradientClip === undefined && profiles[config.server].clips && { gradientClip: 1 }),
       ...(isUncorrected &&
         correctionReason(surroundings) !== undefined && { importanceCorrection: "token-truncate" }),
@@ -47,14 +53,28 @@ export function resolveTraining(given: JsonObject, surroundings: TrainerSurround
   };
 }
 
-/** The settings of a configuration, based on those of its algorithm. The optimizer's are the server's business. */
+/**
+ * The settings of a configuration, based on those of its algorithm. The optimizer's are the server's business. Values
+ * come from a critic.
+ */
 export function trainingSettings(config: TrainerConfig): TrainingSettings & { algorithm: string } {
   const { algorithm, learningRate = Number.NaN, minibatchSize = usualMinibatch, decaySteps = 1 } = config;
-  const { server, url, apiKeyVariable, baseModel, lora, callTokens, ...numbers } = config;
+  const {
+    server,
+    url,
+    apiKeyVariable,
+    baseModel,
+    lora,
+    callTokens,
+    criticModel,
+    criticArchitecture,
+    ...numbers
+  } = config;
+  const settings = { ...algorithmPresets[algorithm], ...numbers };
   return {
     weightDecay: 0,
-    ...algorithmPresets[algorithm],
-    ...numbers,
+    ...(settings.advantages === "gae" && { critic: "model" as const }),
+    ...settings,
     learningRate,
     minibatchSize,
     decaySteps,

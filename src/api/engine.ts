@@ -45,6 +45,7 @@ export { type AlgorithmSettings, algorithmPresets, comparesTurns } from "../engi
 export { algorithmProblems, type SettingProblem } from "../engine/learning/algorithm-problems.ts";
 export type { TokenSequence } from "../engine/learning/batch.ts";
 export { configurationProblems, correctionReason } from "../engine/learning/configuration-problems.ts";
+export { wholeCritic } from "../engine/learning/critic.ts";
 export { type ForecastOptions, forecastUpdates } from "../engine/learning/forecast-updates.ts";
 export type { LoraSettings } from "../engine/learning/lora.ts";
 export type { LossFunction, LossTensors } from "../engine/learning/loss-function.ts";
@@ -52,11 +53,18 @@ export type { OptimizerState } from "../engine/learning/optimizer-state.ts";
 export { pluginSteps } from "../engine/learning/plugin-steps.ts";
 export type { RemoteModel, SequenceGradients } from "../engine/learning/remote-engine.ts";
 export {
+  type CriticModel,
   createRemoteTrainer,
   type RemoteTrainer,
   type RemoteTrainerOptions,
 } from "../engine/learning/remote-trainer.ts";
 export { learningRateAt } from "../engine/learning/schedule.ts";
+export {
+  readCritic,
+  readTrainerState,
+  writeCritic,
+  writeTrainerState,
+} from "../engine/learning/state-folder.ts";
 export { plannedBytes, type StepPlan, stepPlanText } from "../engine/learning/step-plan.ts";
 export { createTrainer, type PolicyTrainer, type TrainerOptions } from "../engine/learning/trainer.ts";
 export { freshTrainerState, type TrainerState } from "../engine/learning/trainer-state.ts";

@@ -483,7 +483,7 @@ export const errorTable = {
   TRAINING_REMOTE_LACKS: {
     message: "This step needs {needed}.",
     retryable: false,
-    help: "A training server returns the log-probabilities of tokens at temperature 1. Set rollout.temperature to 1, and use a loss, advantages and terms that read nothing else. Or use trainer-onnx.",
+    help: "A training server returns the log-probabilities of tokens at temperature 1. Set rollout.temperature to 1, and use a loss and terms that read nothing else. Or use trainer-onnx.",
   },
 
   // Training servers that speak Tinker's API
@@ -496,6 +496,11 @@ export const errorTable = {
     message: "{server} does not compute what its profile says: {quantity} is {measured}, not {expected}.",
     retryable: false,
     help: "Nothing was trained. Check trainer.config.server: it must name the server's own software and its back end. A newer release of the server may have another arithmetic.",
+  },
+  TINKER_CRITIC_UNFIT: {
+    message: "The critic in {folder} does not fit the policy: {reason}.",
+    retryable: false,
+    help: "Set trainer.config.criticModel to a model with the policy's tokenizer, or remove it: the critic then starts from random weights.",
   },
   TINKER_REQUEST_REFUSED: {
     message: "The training server refused a request: {reason}.",

@@ -20,6 +20,18 @@ export function freshCritic(
   return { ...freshTrainerState(critic, body, 0, bits), adapter: copies(adapter) };
 }
 
+/**
+ * Returns the initial state of a critic with its own weights, all of which are trained. A zeroed value head replaces
+ * their language-model head. The state takes ownership of the weights.
+ */
+export function wholeCritic(
+  config: TrainedModel["config"],
+  weights: ReadonlyMap<string, Tensor>,
+): TrainerState {
+  const critic = { config, critic: true };
+  return freshTrainerState(critic, bodyOf(critic, weights));
+}
+
 /** Returns the bytes that `freshCritic` copies. */
 export function freshCriticBytes(model: TrainedModel, { weights, adapter }: TrainerState): number {
   const copied = adapter.size === 0 ? bodyOf({ ...model, critic: true }, weights) : adapter;
@@ -27,7 +39,7 @@ export function freshCriticBytes(model: TrainedModel, { weights, adapter }: Trai
 }
 
 /** Returns the weights that a critic has as well. */
-function bodyOf(critic: TrainedModel, weights: TrainerState["weights"]): Map<string, Tensor> {
+function bodyOf(critic: TrainedModel, weights: ReadonlyMap<string, Tensor>): Map<string, Tensor> {
   const shapes = trainedWeightShapes(critic);
   return new Map([...weights].filter(([name]) => shapes.has(name)));
 }

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { algorithmPresets } from "../../../../src/engine/learning/algorithm.ts";
+import { wholeCritic } from "../../../../src/engine/learning/critic.ts";
 import type { RemoteModel } from "../../../../src/engine/learning/remote-engine.ts";
 import { createRemoteTrainer } from "../../../../src/engine/learning/remote-trainer.ts";
 import { supervisedObjective } from "../../../../src/engine/learning/supervised-objective.ts";
@@ -53,17 +54,22 @@ async function bothWays<Result>(given: TrainingSettings, work: Work<Result>) {
   });
   const { gradientClip, weightDecay, betas = [0.9, 0.999] } = given;
   const state = copyTrainerState(before);
-  const engine = createTrainingEngine({ config, reference, state, gradientClip, weightDecay, betas });
+  const optimizer = { gradientClip, weightDecay, betas };
+  const engine = createTrainingEngine({ config, reference, state, ...optimizer });
+  const critic = wholeCritic(config, copyTrainerState(before).weights);
   const remote = createRemoteTrainer({
     model: remotely(engine),
     config,
     state: { updates: 0, policyGradientSteps: 0 },
     settings: given,
     seed: 1,
+    ...(given.critic === "model" && {
+      openCritic: async () => ({ config, state: critic, ...optimizer }),
+    }),
   });
   const results = [await work(local), await work(remote)] as const;
   for (const one of [local, remote, engine]) await one.close();
-  return { results, states: [local.state, state] };
+  return { results, states: [local.state, state], critics: [local.state.critic ?? critic, critic] };
 }
 
 /** The largest difference between two states' weights, relative to the largest weight of each matrix. */
@@ -97,6 +103,27 @@ test.each([
   expectSame(results);
   expect(difference([before, states[0]!]), "it learns").toBeGreaterThan(1e-3);
   expect(difference(states)).toBeLessThan(1e-5);
+});
+
+test.each([
+  ["its own learning rate and a warm-up", { valueLearningRate: 3e-3, valueWarmupSteps: 1 }],
+  ["turns as actions", { credit: "turn", gamma: 0.9, lambda: 0.8 }],
+  [
+    "a KL term in the rewards",
+    { klIn: "reward", klCoefficient: 0.1, importanceCorrection: "token-truncate" },
+  ],
+] as const)("a critic here learns the same next to a remote model, with %s", async (_, changes) => {
+  const given: TrainingSettings = { ...settings, ...algorithmPresets.ppo, ...changes, critic: "model" };
+  const { results, states, critics } = await bothWays(given, async (trainer) => {
+    const first = await trainer.policyGradientStep(trajectories);
+    return { first, second: await trainer.policyGradientStep(trajectories) };
+  });
+  const [local, remote] = results;
+  for (const step of ["first", "second"] as const) expectSame([local[step], remote[step]]);
+  expect(local.second.valueLoss).toBeGreaterThan(0);
+  expect(critics[0]!.valueHead.get("value_head.bias")!.data[0], "the critic learns").not.toBe(0);
+  expect(difference(states)).toBeLessThan(1e-5);
+  expect(difference(critics)).toBeLessThan(1e-5);
 });
 
 test("a loss plugin and a step of one update need no second definition either", async () => {

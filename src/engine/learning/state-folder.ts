@@ -1,50 +1,60 @@
 import { statSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { makeFolder } from "../../base/files/make-folder.ts";
+import { persistently } from "../../base/files/persistently.ts";
 import {
-  makeFolder,
-  persistently,
   readSafetensors,
   readTensors,
   type Tensor,
-  type TrainerState,
   writeSafetensors,
-} from "everturn/engine";
+} from "../models/weights/safetensors.ts";
+import type { TrainerState } from "./trainer-state.ts";
 
 const valueHeadFile = "value-head.safetensors";
 const optimizerFile = "optimizer.safetensors";
 const countersFile = "state.json";
-/**
- * The prefix of the files of a separate critic: its weights or adapter, and its other files, named as the
- * policy's.
- */
-const critic = "critic-";
+/** The prefix of the files of a separate critic, which are named as the policy's. */
+const criticPrefix = "critic-";
+/** A separate critic's weights or adapter. */
 const criticFile = "critic.safetensors";
 
 /**
- * Writes the trainer's state in addition to the policy's weights: value head, Adam's moments, counters, a
- * separate critic.
+ * Writes the trainer's state in addition to the policy's weights: value head, Adam's moments, counters, a separate
+ * critic.
  */
 export async function writeTrainerState(folder: string, state: TrainerState): Promise<void> {
   await persistently(() => makeFolder(folder));
   await writeParts(folder, "", state);
-  if (state.critic === undefined) return;
-  await writeParts(folder, critic, state.critic);
-  await writeSafetensors(join(folder, criticFile), learnedOf(state.critic));
+  if (state.critic !== undefined) await writeCritic(folder, state.critic);
 }
 
-/** Reads a folder that writeTrainerState wrote, for a policy's weights and adapter. */
+/** Writes a separate critic into a state folder. */
+export async function writeCritic(folder: string, critic: TrainerState): Promise<void> {
+  await writeParts(folder, criticPrefix, critic);
+  await writeSafetensors(join(folder, criticFile), learnedOf(critic));
+}
+
+/** Reads a folder that `writeTrainerState` wrote, for a policy's weights and adapter. */
 export async function readTrainerState(
   folder: string,
   policy: Pick<TrainerState, "weights" | "adapter">,
 ): Promise<TrainerState> {
-  const state = { ...policy, ...(await readParts(folder, "")) };
-  const critics = () => statSync(join(folder, criticFile), { throwIfNoEntry: false });
-  if ((await persistently(critics)) === undefined) return state;
+  const critic = await readCritic(folder, policy.weights);
+  return { ...policy, ...(await readParts(folder, "")), ...(critic && { critic }) };
+}
+
+/** Reads the critic in a state folder; undefined if there is none. `frozen` are the weights under its adapter. */
+export async function readCritic(
+  folder: string,
+  frozen: TrainerState["weights"] = new Map(),
+): Promise<TrainerState | undefined> {
+  const found = () => statSync(join(folder, criticFile), { throwIfNoEntry: false });
+  if ((await persistently(found)) === undefined) return undefined;
   const learned = await readSafetensors(join(folder, criticFile));
   const isAdapted = [...learned.keys()].some((name) => name.includes(".lora_"));
-  const own = isAdapted ? { ...policy, adapter: learned } : { weights: learned, adapter: new Map() };
-  return { ...state, critic: { ...own, ...(await readParts(folder, critic)) } };
+  const own = isAdapted ? { weights: frozen, adapter: learned } : { weights: learned, adapter: new Map() };
+  return { ...own, ...(await readParts(folder, criticPrefix)) };
 }
 
 type Parts = Omit<TrainerState, "weights" | "adapter" | "critic">;
