@@ -139,6 +139,14 @@ export interface TrainerConfig {
    */
   lengthConstant: number;
   /**
+   * Weight of a bonus for the exact entropy. Refused, because servers return the probabilities of single tokens only: use sampledEntropyCoefficient.
+   */
+  entropyCoefficient?: number;
+  /**
+   * Weight of an entropy bonus whose gradient is estimated from the sampled tokens: without bias, but with more variance than the exact one. Default: no bonus.
+   */
+  sampledEntropyCoefficient?: number;
+  /**
    * Exclude trajectories that a limit of turns, tokens or time cut from the loss. They still count in their group's baseline.
    */
   maskTruncated: boolean;

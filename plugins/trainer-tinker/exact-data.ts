@@ -1,4 +1,4 @@
-import type { ServerProfile } from "./profiles.ts";
+import type { Reduction, ServerProfile } from "./profiles.ts";
 
 /** The numbers of a sequence, one for each predicted token. The first token is not predicted. */
 export interface PredictedTokens {
@@ -10,6 +10,13 @@ export interface PredictedTokens {
   logProbabilities: Float32Array;
   /** Of the loss with respect to the log-probabilities. */
   gradients: Float32Array;
+}
+
+/** The same for the clipped loss of a server. Where the advantage is 0, so is the old log-probability. */
+export interface ClippedTokens extends Pick<PredictedTokens, "inputs" | "targets"> {
+  oldLogProbabilities: Float32Array;
+  /** With the weights of the tokens in the loss. */
+  advantages: Float32Array;
 }
 
 /** A datum of `forward` and `forward_backward`. */
@@ -52,22 +59,34 @@ export function callsByWeights(parts: readonly (readonly PredictedTokens[])[]): 
  * advantages are −g times the tokens of the sequence times the sequences of the whole update, over all calls.
  */
 export function callsByImportanceSampling(parts: readonly (readonly PredictedTokens[])[]): ExactPasses {
-  const sequences = parts.reduce((sum, { length }) => sum + length, 0);
-  const calls = parts.map((part) =>
+  const clipped = parts.map((part) =>
     part.map(({ inputs, targets, logProbabilities, gradients }) => {
-      const scale = targets.length * sequences;
-      return {
-        inputs,
-        targets,
-        columns: {
-          weights: new Float32Array(targets.length).fill(1),
-          logprobs: logProbabilities,
-          advantages: gradients.map((gradient) => negated(gradient) * scale),
-        },
-      };
+      return { inputs, targets, oldLogProbabilities: logProbabilities, advantages: gradients.map(negated) };
     }),
   );
-  return { loss: "importance_sampling", calls };
+  return { loss: "importance_sampling", calls: clippedCalls("sequence-mean", clipped) };
+}
+
+/**
+ * Returns the calls of one update by the server's own clipped loss: with advantages that are multiplied by what the
+ * server divides a sequence's sum by. Factors ≥ 0, and so the weights of tokens, can be part of the advantages because
+ * min(r w A, clip(r) w A) = w min(r A, clip(r) A).
+ */
+export function clippedCalls(
+  reduction: Reduction,
+  parts: readonly (readonly ClippedTokens[])[],
+): ServerDatum[][] {
+  const sequences = parts.reduce((sum, { length }) => sum + length, 0);
+  return parts.map((part) =>
+    part.map(({ inputs, targets, oldLogProbabilities, advantages }) => {
+      const scale = reduction === "sequence-mean" ? targets.length * sequences : 1;
+      const columns = {
+        logprobs: oldLogProbabilities,
+        advantages: advantages.map((advantage) => advantage * scale),
+      };
+      return { inputs, targets, columns };
+    }),
+  );
 }
 
 /** Returns an update's calls for a server that has a loss for them. */

@@ -47,6 +47,7 @@ function serverProblems(
 ): ConfigurationProblem[] {
   const { title, refusal, clips, limits } = profiles[config.server];
   const { gradientClip, learningRate = 0, critic, criticModel, criticArchitecture } = config;
+  const { entropyCoefficient = 0 } = config;
   const problems: ConfigurationProblem[] = [];
   if (refusal !== undefined) {
     const help = "Use a server of docs/tinker.md.";
@@ -63,6 +64,11 @@ function serverProblems(
   if (criticModel !== undefined && criticArchitecture !== undefined) {
     const reason = "is there, but criticModel brings its own";
     problems.push({ key: "criticArchitecture", reason, help: "Remove one of the two." });
+  }
+  if (entropyCoefficient > 0) {
+    const reason = `is ${entropyCoefficient}, but an entropy needs the whole distribution, and servers return the probabilities of single tokens`;
+    const help = "Use sampledEntropyCoefficient, whose bonus is estimated from the sampled tokens.";
+    problems.push({ key: "entropyCoefficient", reason, help });
   }
   if (temperature !== 1) {
     const reason = `is ${config.server}, which returns log-probabilities at temperature 1, but rollout.temperature is ${temperature}`;

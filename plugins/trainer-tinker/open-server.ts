@@ -93,10 +93,8 @@ function modelCalls(
       const { logprobs } = await call((options) => future.result(options));
       return [...logprobs];
     },
-    async forwardBackward(data, loss) {
-      const { metrics } = await call((options) => model.forwardBackward(data.map(datumOf), loss, options));
-      return metrics;
-    },
+    forwardBackward: (data, loss, lossConfig) =>
+      call((options) => model.forwardBackward(data.map(datumOf), loss, { ...options, lossConfig })),
     async customBackward(data, gradients) {
       const id = randomUUID();
       await call((options) => model.customForward(data.map(datumOf), id, options));

@@ -9,6 +9,8 @@ import {
   type Trainer,
   type TrainerFolders,
   type TrainerPlugin,
+  type TrainingSettings,
+  usesClippedLoss,
 } from "everturn/engine";
 import { openCritic } from "./critic.ts";
 import { readPointer, readState, writePolicy, writeState } from "./policy-files.ts";
@@ -36,12 +38,16 @@ interface TrainerParts {
  * Throws TINKER_SERVER_REFUSED, TINKER_CRITIC_UNFIT and TINKER_PROFILE_MISMATCH.
  */
 export async function openTrainer({ server, folders, config, seed, loss }: TrainerParts): Promise<Trainer> {
-  const profile = profiles[config.server];
-  checkProfile(profile);
+  const known = profiles[config.server];
+  checkProfile(known);
   const modelConfig = await readModelConfig(join(folders.initial, "config.json"));
-  const settings = trainingSettings(config);
+  const lossFunction = loss && (await loadLoss(loss));
+  const settings: TrainingSettings = {
+    ...trainingSettings(config),
+    ...(lossFunction && { loss: (tokens) => lossFunction(tokens, loss.config) }),
+  };
   const critic = settings.critic === "model" ? await openCritic(folders, config, seed) : undefined;
-  await confirmed(profile, server, modelConfig.vocab_size);
+  const profile = await confirmed(known, settings, server, modelConfig.vocab_size);
   const pointer = await readPointer(folders.policy);
   const saved = folders.state === undefined ? undefined : await readState(folders.state, pointer);
   const model = await opened(server, pointer?.path, saved !== undefined);
@@ -51,7 +57,6 @@ export async function openTrainer({ server, folders, config, seed, loss }: Train
     return reference;
   };
   const state: RemoteTrainerOptions["state"] = saved?.counters ?? { updates: 0, policyGradientSteps: 0 };
-  const lossFunction = loss && (await loadLoss(loss));
   const trainer = createRemoteTrainer({
     model: remoteModel({
       profile,
@@ -62,10 +67,7 @@ export async function openTrainer({ server, folders, config, seed, loss }: Train
     }),
     config: modelConfig,
     state,
-    settings: {
-      ...settings,
-      ...(lossFunction && { loss: (tokens) => lossFunction(tokens, loss.config) }),
-    },
+    settings,
     seed,
     ...(critic && { openCritic: critic.model }),
     ...(folders.failures !== undefined && { failures: folders.failures }),
@@ -95,10 +97,21 @@ function checkProfile({ title, refusal }: ServerProfile): void {
     throw new EverturnError("TINKER_SERVER_REFUSED", { server: title, reason: refusal });
 }
 
-async function confirmed(profile: ServerProfile, server: ModelServer, vocabulary: number): Promise<void> {
+/** Probes a server. The clipped loss remains in the profile if it is right, and if these settings use it. */
+async function confirmed(
+  { clippedLoss, ...others }: ServerProfile,
+  settings: TrainingSettings,
+  server: ModelServer,
+  vocabulary: number,
+): Promise<ServerProfile> {
+  const isUsed = clippedLoss !== undefined && usesClippedLoss(settings);
   const model = await server.create();
-  await probeServer({ profile, model }, vocabulary);
+  const profile = await probeServer(
+    { profile: isUsed ? { ...others, clippedLoss } : others, model },
+    vocabulary,
+  );
   await model.unload();
+  return profile;
 }
 
 function opened(server: ModelServer, path: string | undefined, optimizer: boolean): Promise<ServerModel> {

@@ -1,4 +1,4 @@
-import type { PredictedTokens } from "./exact-data.ts";
+import type { ClippedTokens, PredictedTokens } from "./exact-data.ts";
 
 /** One probed update. */
 export interface Trial {
@@ -7,6 +7,16 @@ export interface Trial {
   /** Its calls, each with one sequence or more. */
   calls: PredictedTokens[][];
 }
+
+/** A probed update by the clipped loss. */
+export interface ClippedTrial {
+  calls: ClippedTokens[][];
+  /** The update whose gradient it should have. */
+  same: Trial;
+}
+
+/** The limits of the ratio in the trials. A server that ignores them in favor of 0.8 and 1.2 is noticed. */
+export const clippedLimits = { low: 0.6, high: 1.5 };
 
 /** The sequences of the trials. The second is the first one's beginning, the third is another one. */
 export function probeSequences(vocabulary: number): number[][] {
@@ -20,14 +30,8 @@ export function probeSequences(vocabulary: number): number[][] {
  * log-probabilities of the targets of `probeSequences`.
  */
 export function probeTrials(sequences: readonly number[][], scores: readonly Float32Array[]) {
-  const along = (which: number, gradient: readonly number[]): PredictedTokens => {
-    const tokens = sequences[which]!;
-    return {
-      inputs: tokens.slice(0, -1),
-      targets: tokens.slice(1),
-      logProbabilities: scores[which]!,
-      gradients: Float32Array.from({ length: tokens.length - 1 }, (_, at) => gradient[at] ?? 0),
-    };
+  const along = (which: number, gradient: readonly number[]) => {
+    return alongGradient(sequences[which]!, scores[which]!, gradient);
   };
   const [both, half] = [along(1, [0, 1, 1]), along(1, [0, 0.5, 0.5])];
   const trial = (name: string, ...calls: PredictedTokens[][]): Trial => ({ name, calls });
@@ -42,6 +46,65 @@ export function probeTrials(sequences: readonly number[][], scores: readonly Flo
     beside: trial("the gradient next to a sequence without one", [both, along(2, [])]),
     longer: trial("the gradient in a longer sequence", [along(0, [0, 1, 1])]),
   };
+}
+
+/** A token of a clipped trial: its ratio, its advantage, and the derivative of −min(r A, clip(r) A). */
+type ClippedToken = readonly [ratio: number, advantage: number, gradient: number];
+
+/** The updates that show whether the clipped loss is the server's own one: at ratio 1, and inside and outside the limits. */
+export function clippedTrials(
+  sequences: readonly number[][],
+  scores: readonly Float32Array[],
+): ClippedTrial[] {
+  const trial = (name: string, which: number, tokens: readonly ClippedToken[], calls: number) => {
+    const along = alongGradient(
+      sequences[which]!,
+      scores[which]!,
+      tokens.map(([, , gradient]) => gradient),
+    );
+    const { inputs, targets, logProbabilities } = along;
+    const clipped: ClippedTokens = {
+      inputs,
+      targets,
+      oldLogProbabilities: logProbabilities.map((value, at) => value - Math.log(tokens[at]?.[0] ?? 1)),
+      advantages: Float32Array.from(targets, (_, at) => tokens[at]?.[1] ?? 0),
+    };
+    return {
+      calls: Array.from({ length: calls }, () => [clipped]),
+      same: { name, calls: Array.from({ length: calls }, () => [along]) },
+    };
+  };
+  const none: ClippedToken = [1, 0, 0];
+  return [
+    trial("the clipped loss at ratio 1", 1, [none, [1, -0.5, 0.5], [1, -0.5, 0.5]], 2),
+    trial(
+      "the clipped loss at other ratios",
+      0,
+      [none, [1.3, 1, -1.3], [2, 1, 0], [0.7, -1, 0.7], [0.4, -1, 0], [2, -1, 2]],
+      1,
+    ),
+  ];
+}
+
+function alongGradient(
+  tokens: readonly number[],
+  logProbabilities: Float32Array,
+  gradient: readonly number[],
+): PredictedTokens {
+  return {
+    inputs: tokens.slice(0, -1),
+    targets: tokens.slice(1),
+    logProbabilities,
+    gradients: Float32Array.from({ length: tokens.length - 1 }, (_, at) => gradient[at] ?? 0),
+  };
+}
+
+/** Returns a trial with the opposite gradient. */
+export function opposite({ name, calls }: Trial): Trial {
+  const negative = calls.map((call) =>
+    call.map((one) => ({ ...one, gradients: one.gradients.map((value) => -value) })),
+  );
+  return { name, calls: negative };
 }
 
 /** The norms that follow from those of the first three trials, by trial. */

@@ -36,6 +36,11 @@ export interface ServerProfile {
   crossEntropy: Reduction;
   /** Absent if nothing is exact on the server. */
   way?: ExactWay;
+  /**
+   * Its name of the loss −min(r A, clip(r, clip_low_threshold, clip_high_threshold) A), if its reduction is that of
+   * `cross_entropy` with the weights 1. Used if the probe confirms it. Absent if it isn't exact or not known.
+   */
+  clippedLoss?: "ppo";
   /** Why the server is refused. Absent if it isn't. */
   refusal?: string;
   /** The losses that it computes itself. */
@@ -90,6 +95,7 @@ export const profiles: Readonly<Record<ServerName, ServerProfile>> = {
     title: "Tinker",
     crossEntropy: "sum",
     way: "weights",
+    clippedLoss: "ppo", // its documentation of losses
     losses: hosted,
     repeats: "kept", // its own client sends a request again with the same idempotency key
     clips: true,
@@ -99,6 +105,7 @@ export const profiles: Readonly<Record<ServerName, ServerProfile>> = {
     title: "SkyRL on JAX",
     crossEntropy: "sequence-mean",
     way: "importance-sampling",
+    clippedLoss: "ppo", // tinker/loss_fns.py
     losses: ["cross_entropy", "importance_sampling", "ppo", "cispo"],
     repeats: "kept",
     clips: false, // its request has no such field, so the number is ignored
@@ -109,6 +116,7 @@ export const profiles: Readonly<Record<ServerName, ServerProfile>> = {
     title: "SkyRL on PyTorch",
     crossEntropy: "sum",
     way: "weights",
+    clippedLoss: "ppo", // ppo_utils.py, ppo_policy_loss
     losses: ["cross_entropy", "importance_sampling", "ppo", "gspo", "cispo", "ppo_critic", "dppo"],
     repeats: "kept",
     clips: false, // at its own max_grad_norm, 1 by default
@@ -119,6 +127,7 @@ export const profiles: Readonly<Record<ServerName, ServerProfile>> = {
     title: "TuFT",
     crossEntropy: "sum", // loss_fn/cross_entropy.py
     way: "weights",
+    clippedLoss: "ppo", // loss_fn/ppo.py
     losses: ["cross_entropy", "importance_sampling", "ppo", "cispo", "dro", "trinity_ppo"],
     repeats: "strict",
     rollsBack: true, // futures.py, mark_futures_failed_after_checkpoint

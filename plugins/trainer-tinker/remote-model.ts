@@ -1,6 +1,13 @@
-import type { RemoteModel, SequenceGradients, TokenSequence } from "everturn/engine";
-import { exactCalls, type PredictedTokens, type ServerDatum, scoringDatum } from "./exact-data.ts";
-import type { ServerProfile } from "./profiles.ts";
+import type { ClippedSequence, RemoteModel, SequenceGradients, TokenSequence } from "everturn/engine";
+import {
+  type ClippedTokens,
+  clippedCalls,
+  exactCalls,
+  type PredictedTokens,
+  type ServerDatum,
+  scoringDatum,
+} from "./exact-data.ts";
+import type { Reduction, ServerProfile } from "./profiles.ts";
 import type { OptimizerNumbers, ServerMetrics, ServerModel } from "./server-model.ts";
 
 /** A model on a server, and how it is trained. */
@@ -17,12 +24,13 @@ export interface RemoteModelOptions {
 /** Returns the model as an engine trains it. */
 export function remoteModel(options: RemoteModelOptions): RemoteModel {
   const { profile, model, reference, callTokens } = options;
+  const { clippedLoss: loss, crossEntropy: reduction } = profile;
   return {
     async score(sequences, weights, onShare) {
       const scorer = weights === "policy" ? model : await reference();
-      const data = sequences.map(({ tokens, mask }) => {
-        const length = mask.lastIndexOf(1) + 1;
-        return scoringDatum(tokens.slice(0, length - 1), tokens.slice(1, length));
+      const data = sequences.map((sequence) => {
+        const { inputs, targets } = predicted(sequence);
+        return scoringDatum(inputs, targets);
       });
       const scores: Float32Array[] = [];
       for (const part of inCalls(data, callTokens)) {
@@ -31,9 +39,19 @@ export function remoteModel(options: RemoteModelOptions): RemoteModel {
       }
       return scores.map((logProbabilities, index) => ofActions(sequences[index]!, logProbabilities));
     },
-    async update(sequences, learningRate, onShare) {
-      const parts = inCalls(sequences.map(predictedTokens), callTokens);
-      await addGradients(profile, model, parts, onShare);
+    async add(sequences, onShare) {
+      await addGradients(profile, model, inCalls(sequences.map(predictedTokens), callTokens), onShare);
+    },
+    ...(loss !== undefined && {
+      addClipped: async (sequences, limits, onShare) => {
+        const parts = inCalls(sequences.map(clippedTokens), callTokens);
+        const scores = await addClippedLoss({ loss, reduction, limits }, model, parts, onShare);
+        return scores.map((logProbabilities, index) =>
+          ofActions(sequences[index]!.sequence, logProbabilities),
+        );
+      },
+    }),
+    async step(learningRate) {
       const metrics = await model.optimStep({
         ...options.optimizer,
         learningRate: acceptedRate(learningRate, profile),
@@ -67,8 +85,35 @@ export async function addGradients(
   }
   const { loss, calls } = exactCalls(way, parts);
   for (const data of calls) {
-    all.push(await model.forwardBackward(data, loss));
+    all.push((await model.forwardBackward(data, loss)).metrics);
     onShare?.(all.length / calls.length);
+  }
+  return all;
+}
+
+/** A clipped loss that a server computes itself. */
+export interface ClippedLoss {
+  /** The server's name of it. */
+  loss: string;
+  reduction: Reduction;
+  /** Of the ratio. */
+  limits: { low: number; high: number };
+}
+
+/** Adds the gradient of the server's own clipped loss. Returns the log-probabilities of each sequence's targets. */
+export async function addClippedLoss(
+  { loss, reduction, limits }: ClippedLoss,
+  model: ServerModel,
+  parts: readonly (readonly ClippedTokens[])[],
+  onShare?: (share: number) => void,
+): Promise<Float32Array[]> {
+  const calls = clippedCalls(reduction, parts);
+  const config = { clip_low_threshold: limits.low, clip_high_threshold: limits.high };
+  const all: Float32Array[] = [];
+  for (const [index, data] of calls.entries()) {
+    const { logprobs } = await model.forwardBackward(data, loss, config);
+    all.push(...logprobs);
+    onShare?.((index + 1) / calls.length);
   }
   return all;
 }
@@ -110,18 +155,34 @@ function ofActions({ mask }: TokenSequence, targets: Float32Array): Float32Array
   return targets.filter((_, at) => mask[at + 1] === 1);
 }
 
-/** Spreads the numbers of a sequence's action tokens over all its targets, up to the last action token. */
+/** Returns a sequence's predicted tokens, with 0 for those that are not actions. */
 function predictedTokens({ sequence, logProbabilities, gradients }: SequenceGradients): PredictedTokens {
-  const { tokens, mask } = sequence;
-  const length = mask.lastIndexOf(1) + 1;
-  const spread = (numbers: Float32Array) => {
-    let next = 0;
-    return Float32Array.from({ length: length - 1 }, (_, at) => (mask[at + 1] === 1 ? numbers[next++]! : 0));
-  };
   return {
-    inputs: tokens.slice(0, length - 1),
-    targets: tokens.slice(1, length),
-    logProbabilities: spread(logProbabilities),
-    gradients: spread(gradients),
+    ...predicted(sequence),
+    logProbabilities: spread(sequence, logProbabilities),
+    gradients: spread(sequence, gradients),
   };
+}
+
+/** The same for the clipped loss. */
+function clippedTokens({ sequence, oldLogProbabilities, advantages }: ClippedSequence): ClippedTokens {
+  return {
+    ...predicted(sequence),
+    oldLogProbabilities: spread(sequence, oldLogProbabilities),
+    advantages: spread(sequence, advantages),
+  };
+}
+
+/** Returns the inputs and targets of a sequence, up to its last action token. */
+function predicted({ tokens, mask }: TokenSequence): Pick<PredictedTokens, "inputs" | "targets"> {
+  const length = mask.lastIndexOf(1) + 1;
+  return { inputs: tokens.slice(0, length - 1), targets: tokens.slice(1, length) };
+}
+
+/** Spreads the numbers of a sequence's action tokens over all its targets. */
+function spread({ mask }: TokenSequence, numbers: Float32Array): Float32Array {
+  let next = 0;
+  return Float32Array.from({ length: mask.lastIndexOf(1) }, (_, at) =>
+    mask[at + 1] === 1 ? numbers[next++]! : 0,
+  );
 }

@@ -14,6 +14,13 @@ export interface OptimizerNumbers {
 /** The numbers that a server returns in addition to a result, by its own names. */
 export type ServerMetrics = Readonly<Record<string, number>>;
 
+/** The results of a pass. */
+export interface PassResult {
+  /** Of each datum's targets, before the next update. */
+  logprobs: readonly Float32Array[];
+  metrics: ServerMetrics;
+}
+
 /** A model on a server. Its calls are made one after the other, and each has the next number of the model's sequence. */
 export interface ServerModel {
   /** The server's name of the model. */
@@ -22,8 +29,12 @@ export interface ServerModel {
   readonly lastNumber: number;
   /** Returns the log-probabilities of each datum's targets. */
   forward(data: readonly ServerDatum[]): Promise<Float32Array[]>;
-  /** Adds the gradient of a loss. */
-  forwardBackward(data: readonly ServerDatum[], loss: string): Promise<ServerMetrics>;
+  /** Adds the gradient of a loss. `config` are the loss's settings by the server's names. */
+  forwardBackward(
+    data: readonly ServerDatum[],
+    loss: string,
+    config?: Readonly<Record<string, number>>,
+  ): Promise<PassResult>;
   /** Adds the gradient whose derivatives with respect to the log-probabilities are given, in two calls. */
   customBackward(data: readonly ServerDatum[], gradients: readonly Float32Array[]): Promise<ServerMetrics>;
   /** Makes one update. */

@@ -51,7 +51,7 @@ export type { LoraSettings } from "../engine/learning/lora.ts";
 export type { LossFunction, LossTensors } from "../engine/learning/loss-function.ts";
 export type { OptimizerState } from "../engine/learning/optimizer-state.ts";
 export { pluginSteps } from "../engine/learning/plugin-steps.ts";
-export type { RemoteModel, SequenceGradients } from "../engine/learning/remote-engine.ts";
+export type { ClippedSequence, RemoteModel, SequenceGradients } from "../engine/learning/remote-engine.ts";
 export {
   type CriticModel,
   createRemoteTrainer,
@@ -69,7 +69,7 @@ export { plannedBytes, type StepPlan, stepPlanText } from "../engine/learning/st
 export { createTrainer, type PolicyTrainer, type TrainerOptions } from "../engine/learning/trainer.ts";
 export { freshTrainerState, type TrainerState } from "../engine/learning/trainer-state.ts";
 export type { TrainedModel } from "../engine/learning/training-graphs.ts";
-export type { TrainingSettings } from "../engine/learning/training-settings.ts";
+export { type TrainingSettings, usesClippedLoss } from "../engine/learning/training-settings.ts";
 export type { ModelConfig } from "../engine/models/config/model-config.ts";
 export { parseModelConfig, readModelConfig } from "../engine/models/config/model-config-file.ts";
 export { usualThreads } from "../engine/models/decode/usual-threads.ts";

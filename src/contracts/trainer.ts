@@ -50,7 +50,7 @@ export interface PolicyGradientMetrics {
   /** KL divergence from the sampling policy to the updated one, nats per token (k3 estimator). */
   approximateKl: number;
   /**
-   * Nats per token. With an entropy bonus, the entropy of the distribution; otherwise estimated as −log p of the
+   * Nats per token. With `entropyCoefficient`, the entropy of the distribution; otherwise estimated as −log p of the
    * sampled tokens.
    */
   entropy: number;

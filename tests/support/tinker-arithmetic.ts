@@ -10,13 +10,16 @@ export interface ReceivedDatum {
 /**
  * The derivative of a call's loss with respect to the log-probabilities of each datum, before any division by the
  * number of sequences since the last optimizer step. Written from the published sources: TuFT 0.2.2 (`loss_fn`), SkyRL
- * 0.4.0 (`tinker/loss_fns.py`, `per_seq_loss` in `backends/jax.py`), hatchery-core 0.3.0 (`losses.py`).
+ * 0.4.0 (`tinker/loss_fns.py`, `per_seq_loss` in `backends/jax.py`), hatchery-core 0.3.0 (`losses.py`). `config` has
+ * the limits of the loss `ppo`.
  */
 export function derivativesOf(
   reduction: Reduction,
   loss: string,
   call: readonly ReceivedDatum[],
+  config: Readonly<Record<string, number>> = {},
 ): Float64Array[] {
+  const { clip_low_threshold: low = 0.8, clip_high_threshold: high = 1.2 } = config;
   const weightsOf = ({ columns, logProbabilities }: ReceivedDatum) =>
     Float64Array.from(logProbabilities, (_, at) => columns.weights?.[at] ?? 1);
   const tokens = call.map((datum) => {
@@ -27,7 +30,9 @@ export function derivativesOf(
     const { logprobs, advantages } = datum.columns;
     return weights.map((weight, at) => {
       const ratio = Math.exp(datum.logProbabilities[at]! - logprobs![at]!);
-      return -weight * ratio * advantages![at]!;
+      const advantage = advantages![at]!;
+      const isClipped = loss === "ppo" && (advantage > 0 ? ratio > high : ratio < low);
+      return isClipped ? 0 : -weight * ratio * advantage;
     });
   });
   const sums = call.map((datum) => weightsOf(datum).reduce((sum, weight) => sum + weight, 0));

@@ -18,6 +18,8 @@ export interface TinyServerOptions {
   gradientNorm?: string;
   /** Whether it clips gradients. Default: true. */
   clips?: boolean;
+  /** Settings of its loss `ppo`, whatever a call says. Default: the call's. */
+  ppo?: Readonly<Record<string, number>>;
   /** Multiplies each gradient, for a server whose arithmetic is wrong. Default: 1. */
   factor?: number;
 }
@@ -85,11 +87,14 @@ export function tinyServer(options: TinyServerOptions): TinyServer {
         counted("forward");
         return data.map((datum) => Float32Array.from(log(datum)));
       },
-      async forwardBackward(data, loss) {
+      async forwardBackward(data, loss, config) {
         counted("forward_backward");
         const received = data.map((datum) => ({ columns: datum.columns, logProbabilities: log(datum) }));
-        add(data, derivativesOf(reduction, loss, received));
-        return {};
+        add(data, derivativesOf(reduction, loss, received, options.ppo ?? config));
+        return {
+          logprobs: received.map(({ logProbabilities }) => Float32Array.from(logProbabilities)),
+          metrics: {},
+        };
       },
       async customBackward(data, gradients) {
         counted("custom_backward");

@@ -26,6 +26,8 @@ export interface AlgorithmSettings extends AdvantageSettings, ClipSettings {
   klHorizon: number;
   /** 0: no entropy bonus. */
   entropyCoefficient: number;
+  /** Weight of an entropy bonus that is estimated from the sampled tokens alone. Default: none. */
+  sampledEntropyCoefficient?: number;
   importanceCorrection: ImportanceCorrection;
   importanceMinimum: number;
   importanceMaximum: number;

@@ -39,6 +39,11 @@ export interface ObjectiveTerms {
 export interface Objective {
   readonly inputs: Readonly<Record<string, ObjectiveInput>>;
   readonly wants: { readonly values: boolean; readonly entropies: boolean };
+  /**
+   * The limits of the ratio, if the loss is nothing but Σ −min(r A, clip(r, low, high) A) over action tokens, with r from
+   * `oldLogProbabilities` and A = `advantages` × `policyWeights`. A server may have this loss itself. Absent otherwise.
+   */
+  readonly clipped?: { readonly low: number; readonly high: number };
   /** Builds the objective in the graph of `now`. `then` returns its inputs by name. */
   build(now: PolicyOutputs, then: (name: string) => FloatValue): ObjectiveTerms;
 }

@@ -1,4 +1,4 @@
-import { add, detached, mul, sub } from "../onnx/elementwise.ts";
+import { add, detached, exp, mul, negate, sub } from "../onnx/elementwise.ts";
 import { createGraph, type FloatValue } from "../onnx/graph.ts";
 import { reduceSum } from "../onnx/reductions.ts";
 import { type ImportanceSettings, importanceWeightsOf } from "./importance-correction.ts";
@@ -32,6 +32,8 @@ export interface PolicyObjectiveSettings extends ClipSettings {
   kl?: KlEstimator;
   /** Weight of the entropy bonus; 0: no bonus. */
   entropyCoefficient: number;
+  /** Weight of the entropy bonus that is estimated from the sampled tokens. Default: no bonus. */
+  sampledEntropyCoefficient?: number;
   /** Replaces the clipped ratio. */
   loss?: (tokens: LossTensors) => FloatValue;
   /**
@@ -56,10 +58,21 @@ function kindOf(input: string): ObjectiveInput {
 export function policyObjective(settings: PolicyObjectiveSettings): Objective {
   const read = readsOf(settings);
   return {
+    ...(isClippedAlone(settings) && {
+      clipped: { low: 1 - settings.clipLow, high: 1 + settings.clipHigh },
+    }),
     inputs: Object.fromEntries(read.inputs.map((name) => [name, kindOf(name)])),
     wants: { values: settings.value !== undefined, entropies: read.entropies },
     build: (now, then) => buildPolicyObjective(settings, now, then),
   };
+}
+
+/** Whether the objective is the clipped ratio of each token, and nothing else. */
+export function isClippedAlone(settings: PolicyObjectiveSettings): boolean {
+  const { ratio, dualClip, value, kl, entropyCoefficient, sampledEntropyCoefficient = 0 } = settings;
+  const others = [dualClip, value, kl, settings.loss, settings.onPolicy];
+  const isOnly = others.every((part) => part === undefined);
+  return ratio === "token" && isOnly && entropyCoefficient === 0 && sampledEntropyCoefficient === 0;
 }
 
 /** Builds the objective once in a scratch graph to find its inputs. */
@@ -117,6 +130,12 @@ function buildPolicyObjective(
     const entropies = wanted(now.entropies, "entropies");
     terms.entropy = sum(entropies, "shares");
     loss = sub(loss, mul(sum(entropies, "weights"), settings.entropyCoefficient));
+  }
+  if (settings.sampledEntropyCoefficient !== undefined && settings.sampledEntropyCoefficient > 0) {
+    // Of tokens that the old policy drew, the mean of r (−log π) ∇ log π is the entropy's gradient.
+    const bonus = mul(exp(logRatios), negate(detached(logProbabilities)));
+    const weighted = reduceSum(mul(bonus, given("policyWeights")));
+    loss = sub(loss, mul(weighted, settings.sampledEntropyCoefficient));
   }
   return { loss, terms };
 }

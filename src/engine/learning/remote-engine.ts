@@ -3,7 +3,7 @@ import { createUsage } from "../onnx/usage.ts";
 import type { TokenSequence } from "./batch.ts";
 import type { TrainingEngine } from "./engine.ts";
 import { type OpenObjective, openObjective } from "./loss-gradients.ts";
-import { actionCount, joined, type Objective } from "./objective.ts";
+import { actionCount, joined, type Objective, type TrainingSample } from "./objective.ts";
 
 /** A sequence of an update, with one number per action token in each array. */
 export interface SequenceGradients {
@@ -12,6 +12,14 @@ export interface SequenceGradients {
   logProbabilities: Float32Array;
   /** Of the loss with respect to the log-probabilities. */
   gradients: Float32Array;
+}
+
+/** A sequence of an update by the clipped loss, with one number per action token in each array. */
+export interface ClippedSequence {
+  sequence: TokenSequence;
+  oldLogProbabilities: Float32Array;
+  /** With the weights of the tokens in the loss. */
+  advantages: Float32Array;
 }
 
 /** A model elsewhere, such as on a training server, that is trained with gradients of log-probabilities. */
@@ -25,15 +33,22 @@ export interface RemoteModel {
     weights: "policy" | "reference",
     onShare?: (share: number) => void,
   ): Promise<Float32Array[]>;
+  /** Adds the gradient of the sum of all sequences' losses for the next step. Called once for each step. */
+  add(sequences: readonly SequenceGradients[], onShare?: (share: number) => void): Promise<void>;
   /**
-   * Makes one optimizer update from the gradient of the sum of all sequences' losses. Returns the norm of the weights'
-   * gradient before clipping, unless the model does not report it.
+   * The same for the loss of `Objective.clipped`, which the model computes itself in one pass. Returns the current
+   * log-probabilities of each sequence's action tokens. Absent if the model does not compute it exactly.
    */
-  update(
-    sequences: readonly SequenceGradients[],
-    learningRate: number,
+  readonly addClipped?: (
+    sequences: readonly ClippedSequence[],
+    limits: NonNullable<Objective["clipped"]>,
     onShare?: (share: number) => void,
-  ): Promise<{ gradientNorm?: number }>;
+  ) => Promise<Float32Array[]>;
+  /**
+   * Makes one optimizer update from the gradient added. Returns the norm of the weights' gradient before clipping,
+   * unless the model does not report it.
+   */
+  step(learningRate: number): Promise<{ gradientNorm?: number }>;
 }
 
 /** An engine whose objectives can be released. */
@@ -64,17 +79,20 @@ export function createRemoteEngine(model: RemoteModel, state: { updates: number 
     checkWants(objective);
     checkTemperature(temperature);
     const sequences = samples.flatMap((sample) => sample.sequences);
-    const scores = await model.score(sequences, "policy");
+    const isOwn = objective.clipped !== undefined && model.addClipped !== undefined;
+    const scores = isOwn
+      ? await model.addClipped(clippedSequences(samples), objective.clipped, onShare)
+      : await model.score(sequences, "policy");
     const logProbabilities = joined(scores);
     const { loss, terms, gradients } = await (await open(objective)).run(samples, scalars, logProbabilities);
     checkFinite(state, loss, gradients);
-    let end = 0;
-    const parts = sequences.map((sequence, index): SequenceGradients => {
-      const start = end;
-      end += actionCount(sequence);
-      return { sequence, logProbabilities: scores[index]!, gradients: gradients.slice(start, end) };
-    });
-    const { gradientNorm = normOf(gradients) } = await model.update(parts, learningRate, onShare);
+    if (!isOwn) {
+      const parts = inSequences(sequences, [gradients]).map(([gradient], index): SequenceGradients => {
+        return { sequence: sequences[index]!, logProbabilities: scores[index]!, gradients: gradient! };
+      });
+      await model.add(parts, onShare);
+    }
+    const { gradientNorm = normOf(gradients) } = await model.step(learningRate);
     state.updates++;
     return { loss, terms, logProbabilities, skipped: false, gradientNorm };
   };
@@ -96,6 +114,34 @@ export function createRemoteEngine(model: RemoteModel, state: { updates: number 
           if (one.status === "fulfilled") await one.value.close();
       }),
   };
+}
+
+/** Returns the sequences of an update by the clipped loss. */
+function clippedSequences(samples: readonly TrainingSample[]): ClippedSequence[] {
+  return samples.flatMap(({ sequences, columns }) => {
+    const weights = columns.policyWeights!;
+    const advantages = columns.advantages!.map((advantage, at) => advantage * weights[at]!);
+    return inSequences(sequences, [columns.oldLogProbabilities!, advantages]).map(
+      ([oldLogProbabilities, own], index) => ({
+        sequence: sequences[index]!,
+        oldLogProbabilities: oldLogProbabilities!,
+        advantages: own!,
+      }),
+    );
+  });
+}
+
+/** Splits columns, which have one number per action token, into those of each sequence. */
+function inSequences(
+  sequences: readonly TokenSequence[],
+  columns: readonly Float32Array[],
+): Float32Array[][] {
+  let end = 0;
+  return sequences.map((sequence) => {
+    const start = end;
+    end += actionCount(sequence);
+    return columns.map((column) => column.slice(start, end));
+  });
 }
 
 /** Throws TRAINING_REMOTE_LACKS if an objective wants more of a model than log-probabilities. */

@@ -15,7 +15,7 @@ export interface StepMetrics {
   /** KL divergence from the sampling policy, nats per token (k3). */
   approximateKl: number;
   /**
-   * Nats per token. With an entropy bonus, the entropy of the distribution; otherwise estimated as −log p of the
+   * Nats per token. With `entropyCoefficient`, the entropy of the distribution; otherwise estimated as −log p of the
    * sampled tokens.
    */
   entropy: number;

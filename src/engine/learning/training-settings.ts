@@ -2,7 +2,7 @@ import { defined } from "../../base/records/defined.ts";
 import type { FloatValue } from "../onnx/graph.ts";
 import type { AlgorithmSettings } from "./algorithm.ts";
 import type { LossTensors } from "./loss-function.ts";
-import type { PolicyObjectiveSettings } from "./policy-objective.ts";
+import { isClippedAlone, type PolicyObjectiveSettings } from "./policy-objective.ts";
 import type { RewardSettings } from "./reward-normalization.ts";
 import type { LearningRateSchedule } from "./schedule.ts";
 import type { UpdateSettings } from "./update.ts";
@@ -52,6 +52,11 @@ export function onPolicySettings(settings: TrainingSettings): PolicyObjectiveSet
   if (correction === "none" || isScored) return undefined;
   const range = { minimum: importanceMinimum, maximum: importanceMaximum };
   return { ...objective, onPolicy: { correction, range } };
+}
+
+/** Whether the loss of the policy is the clipped ratio of each token alone, which a server may have as its own. */
+export function usesClippedLoss(settings: TrainingSettings): boolean {
+  return isClippedAlone(objectiveSettings(settings));
 }
 
 /** Whether values come from a separate model. */

@@ -41,12 +41,12 @@ export class ArithmeticModel extends ServedModel {
     const model = this.#model();
     const passes = this.gradients.length === 0 ? [] : this.#passes;
     let sequences = 0;
-    for (const { loss, data } of passes) {
+    for (const { loss, config, data } of passes) {
       const received = data.map(({ tokens, inputs }) => ({
         columns: inputs,
         logProbabilities: model.forward(tokens, inputs.target_tokens ?? []),
       }));
-      const derivatives = derivativesOf(this.#profile.crossEntropy, loss, received);
+      const derivatives = derivativesOf(this.#profile.crossEntropy, loss, received, config);
       data.forEach(({ tokens, inputs }, index) => {
         model.add(tokens, inputs.target_tokens ?? [], derivatives[index]!);
       });

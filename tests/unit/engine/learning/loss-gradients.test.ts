@@ -48,6 +48,33 @@ test.each([
   await opened.close();
 });
 
+test("the sampled entropy bonus has the entropy's gradient, on average over what the old policy draws", async () => {
+  const softmax = (logits: readonly number[]) => {
+    const exponents = logits.map(Math.exp);
+    const total = exponents.reduce((sum, value) => sum + value);
+    return exponents.map((value) => value / total);
+  };
+  const [old, now] = [softmax([0.3, -0.5, 1.1, 0]), softmax([0.1, 0.4, 0.9, -1.2])];
+  const settings = { ...algorithmPresets.dapo, sampledEntropyCoefficient: 0.5 };
+  const objective = policyObjective(settings);
+  expect([objective.wants.entropies, objective.clipped]).toEqual([false, undefined]);
+  const opened = await openObjective(objective);
+  // Each token, as often as the old policy draws it.
+  const draws = sampleOf(old.length, {
+    oldLogProbabilities: Float32Array.from(old, Math.log),
+    policyWeights: Float32Array.from(old),
+    advantages: new Float32Array(old.length),
+    shares: Float32Array.from(old),
+  });
+  const { gradients } = await opened.run([draws], {}, Float32Array.from(now, Math.log));
+  await opened.close();
+  const entropy = -now.reduce((sum, p) => sum + p * Math.log(p), 0);
+  now.forEach((p, logit) => {
+    const slope = gradients.reduce((sum, value, at) => sum + value * (Number(at === logit) - p), 0);
+    expect(slope).toBeCloseTo(0.5 * p * (Math.log(p) + entropy), 6);
+  });
+});
+
 test("a large minibatch is computed in several passes", async () => {
   const weights = [0.25, -0.5, 2].map((weight) => new Float32Array(20_000).fill(weight));
   const opened = await openObjective(supervisedObjective);

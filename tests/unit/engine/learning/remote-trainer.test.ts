@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { algorithmPresets } from "../../../../src/engine/learning/algorithm.ts";
 import { wholeCritic } from "../../../../src/engine/learning/critic.ts";
+import type { TrainingSample } from "../../../../src/engine/learning/objective.ts";
 import type { RemoteModel } from "../../../../src/engine/learning/remote-engine.ts";
 import { createRemoteTrainer } from "../../../../src/engine/learning/remote-trainer.ts";
 import { supervisedObjective } from "../../../../src/engine/learning/supervised-objective.ts";
@@ -26,18 +27,19 @@ const settings: TrainingSettings = { ...usual, epochs: 2, minibatchSize: 2 };
 
 /** A remote model that is trained as servers are: by a cross entropy with the weights −g. */
 function remotely({ score, update }: OpenTrainingEngine): RemoteModel {
+  let samples: TrainingSample[] = [];
   return {
     async score(sequences, weights) {
       const scores = await score(sequences, weights);
       return scores.map(({ logProbabilities }) => logProbabilities);
     },
-    async update(sequences, learningRate) {
-      const samples = sequences.map(({ sequence, gradients }) => ({
+    async add(sequences) {
+      samples = sequences.map(({ sequence, gradients }) => ({
         sequences: [sequence],
         columns: { weights: gradients.map((value) => -value) },
       }));
-      return update({ objective: supervisedObjective, samples, scalars: {}, learningRate });
     },
+    step: (learningRate) => update({ objective: supervisedObjective, samples, scalars: {}, learningRate }),
   };
 }
 

@@ -1,7 +1,9 @@
 import { expect, test } from "vitest";
 import {
+  type ClippedTokens,
   callsByImportanceSampling,
   callsByWeights,
+  clippedCalls,
   type ExactPasses,
   exactCalls,
   type PredictedTokens,
@@ -72,6 +74,40 @@ test("advantages are scaled by all sequences of the update, not by those of thei
   const split = callsByImportanceSampling(sequences.map((one) => [one])).calls.flat();
   expect(split).toEqual(whole);
 });
+
+test.each(["sum", "sequence-mean"] as const)(
+  "the clipped loss of a server that takes the %s has the gradient of ours",
+  (reduction) => {
+    const ratios = [0.5, 0.9, 1, 1.1, 1.5];
+    const clipped = sequences.map(({ inputs, targets, logProbabilities, gradients }): ClippedTokens => {
+      return {
+        inputs,
+        targets,
+        oldLogProbabilities: logProbabilities.map((value, at) => value - Math.log(ratios[at % 5]!)),
+        advantages: gradients.map((value, at) => (at === 0 ? 0 : value)),
+      };
+    });
+    const parts = [clipped.slice(0, 2), clipped.slice(2)];
+    const config = { clip_low_threshold: 0.8, clip_high_threshold: 1.3 };
+    const derivatives = clippedCalls(reduction, parts).flatMap((call, part) => {
+      const start = part === 0 ? 0 : 2;
+      const received = call.map(({ columns }, index) => {
+        return { columns, logProbabilities: sequences[start + index]!.logProbabilities };
+      });
+      return derivativesOf(reduction, "ppo", received, config);
+    });
+    const divisor = reduction === "sum" ? 1 : sequences.length;
+    derivatives.forEach((values, index) => {
+      const { advantages } = clipped[index]!;
+      const expected = Array.from(advantages, (advantage, at) => {
+        const ratio = ratios[at % 5]!;
+        const isClipped = advantage > 0 ? ratio > 1.3 : ratio < 0.8;
+        return isClipped ? 0 : -ratio * advantage;
+      });
+      for (const [at, value] of values.entries()) expect(value / divisor).toBeCloseTo(expected[at]!, 5);
+    });
+  },
+);
 
 test("Twinkle has a reason, and every other server a way", () => {
   const refused = Object.entries(profiles).filter(([, { way }]) => way === undefined);

@@ -10,15 +10,27 @@ async function probe(name: ServerName, changes: Partial<TinyServerOptions> = {})
   const profile = profiles[name];
   const { crossEntropy: reduction, gradientNorm } = profile;
   const server = tinyServer({ vocabulary, reduction, ...(gradientNorm && { gradientNorm }), ...changes });
-  await probeServer({ profile, model: await server.create() }, vocabulary);
-  return server.calls;
+  const confirmed = await probeServer({ profile, model: await server.create() }, vocabulary);
+  return { calls: server.calls, confirmed };
 }
 
 const names = Object.keys(profiles).filter((name): name is ServerName => name !== "twinkle");
 
 test.each(names)("a server that computes as %s passes", async (name) => {
-  expect((await probe(name)).length).toBeLessThan(80);
+  const { calls, confirmed } = await probe(name);
+  expect(calls.length).toBeLessThan(100);
+  expect(confirmed).toEqual(profiles[name]);
 });
+
+test.each(names.filter((name) => profiles[name].clippedLoss !== undefined))(
+  "%s keeps its way if its own clipped loss ignores the limits",
+  async (name) => {
+    const fixed = { clip_low_threshold: 0.8, clip_high_threshold: 1.2 };
+    const { confirmed } = await probe(name, { ppo: fixed });
+    const { clippedLoss: _, ...others } = profiles[name];
+    expect(confirmed).toEqual(others);
+  },
+);
 
 test.each([
   ["tinker", "sequence-mean"],

@@ -98,6 +98,51 @@ test.each(["skyrl-jax", "skyrl-torch", "tuft", "verl-tinker", "hatchery"] as con
   },
 );
 
+test.each(["tinker", "skyrl-jax", "skyrl-torch", "tuft"] as const)(
+  "the clipped loss of %s teaches the same as its gradient, in half the passes",
+  async (name) => {
+    const settings = {
+      algorithm: "dapo",
+      learningRate: 0.1,
+      epochs: 3,
+      minibatchSize: 2,
+      importanceCorrection: "token-mask",
+    };
+    const trained: TinyState[] = [];
+    const metrics: object[] = [];
+    const passes: number[] = [];
+    for (const ppo of [undefined, { clip_low_threshold: 0.8, clip_high_threshold: 1.2 }]) {
+      const { crossEntropy: reduction, gradientNorm, clips } = profiles[name];
+      const tiny = tinyServer({
+        vocabulary,
+        reduction,
+        clips,
+        ...(gradientNorm && { gradientNorm }),
+        ...(ppo && { ppo }),
+      });
+      for (const callTokens of [1000, 7]) {
+        const trainer = await opened(tiny, name, { ...settings, callTokens });
+        const before = tiny.calls.length;
+        metrics.push(await trainer.policyGradientStep(trajectories, step));
+        if (callTokens === 1000) {
+          passes.push(tiny.calls.slice(before).filter((call) => call.includes("forward")).length);
+        }
+        await trainer.save(at("own-policy"), at("own-state"));
+        await trainer.close();
+        trained.push(newest(tiny));
+      }
+    }
+    const [usual, ...others] = trained;
+    for (const one of others) expect(weightDifference(usual!, one)).toBeLessThan(1e-5);
+    for (const one of metrics) {
+      for (const [key, value] of Object.entries(metrics[0]!))
+        expect(Object(one)[key], key).toBeCloseTo(value, 4);
+    }
+    expect(Object(metrics[0]).clipFraction).toBeGreaterThan(0);
+    expect(passes, "one for the scores before the step, and one or two for each update").toEqual([7, 13]);
+  },
+);
+
 test("saved and opened again, it continues as if it had never stopped", async () => {
   const settings = { ...kl, klTarget: 0.01, klHorizon: 10, rewardNormalization: "scale", epochs: 2 };
   const server = serverOf("skyrl-jax");
@@ -211,6 +256,22 @@ test("what a server can't do is refused by name, before a run or when the traine
   expect(keys("hatchery", { learningRate: 11 })).toEqual([
     "learningRate is 11, but Hatchery accepts at most 10",
   ]);
+  expect(keys("tuft", { algorithm: "ppo" })).toEqual([]);
+  expect(keys("tuft", { algorithm: "ppo", critic: "head" })).toEqual([
+    expect.stringMatching(/^critic is head, but .*hidden states/),
+  ]);
+  expect(keys("tuft", { critic: "model" })).toEqual([
+    "critic is model, but advantages is group-mean, which has no values",
+  ]);
+  expect(keys("tuft", { algorithm: "ppo", criticModel: initial, criticArchitecture: {} })).toEqual([
+    "criticArchitecture is there, but criticModel brings its own",
+  ]);
+  expect(keys("tuft", { entropyCoefficient: 0.1 })).toEqual([
+    expect.stringMatching(/^entropyCoefficient is 0.1, but .*single tokens$/),
+  ]);
+  expect(keys("tuft", { sampledEntropyCoefficient: 0.1 })).toEqual([]);
+  expect(configOf("tuft", { algorithm: "ppo", criticModel: initial }).valueLearningRate).toBe(1e-5);
+  expect(configOf("tuft", { algorithm: "ppo" }).valueLearningRate).toBeUndefined();
   expect(configOf("tuft").gradientClip).toBe(1);
   expect(configOf("skyrl-jax").gradientClip).toBeUndefined();
   await expect(opened(serverOf("twinkle"), "twinkle")).rejects.toMatchObject({
