@@ -1,5 +1,7 @@
 import { TinkerCheckpoints } from "./checkpoints.ts";
 import { TinkerFuture } from "./future.ts";
+import { type ApiKey, keyCredential } from "./http/credential.ts";
+import { hostedCredential } from "./http/hosted-credential.ts";
 import { type Fields, listOf, optionalText, textOf } from "./http/json.ts";
 import type { RetryPolicy } from "./http/send.ts";
 import { TinkerSession } from "./session.ts";
@@ -7,7 +9,7 @@ import { Transport, type Wire } from "./transport.ts";
 import type { FutureKind, FutureTicket, RequestOptions } from "./types.ts";
 
 /** The address of Tinker's own service. */
-const hostedUrl = "https://tinker.thinkingmachines.dev/services/tinker-prod";
+export const hostedUrl = "https://tinker.thinkingmachines.dev/services/tinker-prod";
 
 /** The version of Tinker's SDK whose requests this client sends. */
 const sdkVersion = "0.38.0";
@@ -16,8 +18,11 @@ const sdkVersion = "0.38.0";
 export interface TinkerClientOptions {
   /** The server's address without `/api/v1`. Default: TINKER_BASE_URL, or else Tinker's own service. */
   readonly baseUrl?: string | undefined;
-  /** Default: TINKER_API_KEY. */
-  readonly apiKey?: string | undefined;
+  /**
+   * Default: TINKER_API_KEY. A function is called for each request, for credentials that expire. Tinker's own service exchanges
+   * it for a token, which the client renews.
+   */
+  readonly apiKey?: ApiKey | undefined;
   /** How the server wants passes. Default: protobuf for Tinker's own service; others are asked before the first pass. */
   readonly wire?: Wire | undefined;
   /** Whether protobuf passes are compressed. Default false. */
@@ -68,17 +73,16 @@ export class TinkerClient {
     this.baseUrl = baseUrl.replace(/\/*$/, "").replace(/\/api\/v1$/, "");
     const isHosted = this.baseUrl === hostedUrl;
     const { zstd = false, deduplicates = isHosted, wire = isHosted ? "protobuf" : undefined } = options;
-    this.#transport = new Transport(
-      {
-        baseUrl: this.baseUrl,
-        apiKey: apiKey || undefined,
-        fetch,
-        retry: { attempts: 10, minDelayMs: 500, maxDelayMs: 10_000, ...retry },
-        requestTimeoutMs,
-        signal,
-      },
-      { wire, zstd, deduplicates },
-    );
+    const key = apiKey || undefined;
+    const connection = {
+      baseUrl: this.baseUrl,
+      fetch,
+      retry: { attempts: 10, minDelayMs: 500, maxDelayMs: 10_000, ...retry },
+      requestTimeoutMs,
+      signal,
+    };
+    const credential = isHosted ? hostedCredential(connection, key, sdkVersion) : keyCredential(key);
+    this.#transport = new Transport({ ...connection, credential }, { wire, zstd, deduplicates });
     this.checkpoints = new TinkerCheckpoints(this.#transport);
   }
 

@@ -5,9 +5,16 @@ export {
   TinkerCheckpoints,
   type WeightsInfo,
 } from "./checkpoints.ts";
-export { type Capabilities, type SessionOptions, TinkerClient, type TinkerClientOptions } from "./client.ts";
+export {
+  type Capabilities,
+  hostedUrl,
+  type SessionOptions,
+  TinkerClient,
+  type TinkerClientOptions,
+} from "./client.ts";
 export { TinkerError, type TinkerErrorCode, type TinkerErrorDetails } from "./errors.ts";
 export { TinkerFuture } from "./future.ts";
+export type { ApiKey } from "./http/credential.ts";
 export type { RetryPolicy } from "./http/send.ts";
 export {
   type LoadOptions,
@@ -16,7 +23,7 @@ export {
   type SaveOptions,
   TinkerModel,
 } from "./model.ts";
-export { type SampleOptions, TinkerSampler } from "./sampler.ts";
+export { type FinishedOptions, type FinishedRequests, type SampleOptions, TinkerSampler } from "./sampler.ts";
 export { type CustomLoss, type ModelParams, TinkerSession } from "./session.ts";
 export type { Wire } from "./transport.ts";
 export type {

@@ -2,7 +2,8 @@ import { randomUUID } from "node:crypto";
 import { type Datum, type FutureTicket, TinkerClient, TinkerError, type TinkerModel } from "@everturn/tinker";
 import { EverturnError } from "everturn/engine";
 import type { ServerDatum } from "./exact-data.ts";
-import { profiles } from "./profiles.ts";
+import { profiles, type ServerProfile } from "./profiles.ts";
+import { requestCounts } from "./request-counts.ts";
 import type { ModelServer, ServerModel } from "./server-model.ts";
 import type { ServerTrainerConfig } from "./settings.ts";
 
@@ -17,14 +18,15 @@ const patience = 5000;
 export async function openServer(config: ServerTrainerConfig, seed: number): Promise<ModelServer> {
   const { url, apiKeyVariable, baseModel, server } = config;
   const { rank, attention, mlp, unembedding } = config.lora;
+  const profile = profiles[server];
   const apiKey = apiKeyVariable === undefined ? undefined : process.env[apiKeyVariable];
   const client = new TinkerClient({
     baseUrl: url,
-    deduplicates: profiles[server].repeats !== "runs-again",
+    deduplicates: profile.repeats !== "runs-again",
     ...(apiKey !== undefined && { apiKey }),
   });
   const closing = new AbortController();
-  const call = callsUntil(closing.signal);
+  const call = callsUntil(closing.signal, profile);
   const session = await call((options) => client.createSession(options));
   const lora = { rank, seed, trainAttn: attention, trainMlp: mlp, trainUnembed: unembedding };
   const models = new Set<TinkerModel>();
@@ -33,12 +35,11 @@ export async function openServer(config: ServerTrainerConfig, seed: number): Pro
     models.add(model);
     return model;
   };
-  const rollsBack = profiles[server].rollsBack === true;
   const check = async (ticket: FutureTicket) => {
-    if (rollsBack) await call((options) => client.future(ticket).result(options));
+    if (profile.rollsBack === true) await call((options) => client.future(ticket).result(options));
   };
   const serve = (model: TinkerModel, loaded?: FutureTicket): ServerModel => ({
-    ...modelCalls(model, call, { first: loaded, check }),
+    ...modelCalls(model, call, { first: loaded, check, counters: profile.counters }),
     get lastNumber() {
       return model.nextSeqId - 1;
     },
@@ -51,8 +52,10 @@ export async function openServer(config: ServerTrainerConfig, seed: number): Pro
     create: async () => serve(await create()),
     async load(path, optimizer) {
       const model = await create();
-      // Some servers allow it only as the first request.
-      const future = await call((options) => model.submitLoadWeights(path, { ...options, optimizer }));
+      // Some servers allow it only as the first request, so it can't be repeated.
+      const future = await call((options) =>
+        model.submitLoadWeights(path, { ...options, optimizer, repeatable: false }),
+      );
       await call((options) => future.result(options));
       return serve(model, future.ticket);
     },
@@ -68,20 +71,22 @@ export async function openServer(config: ServerTrainerConfig, seed: number): Pro
 /** Makes calls with options for the client. */
 type Requester = <T>(work: (options: { signal: AbortSignal }) => Promise<T>) => Promise<T>;
 
-/** How to find out that a server undid requests. */
-interface UndoCheck {
+/** How to find out that a server undid requests, or ran them twice. */
+interface ModelChecks {
   /** The first request that must not be undone before the next save. */
   first: FutureTicket | undefined;
   /** Throws if it was undone. */
   check: (ticket: FutureTicket) => Promise<void>;
+  counters: ServerProfile["counters"];
 }
 
 /** Returns the calls of a model. After a save, they check the first request since the load or the previous save. */
 function modelCalls(
   model: TinkerModel,
   call: Requester,
-  { first, check }: UndoCheck,
+  { first, check, counters }: ModelChecks,
 ): Omit<ServerModel, "lastNumber" | "unload"> {
+  const counts = requestCounts(model.modelId, counters);
   let unsaved = first;
   return {
     id: model.modelId,
@@ -99,11 +104,13 @@ function modelCalls(
       const id = randomUUID();
       await call((options) => model.customForward(data.map(datumOf), id, options));
       const { metrics } = await call((options) => model.customBackward(id, gradients, options));
+      counts.pass(metrics);
       return metrics;
     },
     async optimStep({ learningRate, beta1, beta2, epsilon, weightDecay, gradientClip = 0 }) {
       const params = { learningRate, beta1, beta2, eps: epsilon, weightDecay, gradClipNorm: gradientClip };
       const { metrics } = await call((options) => model.optimStep(params, options));
+      counts.step(metrics);
       return metrics;
     },
     async save(name) {
@@ -133,14 +140,15 @@ const permanent: readonly TinkerError["code"][] = [
 ];
 
 /** Returns a function that makes calls until the signal aborts, and translates the client's errors. */
-function callsUntil(signal: AbortSignal): Requester {
+function callsUntil(signal: AbortSignal, { blamesUser }: ServerProfile): Requester {
   return async (work) => {
     try {
       return await work({ signal });
     } catch (cause) {
       if (signal.aborted) throw new EverturnError("TRAINER_CLOSED", {}, { cause });
       if (!(cause instanceof TinkerError)) throw cause;
-      const isPermanent = permanent.includes(cause.code) || cause.category === "user_error";
+      const isBlamed = cause.category === "user_error" && blamesUser !== true;
+      const isPermanent = permanent.includes(cause.code) || isBlamed;
       const code = isPermanent ? "TINKER_REQUEST_REFUSED" : "TINKER_MODEL_LOST";
       throw new EverturnError(code, { reason: cause.message.replace(/[.\s]+$/, "") }, { cause });
     }

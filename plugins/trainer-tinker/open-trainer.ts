@@ -19,6 +19,7 @@ import { profiles, type ServerProfile } from "./profiles.ts";
 import { remoteModel } from "./remote-model.ts";
 import type { ModelServer, ServerModel } from "./server-model.ts";
 import { optimizerNumbers, type ServerTrainerConfig, trainingSettings } from "./settings.ts";
+import { trainedModel } from "./trained-model.ts";
 
 /** A trainer's inputs, and the server that it trains on. */
 interface TrainerParts {
@@ -50,7 +51,7 @@ export async function openTrainer({ server, folders, config, seed, loss }: Train
   const profile = await confirmed(known, settings, server, modelConfig.vocab_size);
   const pointer = await readPointer(folders.policy);
   const saved = folders.state === undefined ? undefined : await readState(folders.state, pointer);
-  const model = await opened(server, pointer?.path, saved !== undefined);
+  const trained = trainedModel(profile, server, await opened(server, pointer?.path, saved !== undefined));
   let reference: Promise<ServerModel> | undefined;
   const openReference = () => {
     reference ??= readPointerOf(folders.reference).then((found) => opened(server, found?.path, false));
@@ -60,7 +61,7 @@ export async function openTrainer({ server, folders, config, seed, loss }: Train
   const trainer = createRemoteTrainer({
     model: remoteModel({
       profile,
-      model,
+      model: trained.current,
       reference: openReference,
       optimizer: optimizerNumbers(config),
       callTokens: config.callTokens,
@@ -72,17 +73,14 @@ export async function openTrainer({ server, folders, config, seed, loss }: Train
     ...(critic && { openCritic: critic.model }),
     ...(folders.failures !== undefined && { failures: folders.failures }),
   });
-  let first = model.lastNumber + 1;
   return {
     ...pluginSteps(trainer, () => state.updates),
     async save(policyFolder, stateFolder) {
-      const path = await model.save(`update-${state.updates}`);
+      const { path, ...calls } = await trained.save(`update-${state.updates}`);
       const { server: name, url, baseModel } = config;
       await writePolicy(policyFolder, folders.initial, { server: name, url, baseModel, path });
-      const numbers = { first, last: model.lastNumber };
-      await writeState(stateFolder, { counters: state, model: model.id, numbers });
+      await writeState(stateFolder, { counters: state, ...calls });
       await critic?.save(stateFolder);
-      first = model.lastNumber + 1;
     },
     async close() {
       await server.close(); // ends a call that is being made

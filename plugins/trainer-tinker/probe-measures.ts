@@ -91,7 +91,7 @@ export async function measuresByMovement(probe: Probe, trial: Trial): Promise<Me
 export async function stepAlong(
   { model }: Probe,
   trial: Trial,
-  rate: number,
+  numbers: OptimizerNumbers,
   add: () => Promise<unknown>,
 ): Promise<number> {
   const sequences = trial.calls.flat();
@@ -102,7 +102,7 @@ export async function stepAlong(
   };
   const before = await score();
   await add();
-  await model.optimStep(proportional(rate));
+  await model.optimStep(numbers);
   return before - (await score());
 }
 
@@ -113,7 +113,7 @@ async function movementOf(
   rate: number,
   add: () => Promise<unknown>,
 ): Promise<number> {
-  const movement = await stepAlong(probe, trial, rate, add);
+  const movement = await stepAlong(probe, trial, proportional(rate), add);
   await addGradients(probe.profile, probe.model, opposite(trial).calls);
   await probe.model.optimStep(proportional(rate));
   return movement;
@@ -127,7 +127,7 @@ async function addClipped({ profile, model }: Probe, calls: ClippedTrial["calls"
 }
 
 /** A step of Adam that is the rate times the gradient, independent of earlier steps. */
-function proportional(rate: number): OptimizerNumbers {
+export function proportional(rate: number): OptimizerNumbers {
   return {
     learningRate: rate * largeEpsilon,
     beta1: 0,

@@ -5,6 +5,7 @@ import {
   measuresByNorm,
   mismatch,
   type Probe,
+  proportional,
   stepAlong,
   usualMovement,
 } from "./probe-measures.ts";
@@ -19,6 +20,7 @@ import {
 } from "./probe-trials.ts";
 import type { ServerProfile } from "./profiles.ts";
 import { addGradients } from "./remote-model.ts";
+import type { OptimizerNumbers } from "./server-model.ts";
 
 /** The largest deviations, relative to what is expected. */
 const tolerances = { surrogate: 0.02, step: 0.25 };
@@ -31,7 +33,8 @@ const tolerances = { surrogate: 0.02, step: 0.25 };
  *
  * Adam hides the scale of a gradient, so usual steps would prove nothing. Norms are read where the server returns them,
  * at learning rate 0. Elsewhere they follow from the movement of log-probabilities in steps with a large epsilon. A
- * server that is sent the gradient itself returns its product with the log-probabilities, which is compared instead.
+ * server that is sent the gradient itself returns its product with the log-probabilities, which is compared instead. A
+ * step must then move the log-probabilities against the gradient.
  *
  * Returns the profile, without its clipped loss if that has another gradient than it should. Everturn then sends the
  * gradient. Throws TINKER_PROFILE_MISMATCH with the measured and the expected number.
@@ -46,6 +49,7 @@ export async function probeServer(probe: Probe, vocabulary: number): Promise<Ser
   const trials = probeTrials(sequences, scores);
   if (profile.way === "custom-steps") {
     for (const trial of Object.values(trials)) await checkSurrogate(probe, trial);
+    await checkDescent(probe, trials.both);
     return profile;
   }
   const hasNorms = profile.gradientNorm !== undefined;
@@ -79,8 +83,24 @@ async function isClipped(measures: Measures, trials: readonly ClippedTrial[]): P
 /** Compares a real step with the norm: it confirms the sign and the scale of the gradient. */
 async function checkStep(probe: Probe, trial: Trial, norm: number): Promise<void> {
   const add = () => addGradients(probe.profile, probe.model, trial.calls);
-  const movement = await stepAlong(probe, trial, usualMovement / norm ** 2, add);
+  const movement = await stepAlong(probe, trial, proportional(usualMovement / norm ** 2), add);
   if (Math.abs(movement - usualMovement) <= tolerances.step * usualMovement) return;
+  throw mismatch(probe.profile, `the movement along ${trial.name}`, movement, usualMovement);
+}
+
+/**
+ * Makes usual steps of Adam, whose size hides the gradient's scale but not its sign. The first step that moves the
+ * log-probabilities far enough to see in half precision decides.
+ */
+async function checkDescent(probe: Probe, trial: Trial): Promise<void> {
+  const add = () => addGradients(probe.profile, probe.model, trial.calls);
+  await probe.model.optimStep(usual(1e-30)); // discards the gradients so far
+  let movement = 0;
+  for (const rate of [1e-3, 1e-2, 1e-1]) {
+    movement = await stepAlong(probe, trial, usual(rate), add);
+    if (Math.abs(movement) > usualMovement / 4) break;
+  }
+  if (movement > usualMovement / 4) return;
   throw mismatch(probe.profile, `the movement along ${trial.name}`, movement, usualMovement);
 }
 
@@ -94,4 +114,9 @@ async function checkSurrogate({ profile, model }: Probe, trial: Trial): Promise<
   );
   if (Math.abs(measured - expected) <= tolerances.surrogate * size) return;
   throw mismatch(profile, `the surrogate loss of ${trial.name}`, measured, expected);
+}
+
+/** A step of Adam, independent of earlier steps. */
+function usual(learningRate: number): OptimizerNumbers {
+  return { ...proportional(0), learningRate, epsilon: 1e-8 };
 }

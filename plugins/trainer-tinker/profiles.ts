@@ -57,6 +57,18 @@ export interface ServerProfile {
    * results of undone ones become errors.
    */
   rollsBack?: true;
+  /**
+   * Whether only the first checkpoint of a model is right. The trainer then continues from each checkpoint in a new
+   * model.
+   */
+  savesOnce?: true;
+  /**
+   * The metrics in which it counts a model's optimizer steps, and its passes since the last one. The trainer compares
+   * them with its own counts. Absent if it returns none.
+   */
+  counters?: { steps: string; passes: string };
+  /** Whether it calls all failures errors of the user, even its own loss of a model. */
+  blamesUser?: true;
   /** Whether it clips gradients at `grad_clip_norm`. */
   clips: boolean;
   /** The metric of `optim_step` that holds the norm of the gradient before clipping. Absent if it returns none. */
@@ -149,6 +161,9 @@ export const profiles: Readonly<Record<ServerName, ServerProfile>> = {
     way: "custom-steps", // losses.py, surrogate_loss_from_grad: no division
     losses: ["cross_entropy", "importance_sampling", "ppo", "cispo", "dapo", "grpo", "gspo", "orpo"],
     repeats: "runs-again", // the job is queued before its number is looked at
+    savesOnce: true, // worker.py, _handle_save_weights: copies the live state only if it was never copied before
+    counters: { steps: "step", passes: "accum_steps" },
+    blamesUser: true, // tinker_compat.py, retrieve_future
     clips: true,
     limits: { learningRate: 10, zeroRate: false, epsilon: 1 },
   },

@@ -13,7 +13,8 @@ import type { OptimizerNumbers, ServerMetrics, ServerModel } from "./server-mode
 /** A model on a server, and how it is trained. */
 export interface RemoteModelOptions {
   profile: ServerProfile;
-  model: ServerModel;
+  /** Returns the model to train. */
+  model: () => Promise<ServerModel>;
   /** Returns the model that the KL term and preferences refer to. Called at its first use. */
   reference: () => Promise<ServerModel>;
   optimizer: Omit<OptimizerNumbers, "learningRate">;
@@ -27,7 +28,7 @@ export function remoteModel(options: RemoteModelOptions): RemoteModel {
   const { clippedLoss: loss, crossEntropy: reduction } = profile;
   return {
     async score(sequences, weights, onShare) {
-      const scorer = weights === "policy" ? model : await reference();
+      const scorer = await (weights === "policy" ? model() : reference());
       const data = sequences.map((sequence) => {
         const { inputs, targets } = predicted(sequence);
         return scoringDatum(inputs, targets);
@@ -40,19 +41,25 @@ export function remoteModel(options: RemoteModelOptions): RemoteModel {
       return scores.map((logProbabilities, index) => ofActions(sequences[index]!, logProbabilities));
     },
     async add(sequences, onShare) {
-      await addGradients(profile, model, inCalls(sequences.map(predictedTokens), callTokens), onShare);
+      await addGradients(
+        profile,
+        await model(),
+        inCalls(sequences.map(predictedTokens), callTokens),
+        onShare,
+      );
     },
     ...(loss !== undefined && {
       addClipped: async (sequences, limits, onShare) => {
         const parts = inCalls(sequences.map(clippedTokens), callTokens);
-        const scores = await addClippedLoss({ loss, reduction, limits }, model, parts, onShare);
+        const scores = await addClippedLoss({ loss, reduction, limits }, await model(), parts, onShare);
         return scores.map((logProbabilities, index) =>
           ofActions(sequences[index]!.sequence, logProbabilities),
         );
       },
     }),
     async step(learningRate) {
-      const metrics = await model.optimStep({
+      const trained = await model();
+      const metrics = await trained.optimStep({
         ...options.optimizer,
         learningRate: acceptedRate(learningRate, profile),
       });

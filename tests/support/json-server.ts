@@ -12,7 +12,7 @@ export interface Asked {
 
 /** A server on loopback until the test is over, that answers what `answer` says: a value as JSON, a text as it is. */
 export async function jsonServer(
-  answer: (asked: Asked) => { status?: number; value: unknown },
+  answer: (asked: Asked) => { status?: number; headers?: Record<string, string>; value: unknown },
 ): Promise<{ url: string; asked: Asked[] }> {
   const asked: Asked[] = [];
   const server = createServer(async (request, response) => {
@@ -20,8 +20,8 @@ export async function jsonServer(
     const sent = await text(request);
     const one = { method, path: url, headers, body: sent === "" ? undefined : JSON.parse(sent) };
     asked.push(one);
-    const { status = 200, value } = answer(one);
-    response.writeHead(status, { "content-type": "application/json" });
+    const { status = 200, headers: more, value } = answer(one);
+    response.writeHead(status, { "content-type": "application/json", ...more });
     response.end(typeof value === "string" ? value : JSON.stringify(value));
   });
   return { url: await onLoopback(server), asked };

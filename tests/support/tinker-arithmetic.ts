@@ -7,6 +7,9 @@ export interface ReceivedDatum {
   logProbabilities: ArrayLike<number>;
 }
 
+/** The name of a loss whose derivatives a call contains, in the column `gradients`. Only Hatchery has it. */
+export const customLoss = "custom";
+
 /**
  * The derivative of a call's loss with respect to the log-probabilities of each datum, before any division by the
  * number of sequences since the last optimizer step. Written from the published sources: TuFT 0.2.2 (`loss_fn`), SkyRL
@@ -19,6 +22,7 @@ export function derivativesOf(
   call: readonly ReceivedDatum[],
   config: Readonly<Record<string, number>> = {},
 ): Float64Array[] {
+  if (loss === customLoss) return call.map(({ columns }) => Float64Array.from(columns.gradients ?? []));
   const { clip_low_threshold: low = 0.8, clip_high_threshold: high = 1.2 } = config;
   const weightsOf = ({ columns, logProbabilities }: ReceivedDatum) =>
     Float64Array.from(logProbabilities, (_, at) => columns.weights?.[at] ?? 1);

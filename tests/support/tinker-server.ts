@@ -3,7 +3,9 @@ import { createServer, type Server, type ServerResponse } from "node:http";
 import { buffer } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import { zstdDecompressSync } from "node:zlib";
+import { checkAdam, firstStep, returnToFirstSaved, secondStep } from "./tinker-server/hatchery.ts";
 import { type ServedCheckpoint, ServedModel, sampled } from "./tinker-server/models.ts";
+import { Refusal } from "./tinker-server/refusal.ts";
 import {
   type PassRequest,
   passFromJson,
@@ -19,7 +21,8 @@ import {
  *   restart, models don't. Loading is a model's first request.
  * - `tuft`: numbers count from 1 without gaps, or the future fails with 409; a failed number may be repeated or skipped. At a
  *   restart a model returns to its newest checkpoint, and later futures fail with 410. Its next number stays as it was.
- * - `none` (Hatchery): a repeated number gets the first future, but runs again. A restart forgets everything.
+ * - `none` (Hatchery): a repeated number gets the first future, but runs again. Later checkpoints of a model repeat its first
+ *   one. A restart forgets everything, or with stores on disk everything but checkpoints and what was last saved of models.
  */
 export type Numbering = "skyrl" | "tuft" | "none";
 
@@ -43,6 +46,10 @@ export interface TinkerServerOptions {
   workMs?: number;
   /** Which connections break. */
   fault?: (call: ServedCall) => Fault | undefined;
+  /** Where Hatchery keeps checkpoints. Default: in memory. */
+  stores?: "memory" | "disk";
+  /** Which requests fail when they are executed: the reason, or undefined. */
+  failing?: (call: Pick<ServedCall, "path" | "seqId">) => string | undefined;
   /** Creates a model. Default: one without arithmetic. */
   newModel?: (...given: ConstructorParameters<typeof ServedModel>) => ServedModel;
   /** The only base model. A model under another name gets it too, as SkyRL does it. Default `tiny`. */
@@ -140,10 +147,18 @@ export class TinkerServer {
     const { numbering } = this.options;
     if (numbering === "skyrl") this.#unloadAll();
     if (numbering === "tuft") for (const model of this.models.values()) this.#returnToCheckpoint(model);
-    if (numbering === "none")
-      for (const kept of [this.models, this.checkpoints, this.#futures, this.#first, this.#samplers])
-        kept.clear();
+    if (numbering === "none") this.#forget();
     await this.start();
+  }
+
+  #forget(): void {
+    for (const kept of [this.#futures, this.#first, this.#samplers]) kept.clear();
+    if (this.options.stores !== "disk") {
+      this.models.clear();
+      this.checkpoints.clear();
+      return;
+    }
+    for (const model of this.models.values()) returnToFirstSaved(model);
   }
 
   #unloadAll(): void {
@@ -198,6 +213,9 @@ export class TinkerServer {
       case "POST forward_backward":
       case "POST forward":
         return this.#accepted(this.#pass(route, request));
+      case "POST forward_backward_custom_step1":
+      case "POST forward_backward_custom_step2":
+        return this.#accepted(this.#customStep(route, request));
       case "POST optim_step":
         return this.#accepted(this.#optimStep(parsed));
       case "POST save_weights":
@@ -233,14 +251,24 @@ export class TinkerServer {
     });
   }
 
+  #customStep(route: string, { parsed, pass }: Received): Future {
+    if (this.options.numbering !== "none") throw new Refusal(404, "Not Found");
+    const model = this.#model(parsed.model_id);
+    const { custom_id, grad_logprobs } = parsed.forward_backward_input;
+    return this.#later(model, () =>
+      route === "POST forward_backward_custom_step1"
+        ? firstStep(model, custom_id, pass)
+        : secondStep(model, custom_id, grad_logprobs),
+    );
+  }
+
   #optimStep({ model_id, seq_id, adam_params }: Body): Future {
     const model = this.#model(model_id);
-    if (this.options.numbering === "none" && !(adam_params.learning_rate > 0))
-      throw new Refusal(422, "body.adam_params.learning_rate: Input should be greater than 0");
+    if (this.options.numbering === "none") checkAdam(adam_params);
     return this.#numbered(model, "optim_step", seq_id, adam_params, () => {
       const metrics = model.step(adam_params);
       this.steps.push({ modelId: model.id, seqId: seq_id });
-      return { metrics: { step: model.history.length - 1, ...metrics } };
+      return { metrics: { step: model.steps, ...metrics } };
     });
   }
 
@@ -253,7 +281,10 @@ export class TinkerServer {
       throw new Refusal(409, `Checkpoint '${name}' already exists for model '${model.id}'`);
     const sampler = isTraining || path !== undefined ? undefined : this.#name("sampling");
     const save = () => {
-      const saved = { modelId: model.id, name, history: model.history, order: this.#count };
+      const isHatchery = this.options.numbering === "none";
+      model.firstSaved ??= { history: model.history, steps: model.steps };
+      const { history } = isHatchery ? model.firstSaved : model;
+      const saved = { modelId: model.id, name, history, order: this.#count };
       this.checkpoints.set(address, saved);
       if (sampler !== undefined) this.#samplers.set(sampler, saved);
       return { path: sampler === undefined ? address : null, sampling_session_id: sampler };
@@ -322,8 +353,13 @@ export class TinkerServer {
     request: unknown,
     execute: () => unknown,
   ): Future {
-    const { numbering } = this.options;
-    if (numbering === "tuft") return this.#later(model, () => inSequence(model, seqId, execute));
+    const { numbering, failing } = this.options;
+    const work = () => {
+      const reason = failing?.({ path: kind, seqId });
+      if (reason !== undefined) throw new Refusal(400, reason);
+      return execute();
+    };
+    if (numbering === "tuft") return this.#later(model, () => inSequence(model, seqId, work));
     const key = numbering === "none" ? `${kind} ${model.id} ${seqId}` : `${model.id} ${seqId}`;
     const same = JSON.stringify([kind, request]);
     const first = seqId ? this.#first.get(key) : undefined;
@@ -331,7 +367,7 @@ export class TinkerServer {
       if (first.request !== same) throw new Refusal(409, "Training request sequence number was reused");
       return first.future;
     }
-    const future = this.#later(model, execute);
+    const future = this.#later(model, work);
     if (first !== undefined) return first.future; // it runs again all the same
     if (seqId) this.#first.set(key, { request: same, future });
     return future;
@@ -345,7 +381,7 @@ export class TinkerServer {
     this.#work = this.#work.then(async () => {
       if (this.options.workMs !== undefined) await sleep(this.options.workMs);
       if (life !== this.#life) return;
-      if (model?.isLoaded === false) return fail(future, 400, `Model ${model.id} not loaded`);
+      if (model?.isLoaded === false) return fail(future, 400, this.#whyNotLoaded(model));
       try {
         finish(future, execute());
       } catch (error) {
@@ -354,6 +390,12 @@ export class TinkerServer {
       }
     });
     return future;
+  }
+
+  #whyNotLoaded({ id }: ServedModel): string {
+    return this.options.numbering === "none"
+      ? `KeyError: 'sessions/${id}/live_state/session_meta.json'`
+      : `Model ${id} not loaded`;
   }
 
   #done(result: unknown, modelId: string): Future {
@@ -411,18 +453,8 @@ interface Reply {
   bytes?: Uint8Array;
 }
 
-/** An answer with an error status. */
-class Refusal extends Error {
-  readonly status: number;
-
-  constructor(status: number, message: string) {
-    super(message);
-    this.status = status;
-  }
-}
-
 function passOf(path: string, bytes: Uint8Array | undefined, parsed: Body): PassRequest | undefined {
-  if (path !== "forward_backward" && path !== "forward") return undefined;
+  if (!["forward_backward", "forward", "forward_backward_custom_step1"].includes(path)) return undefined;
   return bytes ? passFromProtobuf(bytes) : passFromJson(parsed, path === "forward");
 }
 
@@ -467,7 +499,7 @@ function binary(result: Body): Reply {
 }
 
 function json(result: Body): Reply {
-  if (result.logprobs !== undefined) {
+  if (result.logprobs !== undefined && result.isCustom !== true) {
     const outputs = result.logprobs.map((row: number[]) => ({
       logprobs: { data: row, dtype: "float32", shape: [row.length] },
     }));

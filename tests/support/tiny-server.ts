@@ -20,6 +20,8 @@ export interface TinyServerOptions {
   clips?: boolean;
   /** Settings of its loss `ppo`, whatever a call says. Default: the call's. */
   ppo?: Readonly<Record<string, number>>;
+  /** Whether a model's later checkpoints repeat its first one. Default: false. */
+  savesOnce?: boolean;
   /** Multiplies each gradient, for a server whose arithmetic is wrong. Default: 1. */
   factor?: number;
 }
@@ -38,7 +40,7 @@ export interface TinyServer extends ModelServer {
 
 /** Creates a server without models. */
 export function tinyServer(options: TinyServerOptions): TinyServer {
-  const { vocabulary, reduction, gradientNorm, clips = true, factor = 1 } = options;
+  const { vocabulary, reduction, gradientNorm, clips = true, savesOnce = false, factor = 1 } = options;
   const checkpoints = new Map<string, TinyState>();
   const calls: string[] = [];
   let known = new Set<string>();
@@ -64,6 +66,7 @@ export function tinyServer(options: TinyServerOptions): TinyServer {
     known.add(id);
     let lastNumber = 0;
     let sequences = 0;
+    let saved: TinyState | undefined;
     const counted = (name: string) => {
       const call = `${id}: ${name} ${++lastNumber}`;
       server.before?.(call);
@@ -114,7 +117,8 @@ export function tinyServer(options: TinyServerOptions): TinyServer {
       async save(name) {
         counted("save_weights");
         const path = `tinker://${id}/weights/${name}`;
-        checkpoints.set(path, model.state());
+        saved = savesOnce && saved !== undefined ? saved : model.state();
+        checkpoints.set(path, saved);
         return path;
       },
       async unload() {

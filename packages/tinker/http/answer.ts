@@ -7,12 +7,19 @@ export class Answer {
   readonly mediaType: string;
   /** Seconds until the next attempt that the server asked for, if it did. */
   readonly retryAfter: number | undefined;
+  /** Whether the server asked not to be asked again. */
+  readonly forbidsRetry: boolean;
+  /** Whether the server rejected the key or token itself as invalid or expired (RFC 6750). */
+  readonly rejectsToken: boolean;
   readonly bytes: Uint8Array;
 
   constructor(status: number, headers: Headers, bytes: Uint8Array) {
     this.status = status;
     this.mediaType = (headers.get("content-type") ?? "").split(";", 1)[0]!.trim().toLowerCase();
-    this.retryAfter = secondsOf(headers.get("retry-after"));
+    this.retryAfter = pauseOf(headers);
+    this.forbidsRetry = headers.get("x-should-retry") === "false";
+    const isInvalid = (headers.get("www-authenticate") ?? "").includes('error="invalid_token"');
+    this.rejectsToken = status === 401 && isInvalid;
     this.bytes = bytes;
   }
 
@@ -35,10 +42,17 @@ export class Answer {
   }
 }
 
-function secondsOf(header: string | null): number | undefined {
-  if (header === null) return undefined;
-  const seconds = /^\d+$/.test(header) ? Number(header) : (Date.parse(header) - Date.now()) / 1000;
+/** `Retry-After-Ms` is not a standard, but Tinker's SDK reads it first. */
+function pauseOf(headers: Headers): number | undefined {
+  const milliseconds = numberOf(headers.get("retry-after-ms"));
+  if (milliseconds !== undefined) return milliseconds / 1000;
+  const header = headers.get("retry-after");
+  const seconds = numberOf(header) ?? (Date.parse(header ?? "") - Date.now()) / 1000;
   return Number.isFinite(seconds) ? Math.max(0, seconds) : undefined;
+}
+
+function numberOf(header: string | null): number | undefined {
+  return header !== null && /^\d+(\.\d+)?$/.test(header) ? Number(header) : undefined;
 }
 
 function start(text: string): string {

@@ -22,7 +22,8 @@ export async function downloadTo(
   const call = `GET ${apiPath}${path}`;
   const either = anySignal(connection.signal, signal);
   const first = new URL(`${connection.baseUrl}${apiPath}${path}`);
-  const answer = await get(connection, first, call, headersOf(connection), either);
+  const own = headersOf(await connection.credential.current(either));
+  const answer = await get(connection, first, call, own, either);
   const location = answer.headers.get("location");
   if (location === null || answer.status < 300 || answer.status >= 400)
     return store(answer, call, file, either);
@@ -34,7 +35,7 @@ export async function downloadTo(
       `${call}: the archive is ${target.href} on the server's machine. Copy it from there.`,
       { call, status: answer.status, detail: target.href },
     );
-  const headers = target.origin === first.origin ? headersOf(connection) : {};
+  const headers = target.origin === first.origin ? own : {};
   return store(await get(connection, target, call, headers, either), call, file, either);
 }
 

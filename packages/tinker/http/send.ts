@@ -1,6 +1,7 @@
 import { type TinkerError, withDetails } from "../errors.ts";
 import { Answer } from "./answer.ts";
 import { connectionFailure } from "./connection.ts";
+import type { Credential } from "./credential.ts";
 import { refusal } from "./refusal.ts";
 import { anySignal, pause } from "./signals.ts";
 
@@ -10,7 +11,7 @@ export interface RetryPolicy {
   readonly attempts: number;
   /** The pause before the first repetition, in milliseconds. It doubles with each one. Default 500. */
   readonly minDelayMs: number;
-  /** The longest pause, in milliseconds, also for a longer `Retry-After`. Default 10,000. */
+  /** The longest pause of the client's own, in milliseconds. It follows a `Retry-After` up to a minute. Default 10,000. */
   readonly maxDelayMs: number;
 }
 
@@ -36,7 +37,7 @@ export interface Request {
 /** What all requests of a client share. */
 export interface Connection {
   readonly baseUrl: string;
-  readonly apiKey: string | undefined;
+  readonly credential: Credential;
   readonly fetch: typeof globalThis.fetch;
   readonly retry: RetryPolicy;
   readonly requestTimeoutMs: number;
@@ -54,25 +55,40 @@ export async function send(connection: Connection, request: Request): Promise<An
   const signal = anySignal(connection.signal, request.signal);
   const body = bodyOf(request.body);
   let mayHaveRun = false;
+  let isReplaced = false;
+  let key = await connection.credential.current(signal);
   for (let attempts = 1; ; attempts += 1) {
     signal?.throwIfAborted();
-    const { answer, failure, isLate } = await attempt(connection, request, body, signal);
+    const { answer, failure, isLate } = await attempt(connection, request, { body, key }, signal);
     if (failure === undefined) return answer;
     if (isLate && request.isLongPoll) {
       attempts = 0;
+      key = await connection.credential.current(signal);
+      continue;
+    }
+    const other = answer?.rejectsToken && !isReplaced && (await connection.credential.instead(key, signal));
+    if (other) {
+      isReplaced = true;
+      attempts -= 1;
+      key = other;
       continue;
     }
     mayHaveRun ||= failure.mayHaveRun;
-    const repeats = isTransient(failure) && (request.repeatable || !failure.mayHaveRun);
+    const isAllowed = request.repeatable || !failure.mayHaveRun;
+    const repeats = isTransient(failure) && isAllowed && answer?.forbidsRetry !== true;
     if (!repeats || attempts >= connection.retry.attempts)
       throw withDetails(failure, { attempts, mayHaveRun });
     await pause(delayOf(connection.retry, attempts, answer?.retryAfter), signal);
+    key = await connection.credential.current(signal);
   }
 }
 
+/** The longest pause that a server may ask for, in milliseconds. For a longer one, the client chooses its own. */
+const longestRetryAfterMs = 60_000;
+
 /** The pause before the next attempt, in milliseconds, with a quarter of jitter. */
 function delayOf(retry: RetryPolicy, attempts: number, retryAfter: number | undefined): number {
-  if (retryAfter !== undefined) return Math.min(retryAfter * 1000, retry.maxDelayMs);
+  if (retryAfter !== undefined && retryAfter * 1000 <= longestRetryAfterMs) return retryAfter * 1000;
   const delay = Math.min(retry.minDelayMs * 2 ** (attempts - 1), retry.maxDelayMs);
   return delay * (0.75 + Math.random() / 4);
 }
@@ -84,7 +100,7 @@ type Attempt =
 async function attempt(
   connection: Connection,
   request: Request,
-  body: Body,
+  { body, key }: { body: Body; key: string | undefined },
   signal: AbortSignal | undefined,
 ): Promise<Attempt> {
   const call = `${request.method} ${apiPath}${request.path}`;
@@ -95,7 +111,7 @@ async function attempt(
   try {
     const response = await fetch(`${connection.baseUrl}${apiPath}${request.path}`, {
       method: request.method,
-      headers: { ...headersOf(connection), ...body.headers, ...request.headers },
+      headers: { ...headersOf(key), ...body.headers, ...request.headers },
       signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
       redirect: "manual",
       body: body.bytes,
@@ -118,9 +134,9 @@ function answerFailure(answer: Answer, call: string): TinkerError {
 }
 
 /** The headers of every request. */
-export function headersOf({ apiKey }: Pick<Connection, "apiKey">): Record<string, string> {
+export function headersOf(key: string | undefined): Record<string, string> {
   const headers = { "user-agent": "everturn-tinker", accept: "application/json" };
-  return apiKey === undefined ? headers : { ...headers, "x-api-key": apiKey };
+  return key === undefined ? headers : { ...headers, "x-api-key": key };
 }
 
 interface Body {

@@ -28,7 +28,10 @@ export const resultReaders: Readers = {
     );
     return { logprobs, metrics: numbersOf(fields.metrics) };
   },
-  customBackward: (answer) => ({ metrics: numbersOf(jsonOf(answer).metrics) }),
+  customBackward: (answer) => {
+    const fields = jsonOf(answer);
+    return { metrics: { ...numbersOf(fields), ...numbersOf(fields.metrics) } };
+  },
   optimStep: (answer) => ({ metrics: numbersOf(jsonOf(answer).metrics) }),
   saveWeights: (answer) => ({ path: textOf(jsonOf(answer), "path") }),
   saveWeightsForSampler: (answer) => {

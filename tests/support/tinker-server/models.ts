@@ -24,6 +24,12 @@ export class ServedModel {
   isLoaded = true;
   /** How many requests it got. */
   requests = 0;
+  /** How many optimizer steps it made since it was created. */
+  steps = 0;
+  /** Its first checkpoint (Hatchery). */
+  firstSaved: { history: History; steps: number } | undefined;
+  /** The passes whose gradients are still to come, by the caller's ids (Hatchery). */
+  readonly custom = new Map<string, ServedPass>();
   /** The next number, and one that failed (TuFT). */
   nextSeqId = 1;
   failedSeqId: number | undefined;
@@ -43,6 +49,7 @@ export class ServedModel {
   step(params: unknown): Record<string, number> {
     this.history = [...this.history, digest([this.gradients, params])];
     this.gradients = [];
+    this.steps += 1;
     return {};
   }
 

@@ -1,5 +1,6 @@
 import { MessageReader, MessageWriter } from "../../../packages/tinker/wire/protobuf.ts";
 import { valuesOf } from "../../../packages/tinker/wire/tensors.ts";
+import { customLoss } from "../tinker-arithmetic.ts";
 
 /** A pass as a server sees it, without the model and the number, in one form for both wires. */
 export interface ServedPass {
@@ -46,7 +47,8 @@ interface PassBody {
 }
 
 interface PassInput {
-  loss_fn: string;
+  /** Absent if the caller computes the loss. */
+  loss_fn?: string;
   loss_fn_config?: Record<string, number>;
   data: {
     model_input: { chunks: { tokens: number[] }[] };
@@ -64,7 +66,7 @@ export function passFromJson(body: PassBody, isForward: boolean): PassRequest | 
       Object.entries(loss_fn_inputs).map(([name, tensor]) => [name, [...Float32Array.from(tensor.data)]]),
     ),
   }));
-  const pass = { loss: input.loss_fn, config: input.loss_fn_config ?? {}, data };
+  const pass = { loss: input.loss_fn ?? customLoss, config: input.loss_fn_config ?? {}, data };
   return { modelId: body.model_id, seqId: body.seq_id ?? 0, isForward, pass };
 }
 

@@ -92,6 +92,21 @@ test("TuFT: a step whose answer was lost is known by the number that the server 
   expect(server.steps).toHaveLength(2);
 });
 
+test.each([2, 3])("TuFT: after number 2 failed, the next request may have number %i", async (seqId) => {
+  let isFailing = true;
+  const failing = ({ path }: { path: string }) =>
+    isFailing && path === "optim_step" ? "out of memory" : undefined;
+  const { model, server } = await modelOn({ numbering: "tuft", failing });
+  await model.forwardBackward([datum], "cross_entropy");
+  await expect(model.optimStep(adam)).rejects.toMatchObject({ code: "request-failed", status: 400 });
+  isFailing = false;
+  const gap = model.optimStep(adam, { seqId: 4 });
+  await expect(gap).rejects.toMatchObject({ code: "out-of-sequence", expected: 2, got: 4 });
+  await model.optimStep(adam, { seqId });
+  await model.optimStep(adam, { seqId: seqId + 1 });
+  expect(server.steps.map((step) => step.seqId)).toEqual([seqId, seqId + 1]);
+});
+
 test("TuFT: after a restart the model is at its newest checkpoint, later futures are lost, and numbers continue", async () => {
   const { model, server, served, client } = await modelOn({ numbering: "tuft" });
   await model.forwardBackward([datum], "cross_entropy");
@@ -126,7 +141,33 @@ test("Hatchery: a repeated number gets the first future but runs twice, so nothi
   expect(server.steps).toHaveLength(3);
 });
 
-test("Hatchery: a restart forgets models, futures and checkpoints", async () => {
+test("Hatchery: later checkpoints of a model repeat its first one", async () => {
+  const { model, server, served } = await modelOn({ numbering: "none" });
+  const paths: string[] = [];
+  for (const name of ["step-1", "step-2"]) {
+    await model.forwardBackward([datum], "cross_entropy");
+    await model.optimStep(adam);
+    paths.push((await model.saveWeights(name)).path);
+  }
+  const histories = paths.map((path) => server.checkpoints.get(path)?.history);
+  expect(histories).toEqual(Array(2).fill(served.history.slice(0, 2)));
+});
+
+test("Hatchery: with stores on disk, checkpoints survive a restart; a model that was never saved is lost", async () => {
+  const { model, server, session } = await modelOn({ numbering: "none", stores: "disk" });
+  const unsaved = await session.createModel({ baseModel: "tiny", lora: { rank: 8 } });
+  const { path } = await model.saveWeights("step-1");
+  await server.restart();
+  await expect(unsaved.forward([datum], "cross_entropy")).rejects.toMatchObject({
+    code: "unknown-model",
+    category: "user_error",
+  });
+  const next = await session.createModel({ baseModel: "tiny", lora: { rank: 8 } });
+  await next.loadWeights(path, { optimizer: true });
+  expect(server.models.get(next.modelId)!.history).toEqual(server.checkpoints.get(path)!.history);
+});
+
+test("Hatchery: in memory, a restart forgets models, futures and checkpoints", async () => {
   const { model, server, client, session } = await modelOn({ numbering: "none" });
   const future = await model.submitForwardBackward([datum], "cross_entropy");
   await future.result();

@@ -115,6 +115,26 @@ test("requests that surely did not run are always sent again: refused connection
   expect(gone.model.nextSeqId).toBe(1);
 });
 
+test("the server decides about pauses up to a minute, and about repetitions", async () => {
+  const busy = async (headers: Record<string, string>) => {
+    const { client, asked } = await wildClient((_, response, count) =>
+      count === 1 ? response.writeHead(503, headers).end("busy") : json(response, {}),
+    );
+    const started = performance.now();
+    const outcome = await client.health().then(
+      () => "answered",
+      ({ code }) => code,
+    );
+    return { outcome, requests: asked.length, seconds: (performance.now() - started) / 1000 };
+  };
+  const own = await busy({});
+  expect(own).toMatchObject({ outcome: "answered", requests: 2 });
+  expect((await busy({ "retry-after-ms": "150", "retry-after": "30" })).seconds).toBeGreaterThan(0.14);
+  expect((await busy({ "retry-after": "0.15" })).seconds).toBeGreaterThan(0.14);
+  expect((await busy({ "retry-after": "3600" })).seconds).toBeLessThan(5);
+  expect(await busy({ "x-should-retry": "false" })).toMatchObject({ outcome: "server", requests: 1 });
+});
+
 test("an answer that breaks off is a lost answer; a poll is repeated", async () => {
   const half = (response: ServerResponse) => {
     response.writeHead(200, { "content-type": "application/json", "content-length": "1000" });
@@ -247,6 +267,32 @@ test("an aborted sample is canceled on the server, if the server can", async () 
   await vi.waitFor(() => expect(asked.at(-1)).toMatchObject({ path: "cancel_future" }), 10_000);
   const old = await wildClient((_, response) => json(response, { detail: "Not Found" }, 404));
   expect(await old.client.future({ kind: "sample", requestId: "1" }).cancel()).toBe(false);
+});
+
+test("one poll names all samples that have ended, from a cursor", async () => {
+  const completions = [
+    { state: "finished", request_id: "1", response_payload_uncompressed_size: 9 },
+    { state: "failed", request_id: "2" },
+  ];
+  const { session, asked } = await wildClient((_, response) => json(response, { completions, cursor: 7 }));
+  const sampler = session.sampler({ samplingSessionId: "sampling" });
+  const { requests, cursor } = await sampler.finished({ cursor: 3, retrieved: ["0"] });
+  expect(requests).toEqual([
+    { requestId: "1", state: "finished" },
+    { requestId: "2", state: "failed" },
+  ]);
+  expect(cursor).toBe(7);
+  expect(asked[0]?.path).toBe("retrieve_futures");
+  expect(JSON.parse(asked[0]!.bytes.toString())).toMatchObject({
+    target: { type: "sampling_session", sampling_session_id: "sampling" },
+    prev_cursor: 3,
+    retrieved_request_ids: ["0"],
+  });
+  const other = session.sampler({ baseModel: "tiny" }).finished();
+  await expect(other).rejects.toMatchObject({ code: "invalid-request" });
+  const old = await wildClient((_, response) => json(response, { detail: "Not Found" }, 404));
+  const missing = old.session.sampler({ samplingSessionId: "sampling" }).finished();
+  await expect(missing).rejects.toMatchObject({ code: "not-supported" });
 });
 
 test("a request without an answer in time is a lost answer", async () => {

@@ -52,6 +52,8 @@ test.each([
   ["skyrl-jax", -1],
   ["skyrl-jax", 2],
   ["skyrl-jax", 0.5],
+  ["hatchery", -1],
+  ["hatchery", 0],
 ] as const)("%s is refused if it multiplies gradients by %d", async (name, factor) => {
   const problem = probe(name, { factor });
   if (name === "skyrl-jax") await expect(problem).rejects.toThrow("along a gradient of two tokens");

@@ -32,8 +32,8 @@ function configOf(server: ServerName, changes: JsonObject = {}) {
 }
 
 function serverOf(name: ServerName): TinyServer {
-  const { crossEntropy: reduction, gradientNorm, clips } = profiles[name];
-  return tinyServer({ vocabulary, reduction, clips, ...(gradientNorm && { gradientNorm }) });
+  const { crossEntropy: reduction, gradientNorm, clips, savesOnce = false } = profiles[name];
+  return tinyServer({ vocabulary, reduction, clips, savesOnce, ...(gradientNorm && { gradientNorm }) });
 }
 
 function opened(
@@ -143,28 +143,32 @@ test.each(["tinker", "skyrl-jax", "skyrl-torch", "tuft"] as const)(
   },
 );
 
-test("saved and opened again, it continues as if it had never stopped", async () => {
-  const settings = { ...kl, klTarget: 0.01, klHorizon: 10, rewardNormalization: "scale", epochs: 2 };
-  const server = serverOf("skyrl-jax");
-  const folders = { policy: at("first-policy"), state: at("first-state") };
-  const whole = await opened(server, "skyrl-jax", settings);
-  await whole.policyGradientStep(trajectories, step);
-  await whole.save(folders.policy, folders.state);
-  const metrics = await whole.policyGradientStep(trajectories, step);
-  await whole.save(at("whole-policy"), at("whole-state"));
-  const undisturbed = newest(server);
+test.each(["skyrl-jax", "hatchery"] as const)(
+  "saved and opened again on %s, it continues as if it had never stopped",
+  async (name) => {
+    const settings = { ...kl, klTarget: 0.01, klHorizon: 10, rewardNormalization: "scale", epochs: 2 };
+    const server = serverOf(name);
+    const folders = { policy: at(`${name}-first-policy`), state: at(`${name}-first-state`) };
+    const whole = await opened(server, name, settings);
+    await whole.policyGradientStep(trajectories, step);
+    await whole.save(folders.policy, folders.state);
+    const metrics = await whole.policyGradientStep(trajectories, step);
+    await whole.save(at(`${name}-whole-policy`), at(`${name}-whole-state`));
+    const undisturbed = newest(server);
 
-  const again = await opened(server, "skyrl-jax", settings, folders);
-  expect(await again.policyGradientStep(trajectories, step)).toEqual(metrics);
-  await again.save(at("again-policy"), at("again-state"));
-  expect(newest(server)).toEqual(undisturbed);
-  const counters = (name: string) => JSON.parse(readFileSync(join(at(name), "state.json"), "utf8")).counters;
-  expect(counters("again-state")).toEqual(counters("whole-state"));
+    const again = await opened(server, name, settings, folders);
+    expect(await again.policyGradientStep(trajectories, step)).toEqual(metrics);
+    await again.save(at(`${name}-again-policy`), at(`${name}-again-state`));
+    expect(newest(server)).toEqual(undisturbed);
+    const counters = (state: string) =>
+      JSON.parse(readFileSync(join(at(state), "state.json"), "utf8")).counters;
+    expect(counters(`${name}-again-state`)).toEqual(counters(`${name}-whole-state`));
 
-  const fresh = await opened(server, "skyrl-jax", settings, { policy: folders.policy });
-  await fresh.save(at("fresh-policy"), at("fresh-state"));
-  expect(newest(server).steps, "without a state, the optimizer starts fresh").toBe(0);
-});
+    const fresh = await opened(server, name, settings, { policy: folders.policy });
+    await fresh.save(at(`${name}-fresh-policy`), at(`${name}-fresh-state`));
+    expect(newest(server).steps, "without a state, the optimizer starts fresh").toBe(0);
+  },
+);
 
 test("a server that loses its models at any call costs a repetition, never an update", async () => {
   const undisturbed = serverOf("hatchery");
