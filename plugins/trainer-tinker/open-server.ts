@@ -19,11 +19,12 @@ export async function openServer(config: ServerTrainerConfig, seed: number): Pro
   const { url, apiKeyVariable, baseModel, server } = config;
   const { rank, attention, mlp, unembedding } = config.lora;
   const profile = profiles[server];
-  const apiKey = apiKeyVariable === undefined ? undefined : process.env[apiKeyVariable];
+  // Empty for none: the client's own default would send another server's key.
+  const apiKey = (apiKeyVariable !== undefined && process.env[apiKeyVariable]) || "";
   const client = new TinkerClient({
     baseUrl: url,
     deduplicates: profile.repeats !== "runs-again",
-    ...(apiKey !== undefined && { apiKey }),
+    apiKey,
   });
   const closing = new AbortController();
   const call = callsUntil(closing.signal, profile);
