@@ -108,6 +108,23 @@ test.each(names)("an update that fails on %s is repeated with its whole step", a
   expect(on.saved(`${name}-failed`).state).toEqual(on.saved(`${name}-whole`).state);
 });
 
+test.each(["skyrl-jax", "tuft"] as const)(
+  "%s computes its clipped loss in one pass an update",
+  async (name) => {
+    let passes = 0;
+    const { server } = await started(name, ({ path }) => {
+      if (path === "forward_backward") passes++;
+      return undefined;
+    });
+    const config = { server: name, url: server.url, baseModel: "tiny", algorithm: "dapo", minibatchSize: 2 };
+    const trainer = await plugin.open({ initial, policy: initial }, { ...config, learningRate: 0.01 }, 1);
+    passes = 0;
+    await trainer.policyGradientStep(trajectories, { temperature: 1 });
+    expect(passes).toBe(updates);
+    await trainer.close();
+  },
+);
+
 test("an unknown base model is refused, and so is a step after the trainer closed", async () => {
   const { server, opened } = await started("skyrl-jax");
   const config = { server: "skyrl-jax", url: server.url, baseModel: "nope", warmupSteps: 1 };
