@@ -1,3 +1,4 @@
+import { defined } from "../../base/records/defined.ts";
 import { add, detached, exp, mul, negate, sub } from "../onnx/elementwise.ts";
 import { createGraph, type FloatValue } from "../onnx/graph.ts";
 import { reduceSum } from "../onnx/reductions.ts";
@@ -57,14 +58,13 @@ function kindOf(input: string): ObjectiveInput {
  */
 export function policyObjective(settings: PolicyObjectiveSettings): Objective {
   const read = readsOf(settings);
-  return {
-    ...(isClippedAlone(settings) && {
-      clipped: { low: 1 - settings.clipLow, high: 1 + settings.clipHigh },
-    }),
+  const limits = { low: 1 - settings.clipLow, high: 1 + settings.clipHigh };
+  return defined<Objective>({
     inputs: Object.fromEntries(read.inputs.map((name) => [name, kindOf(name)])),
     wants: { values: settings.value !== undefined, entropies: read.entropies },
+    clipped: isClippedAlone(settings) ? limits : undefined,
     build: (now, then) => buildPolicyObjective(settings, now, then),
-  };
+  });
 }
 
 /** Whether the objective is the clipped ratio of each token, and nothing else. */

@@ -3,6 +3,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { makeFolder } from "../../base/files/make-folder.ts";
 import { persistently } from "../../base/files/persistently.ts";
+import { defined } from "../../base/records/defined.ts";
 import {
   readSafetensors,
   readTensors,
@@ -41,7 +42,7 @@ export async function readTrainerState(
   policy: Pick<TrainerState, "weights" | "adapter">,
 ): Promise<TrainerState> {
   const critic = await readCritic(folder, policy.weights);
-  return { ...policy, ...(await readParts(folder, "")), ...(critic && { critic }) };
+  return defined({ ...policy, ...(await readParts(folder, "")), critic });
 }
 
 /** Reads the critic in a state folder; undefined if there is none. `frozen` are the weights under its adapter. */
