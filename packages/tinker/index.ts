@@ -17,6 +17,7 @@ export { TinkerFuture } from "./future.ts";
 export type { ApiKey } from "./http/credential.ts";
 export type { RetryPolicy } from "./http/send.ts";
 export {
+  type ExternalOptions,
   type LoadOptions,
   type PassOptions,
   type SaveForSamplerOptions,

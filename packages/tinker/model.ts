@@ -45,6 +45,12 @@ export interface SaveForSamplerOptions extends SequenceOptions {
   readonly ttlSeconds?: number | undefined;
 }
 
+/** Options of `saveWeightsExternal`. */
+export interface ExternalOptions extends SequenceOptions {
+  /** Seconds until the server deletes the files, at least 3600. Default: never. */
+  readonly ttlSeconds?: number | undefined;
+}
+
 /** Options of `loadWeights`. */
 export interface LoadOptions extends SequenceOptions {
   /** Whether to load the optimizer's state too. Without it, the next steps differ from those of the saved run. */
@@ -233,6 +239,31 @@ export class TinkerModel {
         seq_id: seqId,
         ttl_seconds: ttlSeconds,
         type: "save_weights_for_sampler",
+      },
+    }));
+  }
+
+  /**
+   * Saves the weights in Hugging Face's formats, for download. Only Tinker's own server; `client.checkpoints.externalUrls` lists
+   * the files.
+   */
+  async saveWeightsExternal(path: string, options: ExternalOptions = {}): Promise<SavedWeights> {
+    return (await this.submitSaveWeightsExternal(path, options)).result(options);
+  }
+
+  /** Sends a request to save the weights for download. */
+  submitSaveWeightsExternal(
+    path: string,
+    options: ExternalOptions = {},
+  ): Promise<TinkerFuture<"saveWeightsExternal">> {
+    return this.#submit("saveWeightsExternal", options, (seqId) => ({
+      path: "save_weights_external",
+      body: {
+        model_id: this.modelId,
+        path,
+        seq_id: seqId,
+        ttl_seconds: options.ttlSeconds,
+        type: "save_weights_external",
       },
     }));
   }

@@ -226,6 +226,7 @@ export interface FutureResults {
   optimStep: StepResult;
   saveWeights: SavedWeights;
   saveWeightsForSampler: SavedForSampler;
+  saveWeightsExternal: SavedWeights;
   loadWeights: LoadedWeights;
   createSampler: { readonly samplingSessionId: string };
   createCustomLoss: { readonly lossId: string };

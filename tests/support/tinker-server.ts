@@ -54,6 +54,10 @@ export interface TinkerServerOptions {
   newModel?: (...given: ConstructorParameters<typeof ServedModel>) => ServedModel;
   /** The only base model. A model under another name gets it too, as SkyRL does it. Default `tiny`. */
   baseModel?: string;
+  /** The archive of each checkpoint for sampling, under SkyRL's address. Default: it offers none. */
+  archive?: Uint8Array;
+  /** The files of all external weights, at addresses of their own as on Tinker. Default: it offers none. */
+  files?: ReadonlyMap<string, Uint8Array>;
 }
 
 interface Future {
@@ -221,6 +225,12 @@ export class TinkerServer {
       case "POST save_weights":
       case "POST save_weights_for_sampler":
         return this.#accepted(this.#save(parsed, route === "POST save_weights"));
+      case "POST save_weights_external":
+        return this.#accepted(
+          this.#later(this.#model(parsed.model_id), () => ({
+            path: `tinker://${parsed.model_id}/external_weights/${parsed.path}`,
+          })),
+        );
       case "POST load_weights":
         return this.#accepted(this.#load(parsed));
       case "POST asample":
@@ -228,8 +238,22 @@ export class TinkerServer {
       case "POST retrieve_future":
         return this.#retrieve(parsed.request_id, request);
       default:
-        throw new Refusal(404, "Not Found");
+        return this.#archive(route);
     }
+  }
+
+  #archive(route: string): Reply {
+    const { archive, files } = this.options;
+    const addresses = [...(files?.keys() ?? [])].map((file) => [file, `${this.url}/signed/${file}`]);
+    if (files && /\/external_weights\/[^/]+\/external_weights_urls$/.test(route))
+      return { json: { urls: Object.fromEntries(addresses) } };
+    const bytes = files?.get(route.replace("GET /signed/", ""));
+    if (bytes !== undefined) return { bytes };
+    const [, model, name] = /^GET training_runs\/([^/]+)\/checkpoints\/([^/]+)\/archive$/.exec(route) ?? [];
+    if (archive === undefined || model === undefined) throw new Refusal(404, "Not Found");
+    const checkpoint = `tinker://${model}/sampler_weights/${name}`;
+    if (!this.checkpoints.has(checkpoint)) throw new Refusal(404, `Checkpoint not found: ${checkpoint}`);
+    return { bytes: archive };
   }
 
   #pass(route: string, { isBinary, pass }: Received): Future {

@@ -3,10 +3,9 @@ import { rename, rm } from "node:fs/promises";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { TinkerError } from "../errors.ts";
-import { Answer } from "./answer.ts";
 import { connectionFailure } from "./connection.ts";
 import { refusal } from "./refusal.ts";
-import { apiPath, type Connection, headersOf } from "./send.ts";
+import { answerOf, apiPath, type Connection, headersOf } from "./send.ts";
 import { anySignal } from "./signals.ts";
 
 /**
@@ -22,11 +21,12 @@ export async function downloadTo(
   const call = `GET ${apiPath}${path}`;
   const either = anySignal(connection.signal, signal);
   const first = new URL(`${connection.baseUrl}${apiPath}${path}`);
-  const own = headersOf(await connection.credential.current(either));
+  const key = await connection.credential.current(either);
+  const own = headersOf(key);
   const answer = await get(connection, first, call, own, either);
   const location = answer.headers.get("location");
   if (location === null || answer.status < 300 || answer.status >= 400)
-    return store(answer, call, file, either);
+    return store(answer, key, { call, file }, either);
   await answer.body?.cancel();
   const target = new URL(location, first);
   if (!target.protocol.startsWith("http"))
@@ -36,7 +36,7 @@ export async function downloadTo(
       { call, status: answer.status, detail: target.href },
     );
   const headers = target.origin === first.origin ? own : {};
-  return store(await get(connection, target, call, headers, either), call, file, either);
+  return store(await get(connection, target, call, headers, either), key, { call, file }, either);
 }
 
 async function get(
@@ -56,14 +56,11 @@ async function get(
 
 async function store(
   response: Response,
-  call: string,
-  file: string,
+  apiKey: string | undefined,
+  { call, file }: { call: string; file: string },
   signal: AbortSignal | undefined,
 ): Promise<number> {
-  if (!response.ok || response.body === null) {
-    const bytes = new Uint8Array(await response.arrayBuffer());
-    throw refusal(new Answer(response.status, response.headers, bytes), call);
-  }
+  if (!response.ok || response.body === null) throw refusal(await answerOf(response, apiKey), call);
   const partial = `${file}.partial`;
   const output = createWriteStream(partial);
   try {

@@ -116,7 +116,7 @@ async function attempt(
       redirect: "manual",
       body: body.bytes,
     });
-    answer = new Answer(response.status, response.headers, new Uint8Array(await response.arrayBuffer()));
+    answer = await answerOf(response, key);
   } catch (error) {
     signal?.throwIfAborted();
     const cause = timeout.aborted ? new Error(`none within ${answerTimeoutMs} ms`, { cause: error }) : error;
@@ -131,6 +131,19 @@ function answerFailure(answer: Answer, call: string): TinkerError {
   if (answer.status === 400 && answer.mediaType !== "application/json")
     return connectionFailure(call, new Error("status 400 from a proxy"));
   return refusal(answer, call);
+}
+
+/** The shortest API key that is looked for in answers. A shorter one may be an ordinary word. */
+const keyLength = 8;
+
+/** Reads an answer. Servers may repeat the API key in messages, which end up in logs, so it is removed there. */
+export async function answerOf(response: Response, apiKey: string | undefined): Promise<Answer> {
+  const { status, headers } = response;
+  const bytes = new Uint8Array(await response.arrayBuffer());
+  const answer = new Answer(status, headers, bytes);
+  if (apiKey === undefined || apiKey.length < keyLength || answer.isProtobuf) return answer;
+  if (!answer.text.includes(apiKey)) return answer;
+  return new Answer(status, headers, new TextEncoder().encode(answer.text.replaceAll(apiKey, "[API key]")));
 }
 
 /** The headers of every request. */

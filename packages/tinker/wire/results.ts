@@ -41,6 +41,7 @@ export const resultReaders: Readers = {
       samplingSessionId: optionalText(fields, "sampling_session_id"),
     };
   },
+  saveWeightsExternal: (answer) => ({ path: textOf(jsonOf(answer), "path") }),
   loadWeights: (answer) => ({ path: optionalText(jsonOf(answer), "path") }),
   createSampler: (answer) => ({ samplingSessionId: textOf(jsonOf(answer), "sampling_session_id") }),
   createCustomLoss: (answer) => ({ lossId: textOf(jsonOf(answer), "loss_id") }),

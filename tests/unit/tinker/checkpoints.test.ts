@@ -1,11 +1,12 @@
 import { existsSync, readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { TinkerClient } from "../../../packages/tinker/index.ts";
 import { jsonServer } from "../../support/json-server.ts";
 import { onLoopback } from "../../support/on-loopback.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
+import { TinkerServer } from "../../support/tinker-server.ts";
 
 const folder = temporaryFolder();
 const path = "tinker://model_1/sampler_weights/step-1";
@@ -119,4 +120,19 @@ test("a download that breaks off, or that is on the server's disk, leaves no fil
     detail: "file:///srv/checkpoints/step-1",
   });
   expect([existsSync(file), existsSync(`${file}.partial`)]).toEqual([false, false]);
+});
+
+test("weights for download are saved under a name, and each file has an address", async () => {
+  const files = new Map([["adapter_config.json", Buffer.from("{}")]]);
+  const server = await new TinkerServer({ numbering: "skyrl", files }).start();
+  onTestFinished(() => server.stop());
+  const client = new TinkerClient({ baseUrl: server.url });
+  const session = await client.createSession();
+  const model = await session.createModel({ baseModel: "tiny", lora: { rank: 2 } });
+  const saved = await model.saveWeightsExternal("final", { ttlSeconds: 3600 });
+  session.close();
+  expect(saved.path).toBe(`tinker://${model.modelId}/external_weights/final`);
+  const urls = await client.checkpoints.externalUrls(saved.path);
+  expect(Object.keys(urls)).toEqual(["adapter_config.json"]);
+  expect(await (await fetch(urls["adapter_config.json"]!)).text()).toBe("{}");
 });
