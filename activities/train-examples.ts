@@ -1,3 +1,4 @@
+import { defined } from "../src/base/records/defined.ts";
 import type { TrainExamplesInput } from "../src/contracts/activities.ts";
 import type { ExampleMetrics, TrainStepResult } from "../src/contracts/ledger.ts";
 import type { Report } from "../src/control/temporal/durable.ts";
@@ -32,15 +33,18 @@ export function trainExamples(worker: TrainerWorker) {
       work: async (trainer) => {
         const metrics = await exampleStep(trainer, opened, await worker.examples(run), step, report);
         report("the next version is saved");
-        const { value } = await commitTree(store, key, saved(trainer), () => ({
-          step,
-          from: policyVersion,
-          policyVersion: next,
-          metrics,
-          trajectories: [],
-          leftOut: [],
-          seconds: (performance.now() - started) / 1000,
-        }));
+        const { value } = await commitTree(store, key, saved(trainer), () =>
+          defined({
+            step,
+            from: policyVersion,
+            policyVersion: next,
+            metrics,
+            trajectories: [],
+            leftOut: [],
+            server: trainer.serverStep?.(),
+            seconds: (performance.now() - started) / 1000,
+          }),
+        );
         return resultOf(value);
       },
     });

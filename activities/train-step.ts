@@ -64,6 +64,7 @@ export function trainStep(worker: TrainerWorker) {
             })),
             leftOut: [...leftOut, ...unreadable, ...others],
             cursor,
+            server: trainer.serverStep?.(),
             seconds: (performance.now() - started) / 1000,
           }),
         );

@@ -1,4 +1,5 @@
 import { batchesOfIndices } from "../src/base/random/batch-indices.ts";
+import { defined } from "../src/base/records/defined.ts";
 import type { WarmStartInput, WarmStartResult } from "../src/contracts/activities.ts";
 import type { SupervisedSettings, Trainer } from "../src/contracts/trainer.ts";
 import type { FramedChats } from "../src/plan/demonstrations/framed-examples.ts";
@@ -35,11 +36,14 @@ export function warmStart(worker: TrainerWorker) {
             to,
             seed: plan.seed,
           });
-          return commitTree(store, key, saved(trainer), () => ({
-            firstLoss: losses[0] ?? 0,
-            lastLoss: losses.at(-1) ?? 0,
-            seconds: (performance.now() - started) / 1000,
-          }));
+          return commitTree(store, key, saved(trainer), () =>
+            defined({
+              firstLoss: losses[0] ?? 0,
+              lastLoss: losses.at(-1) ?? 0,
+              server: trainer.serverStep?.(),
+              seconds: (performance.now() - started) / 1000,
+            }),
+          );
         },
       }));
     if (before > 0) for (const part of ["policy", "trainer"]) await store.free(warmStartKey(before), part);

@@ -6,11 +6,11 @@ export interface TrainerConfig {
    */
   server: "tinker" | "skyrl-jax" | "skyrl-torch" | "tuft" | "verl-tinker" | "hatchery" | "twinkle";
   /**
-   * The server's URL, for example http://127.0.0.1:8000.
+   * The server's URL, for example http://127.0.0.1:8000. Default for tinker: that of Thinking Machines' service.
    */
-  url: string;
+  url?: string;
   /**
-   * The name of the environment variable that contains the API key. Default: no key is sent.
+   * The name of the environment variable that contains the API key. Default: TINKER_API_KEY for tinker, otherwise no key is sent.
    */
   apiKeyVariable?: string;
   /**
@@ -37,6 +37,27 @@ export interface TrainerConfig {
      * Adapt the language-model head. SkyRL never does.
      */
     unembedding: boolean;
+  };
+  /**
+   * Prices of a million tokens on the server, from which everturn explain estimates the cost of a run. Default: no estimate.
+   */
+  prices?: {
+    /**
+     * Tokens of prompts and of forward passes.
+     */
+    prefill: number;
+    /**
+     * Sampled tokens.
+     */
+    sample: number;
+    /**
+     * Tokens of forward and backward passes.
+     */
+    train: number;
+    /**
+     * The currency of the prices.
+     */
+    currency: string;
   };
   /**
    * The algorithm that sets the defaults of the other options. docs/algorithms.md lists them.

@@ -2,14 +2,17 @@ import {
   type ConfigurationProblem,
   configurationProblems,
   type JsonObject,
+  keyProblems,
   type TrainerPlugin,
   type TrainerSurroundings,
 } from "everturn/engine";
-import type { TrainerConfig } from "./config.ts";
+import { downloadVersion } from "./download.ts";
+import { answerNotes, answerProblems, lookAtServer } from "./look-at-server.ts";
 import { openServer } from "./open-server.ts";
 import { openTrainer } from "./open-trainer.ts";
 import { profiles } from "./profiles.ts";
-import { readConfig, resolveTraining, trainingSettings } from "./settings.ts";
+import { readConfig, resolveTraining, type ServerTrainerConfig, trainingSettings } from "./settings.ts";
+import { stepUsage } from "./usage.ts";
 
 /**
  * Trains an adapter on a server that speaks Tinker's API, with policy-gradient algorithms, on examples and on pairs.
@@ -30,10 +33,23 @@ const plugin: TrainerPlugin = {
 
   resolve: resolveTraining,
 
-  check(given, surroundings) {
+  async check(given, surroundings) {
     const config = readConfig(given);
-    const problems = configurationProblems(given, trainingSettings(config), surroundings);
-    return [...serverProblems(config, given, surroundings), ...problems];
+    const problems = [
+      ...serverProblems(config, given, surroundings),
+      ...keyProblems(given),
+      ...configurationProblems(given, trainingSettings(config), surroundings),
+    ];
+    return problems.length > 0 ? problems : answerProblems(config, await lookAtServer(config));
+  },
+
+  usage: (given, step) => stepUsage(readConfig(given), step),
+
+  download: (policy, target, given) => downloadVersion(policy, target, readConfig(given)),
+
+  async notes(given) {
+    const config = readConfig(given);
+    return answerNotes(config, await lookAtServer(config));
   },
 };
 
@@ -41,7 +57,7 @@ export default plugin;
 
 /** What the server can't do. */
 function serverProblems(
-  config: TrainerConfig,
+  config: ServerTrainerConfig,
   given: JsonObject,
   { temperature = 1 }: TrainerSurroundings,
 ): ConfigurationProblem[] {
@@ -69,6 +85,10 @@ function serverProblems(
     const reason = `is ${entropyCoefficient}, but an entropy needs the whole distribution, and servers return the probabilities of single tokens`;
     const help = "Use sampledEntropyCoefficient, whose bonus is estimated from the sampled tokens.";
     problems.push({ key: "entropyCoefficient", reason, help });
+  }
+  if (config.url === "") {
+    const help = "Add the server's URL, for example url: http://127.0.0.1:8000.";
+    problems.push({ key: "url", reason: `is missing, and ${title} has no usual one`, help });
   }
   if (temperature !== 1) {
     const reason = `is ${config.server}, which returns log-probabilities at temperature 1, but rollout.temperature is ${temperature}`;

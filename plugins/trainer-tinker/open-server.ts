@@ -16,15 +16,13 @@ const patience = 5000;
  * the session ends. Requests whose answers were lost are sent again unless the server would run them twice.
  */
 export async function openServer(config: ServerTrainerConfig, seed: number): Promise<ModelServer> {
-  const { url, apiKeyVariable, baseModel, server } = config;
+  const { url, baseModel, server } = config;
   const { rank, attention, mlp, unembedding } = config.lora;
   const profile = profiles[server];
-  // Empty for none: the client's own default would send another server's key.
-  const apiKey = (apiKeyVariable !== undefined && process.env[apiKeyVariable]) || "";
   const client = new TinkerClient({
     baseUrl: url,
+    apiKey: apiKeyOf(config),
     deduplicates: profile.repeats !== "runs-again",
-    apiKey,
   });
   const closing = new AbortController();
   const call = callsUntil(closing.signal, profile);
@@ -39,8 +37,9 @@ export async function openServer(config: ServerTrainerConfig, seed: number): Pro
   const check = async (ticket: FutureTicket) => {
     if (profile.rollsBack === true) await call((options) => client.future(ticket).result(options));
   };
-  const serve = (model: TinkerModel, loaded?: FutureTicket): ServerModel => ({
-    ...modelCalls(model, call, { first: loaded, check, counters: profile.counters }),
+  const serve = (model: TinkerModel, loaded?: { path: string; ticket: FutureTicket }): ServerModel => ({
+    ...modelCalls(model, call, { first: loaded?.ticket, check, counters: profile.counters }),
+    loaded: loaded?.path,
     get lastNumber() {
       return model.nextSeqId - 1;
     },
@@ -58,7 +57,7 @@ export async function openServer(config: ServerTrainerConfig, seed: number): Pro
         model.submitLoadWeights(path, { ...options, optimizer, repeatable: false }),
       );
       await call((options) => future.result(options));
-      return serve(model, future.ticket);
+      return serve(model, { path, ticket: future.ticket });
     },
     async close() {
       closing.abort();
@@ -67,6 +66,11 @@ export async function openServer(config: ServerTrainerConfig, seed: number): Pro
       session.close();
     },
   };
+}
+
+/** Returns the key for the server. Empty for none: the client's own default would send another server's key. */
+export function apiKeyOf({ apiKeyVariable }: Pick<ServerTrainerConfig, "apiKeyVariable">): string {
+  return (apiKeyVariable !== undefined && process.env[apiKeyVariable]) || "";
 }
 
 /** Makes calls with options for the client. */
@@ -86,7 +90,7 @@ function modelCalls(
   model: TinkerModel,
   call: Requester,
   { first, check, counters }: ModelChecks,
-): Omit<ServerModel, "lastNumber" | "unload"> {
+): Omit<ServerModel, "loaded" | "lastNumber" | "unload"> {
   const counts = requestCounts(model.modelId, counters);
   let unsaved = first;
   return {

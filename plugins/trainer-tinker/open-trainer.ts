@@ -6,6 +6,7 @@ import {
   pluginSteps,
   type RemoteTrainerOptions,
   readModelConfig,
+  type ServerStep,
   type Trainer,
   type TrainerFolders,
   type TrainerPlugin,
@@ -73,15 +74,18 @@ export async function openTrainer({ server, folders, config, seed, loss }: Train
     ...(critic && { openCritic: critic.model }),
     ...(folders.failures !== undefined && { failures: folders.failures }),
   });
+  let step: ServerStep | undefined;
   return {
     ...pluginSteps(trainer, () => state.updates),
     async save(policyFolder, stateFolder) {
-      const { path, ...calls } = await trained.save(`update-${state.updates}`);
+      const { path, loaded, ...calls } = await trained.save(`update-${state.updates}`);
       const { server: name, url, baseModel } = config;
       await writePolicy(policyFolder, folders.initial, { server: name, url, baseModel, path });
       await writeState(stateFolder, { counters: state, ...calls });
       await critic?.save(stateFolder);
+      step = { url, model: calls.model, requests: calls.numbers, loaded, checkpoint: path };
     },
+    serverStep: () => step,
     async close() {
       await server.close(); // ends a call that is being made
       await trainer.close();

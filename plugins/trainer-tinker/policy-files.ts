@@ -26,7 +26,8 @@ export interface SavedState {
   numbers: { first: number; last: number };
 }
 
-const pointerFile = "tinker.json";
+/** The file of a policy folder that names the version's weights on the server. */
+export const pointerFile = "tinker.json";
 const stateFile = "state.json";
 
 /** Reads a policy folder's pointer. Undefined for a version 0, whose weights are the server's base model. */

@@ -69,6 +69,10 @@ export interface ServerProfile {
   counters?: { steps: string; passes: string };
   /** Whether it calls all failures errors of the user, even its own loss of a model. */
   blamesUser?: true;
+  /** Whether its capabilities list the exact names of all its base models. */
+  listsModels?: true;
+  /** Whether it exports an adapter as files with signed addresses. Absent: as an archive, if at all. */
+  exportsFiles?: true;
   /** Whether it clips gradients at `grad_clip_norm`. */
   clips: boolean;
   /** The metric of `optim_step` that holds the norm of the gradient before clipping. Absent if it returns none. */
@@ -110,6 +114,8 @@ export const profiles: Readonly<Record<ServerName, ServerProfile>> = {
     clippedLoss: "ppo", // its documentation of losses
     losses: hosted,
     repeats: "kept", // its own client sends a request again with the same idempotency key
+    listsModels: true,
+    exportsFiles: true, // cli/commands/checkpoint.py
     clips: true,
     limits: { zeroRate: true },
   },
@@ -120,6 +126,7 @@ export const profiles: Readonly<Record<ServerName, ServerProfile>> = {
     clippedLoss: "ppo", // tinker/loss_fns.py
     losses: ["cross_entropy", "importance_sampling", "ppo", "cispo"],
     repeats: "kept",
+    listsModels: true, // api.py, get_server_capabilities. create_model accepts any name
     clips: false, // its request has no such field, so the number is ignored
     gradientNorm: "skyrl.ai/grad_norm",
     limits: { zeroRate: true },
@@ -131,6 +138,7 @@ export const profiles: Readonly<Record<ServerName, ServerProfile>> = {
     clippedLoss: "ppo", // ppo_utils.py, ppo_policy_loss
     losses: ["cross_entropy", "importance_sampling", "ppo", "gspo", "cispo", "ppo_critic", "dppo"],
     repeats: "kept",
+    listsModels: true,
     clips: false, // at its own max_grad_norm, 1 by default
     gradientNorm: "skyrl.ai/grad_norm",
     limits: { zeroRate: true, rateOnly: true }, // skyrl_train_backend.py, optim_step,
@@ -142,6 +150,7 @@ export const profiles: Readonly<Record<ServerName, ServerProfile>> = {
     clippedLoss: "ppo", // loss_fn/ppo.py
     losses: ["cross_entropy", "importance_sampling", "ppo", "cispo", "dro", "trinity_ppo"],
     repeats: "strict",
+    listsModels: true, // config.py, ModelConfig.model_name
     rollsBack: true, // futures.py, mark_futures_failed_after_checkpoint
     clips: true,
     limits: { zeroRate: true },

@@ -25,6 +25,8 @@ export interface PassResult {
 export interface ServerModel {
   /** The server's name of the model. */
   readonly id: string;
+  /** The checkpoint from which it was loaded. Absent if it began with the server's base weights. */
+  readonly loaded?: string | undefined;
   /** The number of the last call. */
   readonly lastNumber: number;
   /** Returns the log-probabilities of each datum's targets. */

@@ -1,3 +1,4 @@
+import { hostedUrl } from "@everturn/tinker";
 import {
   algorithmPresets,
   comparesTurns,
@@ -20,33 +21,37 @@ const pretrainedCriticRate = 1e-5;
 /** Trajectories per update, if the number of trajectories in a step is a multiple. */
 const usualMinibatch = 64;
 
-/** A configuration with an adapter. */
-export type ServerTrainerConfig = TrainerConfig & { lora: NonNullable<TrainerConfig["lora"]> };
+/** A configuration with an adapter and a URL, which is empty if the pipeline lacks one. */
+export type ServerTrainerConfig = TrainerConfig & { lora: NonNullable<TrainerConfig["lora"]>; url: string };
+
+/** What the service of Thinking Machines needs in addition. */
+const hosted = { url: hostedUrl, apiKeyVariable: "TINKER_API_KEY" };
 
 /** Reads a configuration that matches the manifest's schema. Fills in settings that a plan lacks. */
 export function readConfig(config: JsonObject): ServerTrainerConfig {
   const lora = { rank: 32, attention: true, mlp: true, unembedding: false, ...Object(config.lora) };
-  return { ...defaults, ...Object(config), lora };
+  const address = config.server === "tinker" ? hosted : { url: "" };
+  return { ...defaults, ...address, ...Object(config), lora };
 }
 
-/** Fills in the learning rates, the minibatch size, the gradient clip, and the importance correction where needed. */
+/** Fills in the learning rates, the minibatch size, and what the server and the surroundings require. */
 export function resolveTraining(given: JsonObject, surroundings: TrainerSurroundings): ResolvedTraining {
   const config = readConfig(given);
   const settings = trainingSettings(config);
   const { batchSize } = surroundings;
+  const usual: JsonObject = {
+    learningRate: learningRates.policyGradient,
+    minibatchSize: batchSize % usualMinibatch === 0 ? usualMinibatch : batchSize,
+  };
+  if (config.server === "tinker") Object.assign(usual, hosted);
+  if (settings.critic === "model" && config.criticModel !== undefined)
+    usual.valueLearningRate = pretrainedCriticRate;
+  if (profiles[config.server].clips) usual.gradientClip = 1;
   const isUncorrected = given.importanceCorrection === undefined && settings.importanceCorrection === "none";
+  if (isUncorrected && correctionReason(surroundings) !== undefined)
+    usual.importanceCorrection = "token-truncate";
   return {
-    config: {
-      ...given,
-      learningRate: config.learningRate ?? learningRates.policyGradient,
-      minibatchSize: config.minibatchSize ?? (batchSize % usualMinibatch === 0 ? usualMinibatch : batchSize),
-      ...(given.valueLearningRate === undefined &&
-        settings.critic === "model" &&
-        config.criticModel !== undefined && { valueLearningRate: pretrainedCriticRate }),
-      ...(given.gradientClip === undefined && profiles[config.server].clips && { gradientClip: 1 }),
-      ...(isUncorrected &&
-        correctionReason(surroundings) !== undefined && { importanceCorrection: "token-truncate" }),
-    },
+    config: { ...usual, ...given },
     warmStartLearningRate: learningRates.supervised,
     preferenceLearningRate: learningRates.policyGradient,
     comparesTurns: comparesTurns(settings),
@@ -65,6 +70,7 @@ export function trainingSettings(config: TrainerConfig): TrainingSettings & { al
     apiKeyVariable,
     baseModel,
     lora,
+    prices,
     callTokens,
     criticModel,
     criticArchitecture,

@@ -6,8 +6,15 @@ import type { ModelServer, ServerModel } from "./server-model.ts";
 export interface TrainedModel {
   /** Returns the model to train. */
   current(): Promise<ServerModel>;
-  /** Saves the model. Returns the checkpoint's path, and the numbers of the calls since the previous save. */
-  save(name: string): Promise<{ path: string } & Pick<SavedState, "model" | "numbers">>;
+  /** Saves the model. */
+  save(name: string): Promise<SavedModel>;
+}
+
+/** A checkpoint, and how its model was made. */
+export interface SavedModel extends Pick<SavedState, "model" | "numbers"> {
+  path: string;
+  /** The checkpoint from which the model was loaded. Undefined if it began with the server's base weights. */
+  loaded: string | undefined;
 }
 
 /**
@@ -17,7 +24,7 @@ export interface TrainedModel {
  */
 export function trainedModel(profile: ServerProfile, server: ModelServer, start: ServerModel): TrainedModel {
   let model = start;
-  let first = model.lastNumber + 1;
+  let first = 1;
   let path: string | undefined;
   const current = async () => {
     if (path === undefined || profile.savesOnce !== true) return model;
@@ -25,7 +32,7 @@ export function trainedModel(profile: ServerProfile, server: ModelServer, start:
     await model.unload();
     path = undefined;
     model = next;
-    first = model.lastNumber + 1;
+    first = 1;
     return model;
   };
   return {
@@ -35,7 +42,7 @@ export function trainedModel(profile: ServerProfile, server: ModelServer, start:
       path = await saving.save(name);
       const numbers = { first, last: saving.lastNumber };
       first = saving.lastNumber + 1;
-      return { path, model: saving.id, numbers };
+      return { path, loaded: saving.loaded, model: saving.id, numbers };
     },
   };
 }

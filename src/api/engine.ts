@@ -23,8 +23,12 @@ export type {
   PolicyGradientMetrics,
   PolicyGradientSettings,
   ResolvedTraining,
+  ServerStep,
+  ServerUsage,
+  StepSize,
   SupervisedMetrics,
   SupervisedSettings,
+  TokenPrices,
   Trainer,
   TrainerFolders,
   TrainerPlugin,
@@ -32,6 +36,7 @@ export type {
   TrainingTrajectory,
 } from "../contracts/trainer.ts";
 export { endpointPolicy } from "../engine/inference-servers/endpoint-policy.ts";
+export { keyProblems } from "../engine/inference-servers/key-problems.ts";
 export { enginePolicy } from "../engine/inference-servers/server-policy.ts";
 export type {
   Ask,
@@ -65,6 +70,7 @@ export {
   writeCritic,
   writeTrainerState,
 } from "../engine/learning/state-folder.ts";
+export { type StepPasses, stepPasses } from "../engine/learning/step-passes.ts";
 export { plannedBytes, type StepPlan, stepPlanText } from "../engine/learning/step-plan.ts";
 export { createTrainer, type PolicyTrainer, type TrainerOptions } from "../engine/learning/trainer.ts";
 export { freshTrainerState, type TrainerState } from "../engine/learning/trainer-state.ts";

@@ -9,6 +9,7 @@ import type { GroupCursor, GroupPlace, TrajectorySummary } from "./rollout.ts";
 import type { EvaluationRecord, StopReason, TrainingProgress } from "./run.ts";
 import type { RunSettings } from "./run-settings.ts";
 import type { ContinueAgentInput, ContinueAgentResult, RunAgentInput, RunAgentResult } from "./session.ts";
+import type { ServerStep } from "./trainer.ts";
 import type {
   Origin,
   Outcome,
@@ -217,6 +218,8 @@ export interface WarmStartResult {
   firstLoss: number;
   lastLoss: number;
   seconds: number;
+  /** Set if a training server trained the slice. */
+  server?: ServerStep;
 }
 
 /** A trajectory's total reward. */

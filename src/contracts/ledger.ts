@@ -1,5 +1,5 @@
 import type { GroupCursor } from "./rollout.ts";
-import type { PolicyGradientMetrics } from "./trainer.ts";
+import type { PolicyGradientMetrics, ServerStep } from "./trainer.ts";
 import type { SegmentRef, TokenCounts } from "./trajectory.ts";
 
 /** Trajectories admitted to a run, with their places, before they start. */
@@ -82,6 +82,8 @@ export interface TrainedStep<Metrics = PolicyGradientMetrics>
   leftOut: LeftOut[];
   /** Set in an asynchronous run. */
   cursor?: GroupCursor;
+  /** Set if a training server trained it. */
+  server?: ServerStep;
 }
 
 /** The state of a trajectory in the ledger. */

@@ -176,6 +176,8 @@ export interface PolicyTraits {
   untrainable?: string;
   /** It reads the images of messages, so tasks may contain some. */
   readsImages?: boolean;
+  /** It samples on a server that may charge for tokens: each action is a request with its whole context. */
+  metered?: true;
   /** The only action format in which it can constrain calls to valid ones. Absent if it constrains none. */
   constrainedFormat?: FormatName;
 }

@@ -128,6 +128,20 @@ export interface PolicyGradientSettings {
   onProgress?: (said: string) => void;
 }
 
+/** The requests to a training server that made a version. */
+export interface ServerStep {
+  /** The server's URL. */
+  url: string;
+  /** The server's name of the model. Its requests have consecutive numbers from 1. */
+  model: string;
+  /** The numbers of the requests since the previous version, or since the model was created. */
+  requests: { first: number; last: number };
+  /** The checkpoint from which the model was loaded. Absent if it began with the server's base weights. */
+  loaded?: string | undefined;
+  /** The checkpoint with the version's weights and the optimizer's state. */
+  checkpoint: string;
+}
+
 /** An open trainer. It owns the weights, the value head and the optimizer's state. */
 export interface Trainer {
   supervisedStep(batch: MaskedTokens[], settings: SupervisedSettings): Promise<SupervisedMetrics>;
@@ -147,6 +161,8 @@ export interface Trainer {
   score?(sequences: MaskedTokens[], by: "policy" | "reference"): Promise<number[]>;
   /** Writes the policy (in Hugging Face's formats) and the trainer's own state, each into its folder. */
   save(policyFolder: string, stateFolder: string): Promise<void>;
+  /** Returns the requests that made the version that was saved last. Absent if no server trains. */
+  serverStep?(): ServerStep | undefined;
   close(): Promise<void>;
 }
 
@@ -212,6 +228,34 @@ export interface UpdateForecast extends UpdateSize {
   least: UpdateWay;
 }
 
+/** The size of a run's step. */
+export interface StepSize extends UpdateSize {
+  /** Updates of this size in a step on examples. 1 for trajectories, which a trainer divides into updates itself. */
+  updates: number;
+  /** Held-out examples that are scored after the updates. */
+  heldOut: number;
+  /** Whether a loss plugin replaces the trainer's own policy loss. */
+  hasLossPlugin: boolean;
+}
+
+/** Requests to a training server, and the tokens that they process. */
+export interface ServerUsage {
+  requests: number;
+  /** Tokens of forward passes. Services charge them like prompts. */
+  prefill: number;
+  /** Tokens of forward and backward passes. */
+  train: number;
+}
+
+/** What a million tokens cost. */
+export interface TokenPrices {
+  prefill: number;
+  sample: number;
+  train: number;
+  /** For example USD. */
+  currency: string;
+}
+
 /** The default export of a trainer plugin. */
 export interface TrainerPlugin {
   /** Opens the trainer. `loss` is the loss plugin, if the pipeline names one. */
@@ -227,6 +271,25 @@ export interface TrainerPlugin {
     model: ModelOutline,
     updates: readonly UpdateSize[],
   ): UpdateForecast[] | undefined;
+  /**
+   * Forecasts how a step of this size uses a training server, and returns the configured prices. Default: no server
+   * trains.
+   */
+  usage?(config: JsonObject, step: StepSize): ServerUsage & { prices?: TokenPrices | undefined };
   /** Checks what a schema can't express in a resolved configuration, before a run. */
-  check?(config: JsonObject, surroundings: TrainerSurroundings): ConfigurationProblem[];
+  check?(
+    config: JsonObject,
+    surroundings: TrainerSurroundings,
+  ): ConfigurationProblem[] | Promise<ConfigurationProblem[]>;
+  /**
+   * Writes a version whose weights are on a server into the folder `target`: the files of the folder `policy`, and the
+   * adapter in PEFT's format. Returns false if the version has the weights of the server's base model, which are not
+   * downloaded. Default: all weights are in `policy`.
+   */
+  download?(policy: string, target: string, config: JsonObject): Promise<boolean>;
+  /**
+   * Returns notes for people before a run with a resolved configuration, such as a server that can't be reached yet.
+   * Default: none.
+   */
+  notes?(config: JsonObject): string[] | Promise<string[]>;
 }

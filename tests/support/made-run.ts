@@ -2,6 +2,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ahead } from "../../src/base/async/ahead.ts";
 import { createUniformStream } from "../../src/base/random/uniform-stream.ts";
+import { defined } from "../../src/base/records/defined.ts";
 import type { Segment } from "../../src/contracts/generated/segment.ts";
 import type { StepRecord } from "../../src/contracts/generated/step-record.ts";
 import type { Task } from "../../src/contracts/generated/task.ts";
@@ -9,6 +10,7 @@ import type { Trajectory } from "../../src/contracts/generated/trajectory.ts";
 import type { BatchMember } from "../../src/contracts/ledger.ts";
 import type { RecordedCall } from "../../src/contracts/recorded-call.ts";
 import { stepStage } from "../../src/contracts/stages.ts";
+import type { ServerStep } from "../../src/contracts/trainer.ts";
 import { taskId } from "../../src/plan/tasks/run-tasks.ts";
 import { stepIndices } from "../../src/plan/tasks/step-indices.ts";
 import { reserve } from "../../src/results/ledger/reservations.ts";
@@ -44,6 +46,8 @@ export interface MadeRunOptions {
   singleRecords?: number;
   /** The URL of its store, if that is not its folder. */
   store?: string;
+  /** The requests to a training server that made a step's version. Default: no server trained it. */
+  server?: (step: number) => ServerStep;
 }
 
 /** Rows of the validation file that the plan trains on. */
@@ -96,15 +100,17 @@ async function makeStep(run: OpenRun, step: number, options: MadeRunOptions): Pr
         writeFileSync(join(folder, part, "weights"), String(step));
       }
     },
-    () => ({
-      step,
-      from: step - 1,
-      policyVersion: step,
-      metrics,
-      trajectories: trained,
-      leftOut: [],
-      seconds: 1,
-    }),
+    () =>
+      defined({
+        step,
+        from: step - 1,
+        policyVersion: step,
+        metrics,
+        trajectories: trained,
+        leftOut: [],
+        seconds: 1,
+        server: options.server?.(step),
+      }),
   );
   const mean = trained.reduce((total, { reward }) => total + reward, 0) / trained.length;
   const record: StepRecord = {

@@ -32,6 +32,8 @@ export interface TinyServer extends ModelServer {
   readonly checkpoints: Map<string, TinyState>;
   /** The calls of all models: "model_1: optim_step 3". */
   readonly calls: string[];
+  /** The tokens of all calls, by the calls' names. */
+  readonly tokens: Record<string, number>;
   /** Loses all models, like a server process that restarts. */
   forget(): void;
   /** Called before each call. A test may throw here, or call `forget`. */
@@ -43,12 +45,14 @@ export function tinyServer(options: TinyServerOptions): TinyServer {
   const { vocabulary, reduction, gradientNorm, clips = true, savesOnce = false, factor = 1 } = options;
   const checkpoints = new Map<string, TinyState>();
   const calls: string[] = [];
+  const tokens: Record<string, number> = {};
   let known = new Set<string>();
   let models = 0;
 
   const server: TinyServer = {
     checkpoints,
     calls,
+    tokens,
     forget: () => {
       known = new Set();
     },
@@ -56,22 +60,24 @@ export function tinyServer(options: TinyServerOptions): TinyServer {
     load: async (path, optimizer) => {
       const saved = checkpoints.get(path);
       if (!saved) throw new EverturnError("TINKER_REQUEST_REFUSED", { reason: `there is no ${path}` });
-      return serve(tinyModel(vocabulary, optimizer ? saved : withoutMoments(saved)));
+      return serve(tinyModel(vocabulary, optimizer ? saved : withoutMoments(saved)), path);
     },
     close: async () => {},
   };
 
-  function serve(model: TinyModel): ServerModel {
+  function serve(model: TinyModel, loaded?: string): ServerModel {
     const id = `model_${++models}`;
     known.add(id);
     let lastNumber = 0;
     let sequences = 0;
     let saved: TinyState | undefined;
-    const counted = (name: string) => {
+    const counted = (name: string, data: readonly ServerDatum[] = []) => {
       const call = `${id}: ${name} ${++lastNumber}`;
       server.before?.(call);
       if (!known.has(id)) throw new EverturnError("TINKER_MODEL_LOST", { reason: `${id} is not loaded` });
       calls.push(call);
+      const own = data.reduce((sum, { inputs }) => sum + inputs.length, 0);
+      tokens[name] = (tokens[name] ?? 0) + own;
     };
     const log = ({ inputs, targets }: ServerDatum) => model.forward(inputs, targets);
     const add = (data: readonly ServerDatum[], derivatives: readonly ArrayLike<number>[]) => {
@@ -83,15 +89,16 @@ export function tinyServer(options: TinyServerOptions): TinyServer {
     };
     return {
       id,
+      loaded,
       get lastNumber() {
         return lastNumber;
       },
       async forward(data) {
-        counted("forward");
+        counted("forward", data);
         return data.map((datum) => Float32Array.from(log(datum)));
       },
       async forwardBackward(data, loss, config) {
-        counted("forward_backward");
+        counted("forward_backward", data);
         const received = data.map((datum) => ({ columns: datum.columns, logProbabilities: log(datum) }));
         add(data, derivativesOf(reduction, loss, received, options.ppo ?? config));
         return {
@@ -100,7 +107,7 @@ export function tinyServer(options: TinyServerOptions): TinyServer {
         };
       },
       async customBackward(data, gradients) {
-        counted("custom_backward");
+        counted("custom_backward", data);
         add(data, gradients);
         const surrogate = data.map((datum, index) => {
           return log(datum).reduce((sum, value, at) => sum + value * gradients[index]![at]!, 0);

@@ -512,6 +512,11 @@ export const errorTable = {
     retryable: true,
     help: "Everturn repeats the step from the last saved version, in a new model. Check the server if this occurs at every attempt.",
   },
+  TINKER_DOWNLOAD_FAILED: {
+    message: "The adapter of {checkpoint} could not be downloaded from {url}: {reason}.",
+    retryable: false,
+    help: "Check that the server runs and still has the checkpoint. docs/tinker.md lists the servers that offer downloads.",
+  },
 
   // Temporal
   TEMPORAL_BINARY_NOT_FOUND: {
@@ -648,6 +653,12 @@ export const errorTable = {
     message: "The run {run} has no policy version {version}.",
     retryable: false,
     help: "`npx everturn versions {run}` lists the existing versions. Everturn deletes old versions except checkpoints.",
+  },
+  POLICY_ON_SERVER: {
+    message:
+      "Version {version} of the run {run} is the base model of its training server, which is not downloaded.",
+    retryable: false,
+    help: "Name a version that the run has trained: `npx everturn versions {run}` lists them.",
   },
   TASKS_NOT_FOUND: {
     message: "There is no task file {file}.",

@@ -158,17 +158,25 @@ function comparedRewards(trajectory: Experienced, settings: TrainingSettings): n
   return rewardsOfTurns({ rewards: tokenRewards(trajectory, turns), turns });
 }
 
+/** Whose scores of its trajectories a step needs before its first update. */
+export function neededScores(
+  { inputs, wants }: Objective,
+  { importanceCorrection, klIn, klCoefficient }: TrainingSettings,
+): { policy: boolean; reference: boolean } {
+  const corrects = importanceCorrection !== "none" && "oldLogProbabilities" in inputs;
+  return {
+    policy: wants.values || corrects,
+    reference: "referenceLogProbabilities" in inputs || (klIn === "reward" && klCoefficient > 0),
+  };
+}
+
 /** Scores a step's trajectories under its initial weights and under the reference's, as far as the step needs it. */
 async function scoresBefore(
   context: StepContext,
   trajectories: readonly Experienced[],
 ): Promise<ModelScores[]> {
   const { objective, critic, settings } = context;
-  const corrects = settings.importanceCorrection !== "none" && "oldLogProbabilities" in objective.inputs;
-  const wantsPolicy = objective.wants.values || corrects;
-  const wantsReference =
-    "referenceLogProbabilities" in objective.inputs ||
-    (settings.klIn === "reward" && settings.klCoefficient > 0);
+  const { policy: wantsPolicy, reference: wantsReference } = neededScores(objective, settings);
   if (trajectories.length === 0) return [];
   const values =
     critic && (await scored({ ...context, engine: critic.engine }, trajectories, "policy", "critic"));

@@ -21,6 +21,7 @@ import { roomNotes } from "./check/room-notes.ts";
 import { taskLoopNotes } from "./check/task-loops.ts";
 import { templateNotes } from "./check/template-check.ts";
 import { toolsShown } from "./check/tools-shown.ts";
+import { trainerNotes } from "./check/trainer-notes.ts";
 import { deepFreeze } from "./read/deep-freeze.ts";
 import { withExampleDigests } from "./read/example-files.ts";
 import { expandNames } from "./read/expand-names.ts";
@@ -120,6 +121,7 @@ export async function checkPipeline(file: string, options: LoadOptions = {}): Pr
       ...overlong.notes,
       ...taskLoopNotes(plan, data),
       ...(await learningNotes(loaded)),
+      ...(await trainerNotes(plan)),
       ...roomNotes(loaded),
     ],
   };

@@ -5,6 +5,7 @@ import type { DrawnFrom } from "../../plan/tasks/step-indices.ts";
 import { loadDataset } from "../../plugin/registry/registry.ts";
 import type { OpenRun } from "../../run/folder/open-runs.ts";
 import { lastRecordedStep } from "../../run/folder/recorded-steps.ts";
+import { warmStartKey } from "../../run/store/keys.ts";
 import { type RecordReader, trajectoryReader } from "../../run/trajectory/reader.ts";
 import { byStage, type Stage, withOthers } from "../../run/trajectory/stages.ts";
 import { firstVersion } from "../../run/versions/first-version.ts";
@@ -15,6 +16,7 @@ import { checkDataCursor } from "./checks/data-cursor.ts";
 import { checkEvaluation } from "./checks/evaluations.ts";
 import { checkMetrics } from "./checks/metrics.ts";
 import { checkObservations } from "./checks/observations.ts";
+import { checkServerSteps, type ServedVersion } from "./checks/server-steps.ts";
 import { checkTrajectories } from "./checks/trajectories.ts";
 import { ledgerEntries } from "./entries.ts";
 import { type RunFacts, readRunFacts, readStageFacts } from "./facts.ts";
@@ -30,6 +32,8 @@ import { ownSteps } from "./trained-steps.ts";
 export interface Ledger {
   run: string;
   stages: StageSummary[];
+  /** The versions that a training server made, in order. */
+  servedVersions: ServedVersion[];
   /** The problems found; empty if the ledger is consistent. */
   findings: Finding[];
   /** Checks that were impossible, and why. */
@@ -75,8 +79,22 @@ export async function readLedger(
     const step = facts.uses.counts.get(stepOf(one.stage) ?? 0);
     stages.push(summarize(one.stage, read.entries, (evaluation ?? step)?.policyVersion));
   }
-  findings.push(...checkMetrics(facts), ...(await checkVersions(run, () => newestRecorded(run))));
-  return { run: run.id, stages, findings, unchecked, replaced };
+  const servedVersions = await readServedVersions(run, facts);
+  findings.push(
+    ...checkMetrics(facts),
+    ...checkServerSteps(servedVersions),
+    ...(await checkVersions(run, () => newestRecorded(run))),
+  );
+  return { run: run.id, stages, servedVersions, findings, unchecked, replaced };
+}
+
+async function readServedVersions({ plan, store }: OpenRun, { uses }: RunFacts): Promise<ServedVersion[]> {
+  const { warmStart } = plan;
+  const first = warmStart && (await store.treeRecord(warmStartKey(warmStart.steps)))?.value.server;
+  const steps = [...uses.counts].flatMap(([step, { policyVersion, server }]) =>
+    server === undefined ? [] : [{ version: policyVersion, step, ...server }],
+  );
+  return first === undefined ? steps : [{ version: 1, ...first }, ...steps];
 }
 
 /** Stages that some record names, although they may have no single records. */

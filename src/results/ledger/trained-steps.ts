@@ -1,5 +1,6 @@
 import type { BatchMember, LeftOut, TrainedStep } from "../../contracts/ledger.ts";
 import { stepOf } from "../../contracts/stages.ts";
+import type { ServerStep } from "../../contracts/trainer.ts";
 import { recordedStepKey, trainedStepKey } from "../../run/store/keys.ts";
 import type { Store } from "../../run/store/store.ts";
 import { treeRecordKey } from "../../run/store/tree-paths.ts";
@@ -51,6 +52,8 @@ export interface TrainedCounts {
   policyVersion: number;
   trajectories: number;
   leftOut: number;
+  /** Set if a training server trained it. */
+  server?: ServerStep;
 }
 
 /** How a step used trajectories of one stage. */
@@ -79,8 +82,9 @@ export async function readUses(run: Run, staleness: number): Promise<Uses> {
   const stages = new Set<string>();
   const strays = new Map<string, Map<number, StageUse>>();
   for await (const [step, record] of trainedSteps(run)) {
-    const { policyVersion, trajectories, leftOut } = record;
-    counts.set(step, { policyVersion, trajectories: trajectories.length, leftOut: leftOut.length });
+    const { policyVersion, trajectories, leftOut, server } = record;
+    const numbers = { policyVersion, trajectories: trajectories.length, leftOut: leftOut.length };
+    counts.set(step, server === undefined ? numbers : { ...numbers, server });
     for (const stage of stagesOf(record)) {
       stages.add(stage);
       if (ownSteps(stage, staleness).includes(step)) continue;

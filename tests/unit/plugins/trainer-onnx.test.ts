@@ -132,50 +132,53 @@ test("with LoRA a version holds an adapter in PEFT's format, and no weights", as
   expect(peft).toMatchObject({ r: 2, lora_alpha: 32, base_model_name_or_path: "../v0000" });
 });
 
-test("a configuration that doesn't go together is named key by key", () => {
+test("a configuration that doesn't go together is named key by key", async () => {
+  const keysIn = async (changes: JsonObject, ...around: Parameters<typeof surroundings>) => {
+    const problems = (await plugin.check?.(filled(changes), surroundings(...around))) ?? [];
+    return problems.map(({ key }) => key);
+  };
   const keys = (changes: JsonObject, groupSize = 8, staleness = 0, restrictions: string[] = []) =>
-    plugin
-      .check?.(filled(changes), surroundings({ groupSize, staleness }, { restrictions }))
-      .map(({ key }) => key);
-  expect(keys({})).toEqual([]);
-  for (const algorithm of manifest.config.properties.algorithm.enum) expect(keys({ algorithm })).toEqual([]);
-  expect(keys({ algorithm: "grpo" }, 1)).toEqual(["algorithm"]);
-  expect(keys({}, 8, 1)).toEqual(["importanceCorrection"]);
-  expect(keys({ importanceCorrection: "token-truncate" }, 8, 1)).toEqual([]);
-  expect(keys({}, 8, 0, ["sampling.topP is 0.95"])).toEqual(["importanceCorrection"]);
-  expect(keys({ optimizerBits: 8 })).toEqual([]);
+    keysIn(changes, { groupSize, staleness }, { restrictions });
+  expect(await keys({})).toEqual([]);
+  for (const algorithm of manifest.config.properties.algorithm.enum)
+    expect(await keys({ algorithm })).toEqual([]);
+  expect(await keys({ algorithm: "grpo" }, 1)).toEqual(["algorithm"]);
+  expect(await keys({}, 8, 1)).toEqual(["importanceCorrection"]);
+  expect(await keys({ importanceCorrection: "token-truncate" }, 8, 1)).toEqual([]);
+  expect(await keys({}, 8, 0, ["sampling.topP is 0.95"])).toEqual(["importanceCorrection"]);
+  expect(await keys({ optimizerBits: 8 })).toEqual([]);
   for (const device of ["cuda", "webgpu"])
-    expect(keys({ optimizerBits: 8, device })).toEqual(["optimizerBits"]);
-  expect(keys({ algorithm: "dapo" }, 1)).toEqual(["algorithm", "algorithm"]);
-  expect(keys({ leaveOutUniformGroups: true }, 1)).toEqual(["leaveOutUniformGroups"]);
-  expect(keys({ algorithm: "rloo", aggregation: "token-mean" })).toEqual(["aggregation"]);
-  expect(keys({ algorithm: "grpo", credit: "token" })).toEqual(["credit"]);
-  expect(keys({ normalization: "group" })).toEqual(["normalization"]);
-  expect(keys({ klTarget: 0.1, klCoefficient: 0 })).toEqual(["klCoefficient"]);
-  expect(keys({ importanceMinimum: 2 })).toEqual(["importanceMinimum"]);
-  expect(keys({ overlongMaximum: 100 })).toEqual(["overlongBuffer"]);
-  expect(keys({ decay: "cosine" })).toEqual(["decay"]);
-  expect(keys({ critic: "model" })).toEqual([]);
-  expect(keys({ algorithm: "grpo", critic: "model" })).toEqual(["critic"]);
-  expect(keys({ critic: "model", valueCoefficient: 0.5 })).toEqual(["valueCoefficient"]);
-  const quantized = (changes: JsonObject) =>
-    plugin.check?.(filled(changes), surroundings({}, { quantization: "int8" })).map(({ key }) => key);
-  expect([quantized({}), quantized({ lora: {} })]).toEqual([["lora"], []]);
-  expect(quantized({ lora: {}, device: "cuda", precision: "bfloat16" })).toEqual([]);
-  expect(quantized({ lora: {}, precision: "bfloat16" })).toEqual(["precision"]);
-  expect(keys({ device: "webgpu", precision: "bfloat16" })).toEqual(["precision"]);
-  expect(keys({ device: "webgpu", precision: "float16" })).toEqual([]);
-  expect(keys({ rewardNormalization: "standardize", rewardClip: 5 })).toEqual([]);
+    expect(await keys({ optimizerBits: 8, device })).toEqual(["optimizerBits"]);
+  expect(await keys({ algorithm: "dapo" }, 1)).toEqual(["algorithm", "algorithm"]);
+  expect(await keys({ leaveOutUniformGroups: true }, 1)).toEqual(["leaveOutUniformGroups"]);
+  expect(await keys({ algorithm: "rloo", aggregation: "token-mean" })).toEqual(["aggregation"]);
+  expect(await keys({ algorithm: "grpo", credit: "token" })).toEqual(["credit"]);
+  expect(await keys({ normalization: "group" })).toEqual(["normalization"]);
+  expect(await keys({ klTarget: 0.1, klCoefficient: 0 })).toEqual(["klCoefficient"]);
+  expect(await keys({ importanceMinimum: 2 })).toEqual(["importanceMinimum"]);
+  expect(await keys({ overlongMaximum: 100 })).toEqual(["overlongBuffer"]);
+  expect(await keys({ decay: "cosine" })).toEqual(["decay"]);
+  expect(await keys({ critic: "model" })).toEqual([]);
+  expect(await keys({ algorithm: "grpo", critic: "model" })).toEqual(["critic"]);
+  expect(await keys({ critic: "model", valueCoefficient: 0.5 })).toEqual(["valueCoefficient"]);
+  const quantized = (changes: JsonObject) => keysIn(changes, {}, { quantization: "int8" });
+  expect([await quantized({}), await quantized({ lora: {} })]).toEqual([["lora"], []]);
+  expect(await quantized({ lora: {}, device: "cuda", precision: "bfloat16" })).toEqual([]);
+  expect(await quantized({ lora: {}, precision: "bfloat16" })).toEqual(["precision"]);
+  expect(await keys({ device: "webgpu", precision: "bfloat16" })).toEqual(["precision"]);
+  expect(await keys({ device: "webgpu", precision: "float16" })).toEqual([]);
+  expect(await keys({ rewardNormalization: "standardize", rewardClip: 5 })).toEqual([]);
   const scaled = (algorithm: string, changes: JsonObject = {}) =>
     keys({ algorithm, rewardNormalization: "scale", ...changes });
-  for (const algorithm of ["ppo", "dr-grpo", "rloo", "reinforce++"]) expect(scaled(algorithm)).toEqual([]);
+  for (const algorithm of ["ppo", "dr-grpo", "rloo", "reinforce++"])
+    expect(await scaled(algorithm)).toEqual([]);
   for (const algorithm of ["grpo", "dapo", "gspo", "reinforce++-baseline"]) {
-    expect(scaled(algorithm)).toEqual(["rewardNormalization"]);
-    expect(scaled(algorithm, { rewardClip: 5 })).toEqual([]);
-    expect(scaled(algorithm, { overlongMaximum: 1024 })).toEqual([]);
+    expect(await scaled(algorithm)).toEqual(["rewardNormalization"]);
+    expect(await scaled(algorithm, { rewardClip: 5 })).toEqual([]);
+    expect(await scaled(algorithm, { overlongMaximum: 1024 })).toEqual([]);
   }
-  expect(scaled("dr-grpo", { rewardNormalization: "standardize" })).toEqual(["rewardNormalization"]);
-  expect(keys({ algorithm: "grpo", credit: "turn", rewardClip: 5 })).toEqual(["rewardClip"]);
+  expect(await scaled("dr-grpo", { rewardNormalization: "standardize" })).toEqual(["rewardNormalization"]);
+  expect(await keys({ algorithm: "grpo", credit: "turn", rewardClip: 5 })).toEqual(["rewardClip"]);
 });
 
 /** A pipeline of a policy with random weights whose sampler draws from all of its distribution. */

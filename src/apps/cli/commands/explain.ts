@@ -3,6 +3,7 @@ import { type Probe, probePipeline } from "../../../control/operations/probe-pip
 import { rewardNotes } from "../../../plan/pipeline/check/reward-notes.ts";
 import { derivedNumbers } from "../../../plan/pipeline/explain/derived-numbers.ts";
 import { forecastMemory } from "../../../plan/pipeline/explain/forecast-memory.ts";
+import { forecastServer } from "../../../plan/pipeline/explain/server-usage.ts";
 import { checkPipeline } from "../../../plan/pipeline/load-plan.ts";
 import { interruptible } from "../terminal/interruptible.ts";
 import { collect } from "../terminal/option-values.ts";
@@ -10,6 +11,7 @@ import { explanation, suppliedParts } from "../views/explanation.ts";
 import { forecastText, samplingText } from "../views/forecast-text.ts";
 import { preflightText } from "../views/preflight-text.ts";
 import { probeText } from "../views/probe-text.ts";
+import { usageText } from "../views/usage-text.ts";
 
 interface Options {
   set: string[];
@@ -54,12 +56,15 @@ async function explain(pipeline: string, { set, plugins, probe, temporal, json }
     if (probed === "interrupted") return;
     measured = probed;
   }
+  const server = await forecastServer(plan, preflight, numbers);
+  const measuredServer = measured && (await forecastServer(plan, preflight, numbers, measured.record));
   const line = {
     ...numbers,
     parts: suppliedParts(plan),
     preflight: preflight.counted,
     sampling,
     memory: memory.length === 0 ? undefined : memory,
+    server: server && { atMost: server, measured: measuredServer },
     notes,
     probe: measured,
   };
@@ -67,6 +72,7 @@ async function explain(pipeline: string, { set, plugins, probe, temporal, json }
     explanation(plan, numbers),
     ...(sampling === undefined ? [] : ["", samplingText(sampling)]),
     ...(memory.length === 0 ? [] : ["", ...forecastText(memory)]),
+    ...(server === undefined ? [] : ["", ...usageText(server, measuredServer)]),
     ...(measured === undefined && plan.steps > 0
       ? ["", `Time: npx everturn probe ${pipeline} measures it`]
       : []),

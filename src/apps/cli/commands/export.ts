@@ -1,7 +1,7 @@
 import { type Command, Option } from "commander";
 import { defined } from "../../../base/records/defined.ts";
 import { displayPath } from "../../../base/validation/place.ts";
-import { versionFolder } from "../../../control/operations/find-version.ts";
+import { withWeights } from "../../../control/operations/with-weights.ts";
 import { openRunFolder } from "../../../run/folder/open-runs.ts";
 import { isRun } from "../../../run/folder/run-file.ts";
 import { runReference } from "../../../run/folder/run-reference.ts";
@@ -40,19 +40,21 @@ export function registerExport(program: Command): void {
 
 async function exportPolicy(named: string, target: string, options: Options): Promise<void> {
   await refuseUsedTarget(target);
-  const { dtype, merge } = options;
-  const { policy, base } = await policyOf(named, options);
-  await writeExport(policy, target, defined({ merge, base, dtype: dtypes[dtype] }));
-  process.stdout.write(`${policy} is in ${target}\n`);
+  const { dtype, merge, policyVersion, base } = options;
+  const write = (policy: string, usualBase?: string) =>
+    writeExport(policy, target, defined({ merge, base: base ?? usualBase, dtype: dtypes[dtype] }));
+  const { runs, run } = runReference(named, options.runs);
+  if (policyVersion === undefined && !isRun(runs, run)) {
+    await write(named);
+    return tell(named, target);
+  }
+  const opened = await openRunFolder(runs, run);
+  await withWeights(opened, policyVersion ?? "newest", async ({ folder, policy, base: usualBase }) => {
+    await write(policy, usualBase);
+    tell(displayPath(folder), target);
+  });
 }
 
-/** The folder of a policy, and of its base if that is known. Throws POLICY_NOT_FOUND. */
-async function policyOf(named: string, options: Options): Promise<{ policy: string; base?: string }> {
-  const { policyVersion, base } = options;
-  const given = base === undefined ? {} : { base };
-  const { runs, run } = runReference(named, options.runs);
-  if (policyVersion === undefined && !isRun(runs, run)) return { policy: named, ...given };
-  const opened = await openRunFolder(runs, run);
-  const folderOf = async (version: string) => displayPath(await versionFolder(opened, version));
-  return { policy: await folderOf(policyVersion ?? "newest"), base: await folderOf("0"), ...given };
+function tell(policy: string, target: string): void {
+  process.stdout.write(`${policy} is in ${target}\n`);
 }

@@ -54,7 +54,9 @@ async function ledger(named: string, { step, json, ...options }: Options): Promi
       shown.leftOut.lines.push(...leftOut.slice(0, longest - shown.leftOut.lines.length).map(exceptionLine));
     },
   });
-  process.stdout.write(text(read, shown));
+  const isShown = (version: { step?: number }) => step === undefined || version.step === step;
+  const servedVersions = read.servedVersions.filter(isShown);
+  process.stdout.write(text({ ...read, servedVersions }, shown));
   const broken = brokenLedger(run, read);
   if (broken !== undefined) tellError(broken);
 }
@@ -85,7 +87,10 @@ function shortened(lines: readonly string[], count = lines.length): string {
   );
 }
 
-function text({ stages, findings, unchecked, replaced }: Ledger, { entries, leftOut }: Shown): string {
+function text(
+  { stages, servedVersions, findings, unchecked, replaced }: Ledger,
+  { entries, leftOut }: Shown,
+): string {
   const right = (title: string) => ({ title, align: "right" as const });
   const columns = [
     { title: "stage" },
@@ -99,6 +104,7 @@ function text({ stages, findings, unchecked, replaced }: Ledger, { entries, left
   const holds = findings.length === 0 ? ["The ledger holds."] : [];
   const parts = [
     tableLines(columns, table),
+    servedVersions.length > 0 ? ["", ...servedLines(servedVersions)] : [],
     leftOut.count > 0 ? ["", "left out:", shortened(leftOut.lines, leftOut.count)] : [],
     entries.length > 0 ? ["", ...rows(entries)] : [],
     replaced.length > 0
@@ -108,6 +114,22 @@ function text({ stages, findings, unchecked, replaced }: Ledger, { entries, left
     ["", ...holds],
   ];
   return `${parts.flat().join("\n").trimEnd()}\n`;
+}
+
+/** A table of the requests that made each version, for each server. */
+function servedLines(versions: Ledger["servedVersions"]): string[] {
+  const columns = ["version", "step", "model", "requests", "checkpoint"].map((title) => ({ title }));
+  return [...new Set(versions.map(({ url }) => url))].flatMap((url) => {
+    const own = versions.filter((one) => one.url === url);
+    const cells = own.map(({ version, step, model, requests, checkpoint }) => [
+      `v${version}`,
+      step === undefined ? "warm start" : String(step),
+      visible(model),
+      `${requests.first} to ${requests.last}`,
+      visible(checkpoint),
+    ]);
+    return [`trained on ${visible(url)}`, ...tableLines(columns, cells)];
+  });
 }
 
 function exceptionLine({ trajectory, reason = "", step }: LedgerEntry): string {

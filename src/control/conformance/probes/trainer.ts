@@ -21,7 +21,7 @@ export async function probe(
   const trainer = await loadTrainer(plugin);
   const given = structuredClone(plugin.config);
   const config = trainer.resolve?.(given, surroundings).config ?? given;
-  for (const { key, reason, help } of trainer.check?.(structuredClone(config), surroundings) ?? [])
+  for (const { key, reason, help } of (await trainer.check?.(structuredClone(config), surroundings)) ?? [])
     throw new Broken(`its check refuses its configuration: ${key} ${reason}`, help);
   const saved =
     from === 0 ? { policy: initial } : { policy: at(`policy-${from}`), state: at(`state-${from}`) };

@@ -155,7 +155,7 @@ async function checkTrainer(plan: UnresolvedPlan, document: SourceDocument): Pro
   if (policy === undefined) return;
   const surroundings = surroundingsOf(plan, policy);
   const { config } = resolvedTraining(plugin, plan.trainer, surroundings);
-  refuse(plugin.check?.(config, surroundings) ?? [], document, "/trainer/config");
+  refuse((await plugin.check?.(config, surroundings)) ?? [], document, "/trainer/config");
 }
 
 /**

@@ -2,8 +2,8 @@
 // Tinker's API, SkyRL 0.4.0 on JAX and hatchery-core 0.3.0. No published server runs.
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { JsonObject, TrainerFolders, TrainingTrajectory } from "everturn/engine";
-import { expect, test } from "vitest";
+import type { JsonObject, Trainer, TrainerFolders, TrainingTrajectory } from "everturn/engine";
+import { afterEach, expect, test, vi } from "vitest";
 import plugin from "../../../../plugins/trainer-tinker/index.ts";
 import { openTrainer } from "../../../../plugins/trainer-tinker/open-trainer.ts";
 import { profiles, type ServerName } from "../../../../plugins/trainer-tinker/profiles.ts";
@@ -12,6 +12,8 @@ import { temporaryFolder } from "../../../support/temporary-folder.ts";
 import { type TinyState, weightDifference } from "../../../support/tinker-arithmetic.ts";
 import { writeTinyPolicy } from "../../../support/tiny-policy.ts";
 import { type TinyServer, tinyServer } from "../../../support/tiny-server.ts";
+
+afterEach(() => vi.unstubAllEnvs());
 
 const folder = temporaryFolder();
 const at = (name: string) => join(folder, name);
@@ -224,6 +226,36 @@ test("a version has version 0's files, and a pointer in place of weights", async
   expect(own.at(-1)).toBe(`${model}: save_weights ${own.length}`);
 });
 
+test("each saved version names its server's model, requests and checkpoints, which follow each other", async () => {
+  const server = serverOf("skyrl-jax");
+  const first = await opened(server, "skyrl-jax");
+  expect(first.serverStep?.()).toBeUndefined();
+  const steps: unknown[] = [];
+  const trained = async (trainer: Trainer, version: number) => {
+    await trainer.policyGradientStep(trajectories, step);
+    await trainer.save(at(`steps-${version}-policy`), at(`steps-${version}-state`));
+    steps.push(trainer.serverStep?.());
+  };
+  await trained(first, 1);
+  await trained(first, 2);
+  await trained(
+    await opened(server, "skyrl-jax", {}, { policy: at("steps-2-policy"), state: at("steps-2-state") }),
+    3,
+  );
+  const [one, two, three] = [...server.checkpoints.keys()];
+  const url = "http://127.0.0.1:1";
+  const requests = (model: string, from: number) => ({
+    model,
+    // An update is a forward pass, a backward pass and an optimizer step; then the checkpoint is saved.
+    requests: { first: from, last: from + 3 },
+  });
+  expect(steps).toEqual([
+    { url, ...requests("model_2", 1), checkpoint: one },
+    { url, ...requests("model_2", 5), checkpoint: two },
+    { url, ...requests("model_5", 1), loaded: two, checkpoint: three },
+  ]);
+});
+
 test("demonstrations and pairs lower their losses", async () => {
   const trainer = await opened(serverOf("skyrl-jax"), "skyrl-jax");
   const demonstrations = [
@@ -244,36 +276,38 @@ test("demonstrations and pairs lower their losses", async () => {
 });
 
 test("what a server can't do is refused by name, before a run or when the trainer opens", async () => {
-  const keys = (server: ServerName, changes: JsonObject = {}) => {
-    const given = { ...configOf(server), ...changes };
-    return plugin
-      .check?.(JSON.parse(JSON.stringify(given)), surroundings)
-      .map(({ key, reason }) => `${key} ${reason}`);
+  const keys = async (server: ServerName, changes: JsonObject = {}) => {
+    const given = JSON.parse(JSON.stringify({ ...configOf(server), ...changes }));
+    const problems = (await plugin.check?.(given, surroundings)) ?? [];
+    return problems.map(({ key, reason }) => `${key} ${reason}`);
   };
+  vi.stubEnv("TINKER_API_KEY", "key");
   for (const name of Object.keys(profiles)) {
-    if (name !== "twinkle") expect(keys(name as ServerName), name).toEqual([]);
+    if (name !== "twinkle") expect(await keys(name as ServerName), name).toEqual([]);
   }
-  expect(keys("twinkle")).toEqual([
+  expect(await keys("twinkle")).toEqual([
     expect.stringMatching(/^server is twinkle, on which no loss is exact: .*clips/),
   ]);
-  expect(keys("skyrl-jax", { gradientClip: 1 })).toEqual(["gradientClip is 1, but SkyRL on JAX ignores it"]);
-  expect(keys("hatchery", { learningRate: 11 })).toEqual([
+  expect(await keys("skyrl-jax", { gradientClip: 1 })).toEqual([
+    "gradientClip is 1, but SkyRL on JAX ignores it",
+  ]);
+  expect(await keys("hatchery", { learningRate: 11 })).toEqual([
     "learningRate is 11, but Hatchery accepts at most 10",
   ]);
-  expect(keys("tuft", { algorithm: "ppo" })).toEqual([]);
-  expect(keys("tuft", { algorithm: "ppo", critic: "head" })).toEqual([
+  expect(await keys("tuft", { algorithm: "ppo" })).toEqual([]);
+  expect(await keys("tuft", { algorithm: "ppo", critic: "head" })).toEqual([
     expect.stringMatching(/^critic is head, but .*hidden states/),
   ]);
-  expect(keys("tuft", { critic: "model" })).toEqual([
+  expect(await keys("tuft", { critic: "model" })).toEqual([
     "critic is model, but advantages is group-mean, which has no values",
   ]);
-  expect(keys("tuft", { algorithm: "ppo", criticModel: initial, criticArchitecture: {} })).toEqual([
+  expect(await keys("tuft", { algorithm: "ppo", criticModel: initial, criticArchitecture: {} })).toEqual([
     "criticArchitecture is there, but criticModel brings its own",
   ]);
-  expect(keys("tuft", { entropyCoefficient: 0.1 })).toEqual([
+  expect(await keys("tuft", { entropyCoefficient: 0.1 })).toEqual([
     expect.stringMatching(/^entropyCoefficient is 0.1, but .*single tokens$/),
   ]);
-  expect(keys("tuft", { sampledEntropyCoefficient: 0.1 })).toEqual([]);
+  expect(await keys("tuft", { sampledEntropyCoefficient: 0.1 })).toEqual([]);
   expect(configOf("tuft", { algorithm: "ppo", criticModel: initial }).valueLearningRate).toBe(1e-5);
   expect(configOf("tuft", { algorithm: "ppo" }).valueLearningRate).toBeUndefined();
   expect(configOf("tuft").gradientClip).toBe(1);

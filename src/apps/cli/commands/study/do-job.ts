@@ -1,11 +1,12 @@
 import { EverturnError } from "../../../../base/errors/everturn-error.ts";
 import { isThere } from "../../../../base/files/is-there.ts";
+import { defined } from "../../../../base/records/defined.ts";
 import { displayPath } from "../../../../base/validation/place.ts";
 import type { CommandJob, EvaluateJob, ExportJob, TrainJob } from "../../../../contracts/generated/study.ts";
 import type { Plan } from "../../../../contracts/plan.ts";
 import { evaluateRun } from "../../../../control/operations/evaluate-run.ts";
-import { versionFolder } from "../../../../control/operations/find-version.ts";
 import { placeRun } from "../../../../control/operations/place-run.ts";
+import { withWeights } from "../../../../control/operations/with-weights.ts";
 import type { FloatType } from "../../../../engine/models/weights/float-types.ts";
 import { planDocument } from "../../../../plan/pipeline/read/plan-document.ts";
 import { runId, runsOf } from "../../../../results/studies/job-runs.ts";
@@ -81,8 +82,9 @@ async function exportNewest(
   options: { dtype: FloatType; merge: boolean },
 ): Promise<void> {
   const opened = await openRunFolder(runs, run);
-  const policy = await versionFolder(opened, "newest");
-  await writeExport(policy, target, { ...options, base: await versionFolder(opened, 0) });
+  await withWeights(opened, "newest", ({ policy, base }) =>
+    writeExport(policy, target, defined({ ...options, base })),
+  );
 }
 
 /** Throws STUDY_RUN_DIFFERS if a run with this name was created with another plan. */
