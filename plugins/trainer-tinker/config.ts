@@ -104,7 +104,7 @@ export interface TrainerConfig {
    */
   finalFraction: number;
   /**
-   * Decoupled weight decay of AdamW. Default: 0. SkyRL on PyTorch has its own, so it is refused there.
+   * Decoupled weight decay of AdamW. Default: 0. Refused on SkyRL: on PyTorch it has its own, and on JAX it applies it to all models on the server.
    */
   weightDecay?: number;
   /**

@@ -63,7 +63,7 @@ function serverProblems(
 ): ConfigurationProblem[] {
   const { title, refusal, clips, limits } = profiles[config.server];
   const { gradientClip, learningRate = 0, critic, criticModel, criticArchitecture } = config;
-  const { entropyCoefficient = 0 } = config;
+  const { entropyCoefficient = 0, weightDecay = 0 } = config;
   const problems: ConfigurationProblem[] = [];
   if (refusal !== undefined) {
     const help = "Use a server of docs/tinker.md.";
@@ -102,6 +102,10 @@ function serverProblems(
     if (given[key] === undefined) continue;
     const reason = `is ${given[key]}, but ${title} takes only the learning rate from a step`;
     problems.push({ key, reason, help: "Remove it, and set it in the server's own configuration." });
+  }
+  if (limits.decaysAll === true && weightDecay !== 0) {
+    const reason = `is ${weightDecay}, but ${title} would shrink the adapters of all models, the reference's included`;
+    problems.push({ key: "weightDecay", reason, help: "Remove it." });
   }
   if (limits.learningRate !== undefined && learningRate > limits.learningRate) {
     const reason = `is ${learningRate}, but ${title} accepts at most ${limits.learningRate}`;

@@ -27,6 +27,7 @@ export async function openServer(config: ServerTrainerConfig, seed: number): Pro
   const closing = new AbortController();
   const call = callsUntil(closing.signal, profile);
   const session = await call((options) => client.createSession(options));
+  await call(({ signal }) => session.heartbeat(signal)); // SkyRL drops no session that never sent one, nor its models
   const lora = { rank, seed, trainAttn: attention, trainMlp: mlp, trainUnembed: unembedding };
   const models = new Set<TinkerModel>();
   const create = async () => {

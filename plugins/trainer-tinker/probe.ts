@@ -36,11 +36,14 @@ const tolerances = { surrogate: 0.02, step: 0.25 };
  * server that is sent the gradient itself returns its product with the log-probabilities, which is compared instead. A
  * step must then move the log-probabilities against the gradient.
  *
+ * The model that is created next, after this one is released, begins without gradients on every server.
+ *
  * Returns the profile, without its clipped loss if that has another gradient than it should. Everturn then sends the
  * gradient. Throws TINKER_PROFILE_MISMATCH with the measured and the expected number.
  */
 export async function probeServer(probe: Probe, vocabulary: number): Promise<ServerProfile> {
   const { profile, model } = probe;
+  if (profile.leavesGradients) await model.optimStep(proportional(0));
   const sequences = probeSequences(vocabulary);
   const score = () => {
     return model.forward(sequences.map((tokens) => scoringDatum(tokens.slice(0, -1), tokens.slice(1))));

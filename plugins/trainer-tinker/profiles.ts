@@ -21,6 +21,8 @@ export type ExactWay = "weights" | "importance-sampling" | "custom-steps";
 export interface OptimizerLimits {
   /** Whether it takes only the learning rate from a step, and the other numbers from its own configuration. */
   rateOnly?: true;
+  /** Whether weight decay shrinks the adapters of all models on the server. */
+  decaysAll?: true;
   /** The largest learning rate. Absent if there is none. */
   learningRate?: number;
   /** Whether it accepts a learning rate of 0. */
@@ -73,6 +75,11 @@ export interface ServerProfile {
   listsModels?: true;
   /** Whether it exports an adapter as files with signed addresses. Absent: as an archive, if at all. */
   exportsFiles?: true;
+  /**
+   * A model may begin with gradients that another one left behind. Models have numbered places. A new one takes the first
+   * free place, with the gradients of a model that ended there before its optimizer step.
+   */
+  leavesGradients?: true;
   /** Whether it clips gradients at `grad_clip_norm`. */
   clips: boolean;
   /** The metric of `optim_step` that holds the norm of the gradient before clipping. Absent if it returns none. */
@@ -127,9 +134,10 @@ export const profiles: Readonly<Record<ServerName, ServerProfile>> = {
     losses: ["cross_entropy", "importance_sampling", "ppo", "cispo"],
     repeats: "kept",
     listsModels: true, // api.py, get_server_capabilities. create_model accepts any name
+    leavesGradients: true, // skyrl/backends/jax.py: delete_model and create_model keep accumulated_grads
     clips: false, // its request has no such field, so the number is ignored
     gradientNorm: "skyrl.ai/grad_norm",
-    limits: { zeroRate: true },
+    limits: { zeroRate: true, decaysAll: true }, // its AdamW gets the matrices of all models
   },
   "skyrl-torch": {
     title: "SkyRL on PyTorch",

@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { deck } from "./random.ts";
 import type { Strike } from "./recovery.ts";
-import type { Scenario } from "./scenarios.ts";
-import { type Kind, roundOf, send, victims } from "./victims.ts";
+import { type Kind, send, victims } from "./victims.ts";
 
 /** Milliseconds for which processes are stopped: longer than a heartbeat's time-out. */
 const shortestStop = 11_000;
@@ -19,9 +18,13 @@ export interface Striker {
   release(): void;
 }
 
-/** A striker for the processes that carry `mark`. */
-export function createStriker(mark: string, scenario: Scenario, random: () => number): Striker {
-  const nextKind = deck(roundOf(scenario), random);
+/** A striker for the processes that carry `mark`. Each round has the kinds of `round` in random order. */
+export function createStriker(
+  mark: string,
+  { name: scenario, round }: { name: string; round: readonly Kind[] },
+  random: () => number,
+): Striker {
+  const nextKind = deck(round, random);
   const stopped = new Set<Strike>();
 
   function letGo(strike: Strike): void {
@@ -48,7 +51,7 @@ export function createStriker(mark: string, scenario: Scenario, random: () => nu
       const time = Date.now();
       const pids = candidates.filter((pid) => send(action === "stop" ? "SIGSTOP" : "SIGKILL", pid));
       if (pids.length === 0) return undefined;
-      const strike: Strike = { action, kind, time, pids, scenario: scenario.name, run };
+      const strike: Strike = { action, kind, time, pids, scenario, run };
       if (action === "stop") {
         stopped.add(strike);
         void sleep(length).then(() => letGo(strike));

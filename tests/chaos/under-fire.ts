@@ -17,6 +17,7 @@ import type { Scenario } from "./scenarios.ts";
 import { keepSecondWorkers } from "./second-workers.ts";
 import { failOnStandstill } from "./standstill.ts";
 import { createStriker } from "./striker.ts";
+import { roundOf } from "./victims.ts";
 
 /** A run of the chaos pipeline that was started, and how. */
 export interface ChaosRun {
@@ -51,7 +52,7 @@ export async function runUnderFire(options: {
 }): Promise<{ strikes: Strike[]; runs: ChaosRun[] }> {
   const { scenario, work, mark, seed, steps, port, objects, note } = options;
   const random = seededRandom(seed);
-  const striker = createStriker(mark, scenario, random);
+  const striker = createStriker(mark, { name: scenario.name, round: roundOf(scenario) }, random);
   const root = join(work, "runs");
   const log = join(work, "cli.log");
   mkdirSync(root, { recursive: true });

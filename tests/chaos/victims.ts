@@ -2,7 +2,10 @@ import { defined } from "../../src/base/records/defined.ts";
 import { type MarkedProcess, markedProcesses, sandboxesOf } from "./marked-processes.ts";
 import type { Scenario } from "./scenarios.ts";
 
-/** What is struck: workers by role, the tools' host, the Temporal server, the CLI alone, or the CLI and all it started; the processes of plugins, and their sandboxes. */
+/**
+ * What is struck: workers by role, the tools' host, the Temporal server, the CLI alone, or the CLI and all it started; the processes of
+ * plugins, and their sandboxes; a training server (tests/tinker).
+ */
 export const kinds = [
   "orchestration",
   "policy",
@@ -14,6 +17,7 @@ export const kinds = [
   "everything",
   "plugin host",
   "sandbox",
+  "training server",
 ] as const;
 
 export type Kind = (typeof kinds)[number];
@@ -30,6 +34,7 @@ const weights: Record<Kind, number> = {
   everything: 1,
   "plugin host": 2,
   sandbox: 0,
+  "training server": 0,
 };
 
 /** A round of 22 strikes; more where the workflow code changes with each start of the CLI, and where tools hold sandboxes. */
@@ -50,6 +55,7 @@ const patterns: Record<Exclude<Kind, "everything" | "sandbox">, RegExp> = {
   server: / server start-dev /,
   cli: /main\.ts (run|resume) /,
   "plugin host": /\/host-main\.ts/,
+  "training server": /-m skyrl\.tinker\./,
 };
 
 /** The processes of a kind that are alive. */
@@ -57,7 +63,8 @@ export function victims(kind: Kind, mark: string): MarkedProcess[] {
   const all = markedProcesses(mark);
   if (kind === "sandbox") return sandboxesOf(all);
   if (kind !== "everything") return all.filter(({ command }) => patterns[kind].test(command));
-  return all.filter(({ command }) => !patterns["tool host"].test(command));
+  const others = [patterns["tool host"], patterns["training server"]];
+  return all.filter(({ command }) => !others.some((pattern) => pattern.test(command)));
 }
 
 /** Sends a signal; false if the process had ended. */

@@ -32,6 +32,17 @@ test.each(names.filter((name) => profiles[name].clippedLoss !== undefined))(
   },
 );
 
+test("gradients that a lost model left are neither measured nor passed on", async () => {
+  const { crossEntropy: reduction, gradientNorm } = profiles["skyrl-jax"];
+  const server = tinyServer({ vocabulary, reduction, ...(gradientNorm && { gradientNorm }) });
+  const model = await server.create();
+  const columns = { weights: Float32Array.of(1, 1) };
+  await model.forwardBackward([{ inputs: [5, 6], targets: [6, 7], columns }], "cross_entropy");
+  await probeServer({ profile: profiles["skyrl-jax"], model }, vocabulary);
+  const changes = server.calls.filter((call) => !call.includes(": forward "));
+  expect(changes.at(-1), "clears what was added").toContain("optim_step");
+});
+
 test.each([
   ["tinker", "sequence-mean"],
   ["tinker", "call-mean"],

@@ -291,6 +291,10 @@ test("what a server can't do is refused by name, before a run or when the traine
   expect(await keys("skyrl-jax", { gradientClip: 1 })).toEqual([
     "gradientClip is 1, but SkyRL on JAX ignores it",
   ]);
+  expect(await keys("skyrl-jax", { weightDecay: 0.1 })).toEqual([
+    "weightDecay is 0.1, but SkyRL on JAX would shrink the adapters of all models, the reference's included",
+  ]);
+  expect(await keys("skyrl-jax", { weightDecay: 0 })).toEqual([]);
   expect(await keys("hatchery", { learningRate: 11 })).toEqual([
     "learningRate is 11, but Hatchery accepts at most 10",
   ]);
