@@ -169,12 +169,19 @@ async function compare(place: Place, one: LossCase, batch: Batch): Promise<LossD
   };
 }
 
+/**
+ * Advantages of a group cancel each other, so a loss may be far smaller than its terms. Differences of smaller losses are relative to
+ * this number.
+ */
+const smallestLoss = 0.01;
+
 /** The largest difference of the loss and of its other terms, each relative to its number. */
 function lossDifference(metrics: Losses, expected: Losses): number {
   const differences = (["loss", "policyLoss", "valueLoss", "kl"] as const).flatMap((name) => {
     const [value, other] = [metrics[name], expected[name]];
     if (value === undefined && other === undefined) return [];
-    return [relativeDifference([value ?? Number.NaN], [other ?? Number.NaN])];
+    const [own = Number.NaN, size = Number.NaN] = [value, other];
+    return [Math.abs(own - size) / Math.max(smallestLoss, Math.abs(size))];
   });
   return Math.max(...differences);
 }
