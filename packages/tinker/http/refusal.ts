@@ -11,7 +11,7 @@ const phrases: readonly [RegExp, TinkerErrorCode][] = [
   [/(Checkpoint|Source session) .*not found|Checkpoint not found/i, "unknown-checkpoint"],
   [/Session .*not found|Session not found/i, "unknown-session"],
   [
-    /Model .*not loaded|Model .*not found|model_id not found|Unknown model|Adapter not found|KeyError: '\S+\/live_state\/|session \S+ not loaded/i,
+    /Model .*not loaded|Model .*not found|model_id not found|Unknown model|Adapter .*not found|KeyError: '\S+\/live_state\/|session \S+ not loaded/i,
     "unknown-model",
   ],
   [/(Future|request_id) .*not found|Future not found/i, "unknown-future"],
