@@ -3,6 +3,7 @@ import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { TinkerClient } from "@everturn/tinker";
 import { readPointer } from "../../plugins/trainer-tinker/policy-files.ts";
+import { killOnExit } from "../../src/base/processes/kill-on-exit.ts";
 import { openRunFolder } from "../../src/run/folder/open-runs.ts";
 import { inPart } from "../../src/run/store/tree-part.ts";
 import { firstVersion } from "../../src/run/versions/first-version.ts";
@@ -149,7 +150,12 @@ async function runUnderFire(options: Options, strikes: Strike[], random: () => n
   const striker = createStriker(mark, { name: "tinker", round }, random);
   const own: Strike[] = [];
   let journal: ReturnType<typeof progressLog> | undefined;
-  let cli: CliProcess = startCli(mark, log, parameters());
+  const start = () => {
+    const started = startCli(mark, log, parameters());
+    killOnExit(started.child);
+    return started;
+  };
+  let cli: CliProcess = start();
   const reached = () => journal?.reached() ?? 0;
   const over = new AbortController();
   const look = () => {
@@ -187,7 +193,7 @@ async function runUnderFire(options: Options, strikes: Strike[], random: () => n
     if (one.action === "stop" || (one.kind !== "cli" && one.kind !== "everything")) return;
     await cli.ended;
     await sleep(random() * 2000);
-    cli = startCli(mark, log, parameters());
+    cli = start();
   }
 
   let resumes = 0;
@@ -207,7 +213,7 @@ async function runUnderFire(options: Options, strikes: Strike[], random: () => n
         throw new Error(`the run ended with exit code ${code}: see ${log}`);
       note(`the run gave up with exit code ${code}; resumed`);
       for (const one of own) if (one.recovered === undefined) one.gaveUp = true;
-      cli = startCli(mark, log, parameters());
+      cli = start();
     }
   } finally {
     cli.child.kill("SIGKILL"); // its processes end with it

@@ -32,6 +32,7 @@ if (unknown.length > 0) {
   process.stderr.write(`There is no part ${unknown.join(", ")}. There are ${parts.join(" and ")}.\n`);
   process.exit(2);
 }
+for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(1));
 const out = values.json ? process.stderr : process.stdout;
 const note = (text: string) => void out.write(`${text}\n`);
 const work = mkdtempSync(join(tmpdir(), "everturn-tinker-"));
