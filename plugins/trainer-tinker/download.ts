@@ -7,7 +7,7 @@ import { pipeline } from "node:stream/promises";
 import { TinkerClient, type TinkerModel } from "@everturn/tinker";
 import { adapterConfigFile, copyPolicyFiles, EverturnError, readAdapter } from "everturn/engine";
 import { extract, ReadEntry } from "tar";
-import { apiKeyOf } from "./open-server.ts";
+import { apiKeyOf } from "./connection.ts";
 import { pointerFile, readPointer } from "./policy-files.ts";
 import { profiles } from "./profiles.ts";
 import type { ServerTrainerConfig } from "./settings.ts";

@@ -1,6 +1,6 @@
 import { TinkerClient, TinkerError } from "@everturn/tinker";
 import type { ConfigurationProblem } from "everturn/engine";
-import { apiKeyOf } from "./open-server.ts";
+import { apiKeyOf } from "./connection.ts";
 import { profiles } from "./profiles.ts";
 import type { ServerTrainerConfig } from "./settings.ts";
 

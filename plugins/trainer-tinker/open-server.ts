@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
-import { type Datum, type FutureTicket, TinkerClient, TinkerError, type TinkerModel } from "@everturn/tinker";
-import { EverturnError } from "everturn/engine";
+import type { Datum, FutureTicket, TinkerModel } from "@everturn/tinker";
+import { adapterParams, connect, type Requester } from "./connection.ts";
 import type { ServerDatum } from "./exact-data.ts";
 import { profiles, type ServerProfile } from "./profiles.ts";
 import { requestCounts } from "./request-counts.ts";
@@ -10,25 +10,13 @@ import type { ServerTrainerConfig } from "./settings.ts";
 /** Milliseconds to wait for a server to release a model. Later it drops the model with the session. */
 const patience = 5000;
 
-/**
- * Opens a session on a server. Its methods, and those of its models, throw TINKER_REQUEST_REFUSED for requests that
- * fail in every attempt, TINKER_MODEL_LOST for everything that a new model can recover from, and TRAINER_CLOSED once
- * the session ends. Requests whose answers were lost are sent again unless the server would run them twice.
- */
+/** Opens a session on a server. Its methods, and those of its models, throw the errors of a connection's calls. */
 export async function openServer(config: ServerTrainerConfig, seed: number): Promise<ModelServer> {
-  const { url, baseModel, server } = config;
-  const { rank, attention, mlp, unembedding } = config.lora;
+  const { baseModel, server } = config;
   const profile = profiles[server];
-  const client = new TinkerClient({
-    baseUrl: url,
-    apiKey: apiKeyOf(config),
-    deduplicates: profile.repeats !== "runs-again",
-  });
-  const closing = new AbortController();
-  const call = callsUntil(closing.signal, profile);
-  const session = await call((options) => client.createSession(options));
-  await call(({ signal }) => session.heartbeat(signal)); // SkyRL drops no session that never sent one, nor its models
-  const lora = { rank, seed, trainAttn: attention, trainMlp: mlp, trainUnembed: unembedding };
+  const { client, call, close, openSession } = connect(config, "TRAINER_CLOSED");
+  const session = await openSession();
+  const lora = { ...adapterParams(config.lora), seed };
   const models = new Set<TinkerModel>();
   const create = async () => {
     const model = await call((options) => session.createModel({ baseModel, lora }, options));
@@ -61,21 +49,13 @@ export async function openServer(config: ServerTrainerConfig, seed: number): Pro
       return serve(model, { path, ticket: future.ticket });
     },
     async close() {
-      closing.abort();
+      close();
       const signal = AbortSignal.timeout(patience);
       await Promise.allSettled([...models].map((model) => model.unload({ signal })));
       session.close();
     },
   };
 }
-
-/** Returns the key for the server. Empty for none: the client's own default would send another server's key. */
-export function apiKeyOf({ apiKeyVariable }: Pick<ServerTrainerConfig, "apiKeyVariable">): string {
-  return (apiKeyVariable !== undefined && process.env[apiKeyVariable]) || "";
-}
-
-/** Makes calls with options for the client. */
-type Requester = <T>(work: (options: { signal: AbortSignal }) => Promise<T>) => Promise<T>;
 
 /** How to find out that a server undid requests, or ran them twice. */
 interface ModelChecks {
@@ -130,33 +110,4 @@ function modelCalls(
 
 function datumOf({ inputs, targets, columns }: ServerDatum): Datum {
   return { input: inputs, lossInputs: { target_tokens: targets, ...columns } };
-}
-
-/** Failures that another attempt would meet again. */
-const permanent: readonly TinkerError["code"][] = [
-  "unauthorized",
-  "payment-required",
-  "unexpected-base-model",
-  "unknown-checkpoint",
-  "invalid-request",
-  "unsupported-media",
-  "not-supported",
-  "too-large",
-  "bad-answer",
-];
-
-/** Returns a function that makes calls until the signal aborts, and translates the client's errors. */
-function callsUntil(signal: AbortSignal, { blamesUser }: ServerProfile): Requester {
-  return async (work) => {
-    try {
-      return await work({ signal });
-    } catch (cause) {
-      if (signal.aborted) throw new EverturnError("TRAINER_CLOSED", {}, { cause });
-      if (!(cause instanceof TinkerError)) throw cause;
-      const isBlamed = cause.category === "user_error" && blamesUser !== true;
-      const isPermanent = permanent.includes(cause.code) || isBlamed;
-      const code = isPermanent ? "TINKER_REQUEST_REFUSED" : "TINKER_MODEL_LOST";
-      throw new EverturnError(code, { reason: cause.message.replace(/[.\s]+$/, "") }, { cause });
-    }
-  };
 }

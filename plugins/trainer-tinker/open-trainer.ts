@@ -79,8 +79,8 @@ export async function openTrainer({ server, folders, config, seed, loss }: Train
     ...pluginSteps(trainer, () => state.updates),
     async save(policyFolder, stateFolder) {
       const { path, loaded, ...calls } = await trained.save(`update-${state.updates}`);
-      const { server: name, url, baseModel } = config;
-      await writePolicy(policyFolder, folders.initial, { server: name, url, baseModel, path });
+      const { server: name, url, baseModel, lora } = config;
+      await writePolicy(policyFolder, folders.initial, { server: name, url, baseModel, path, lora });
       await writeState(stateFolder, { counters: state, ...calls });
       await critic?.save(stateFolder);
       step = { url, model: calls.model, requests: calls.numbers, loaded, checkpoint: path };

@@ -9,13 +9,23 @@ import {
   type RemoteTrainerOptions,
 } from "everturn/engine";
 
+/** An adapter's rank, and the layers that have one. */
+export interface AdapterSettings {
+  rank: number;
+  attention: boolean;
+  mlp: boolean;
+  unembedding: boolean;
+}
+
 /** Where a version's weights are. A policy folder has it in place of weights. */
 export interface WeightsPointer {
   server: string;
   url: string;
   baseModel: string;
-  /** The path of the checkpoint on the server. */
-  path: string;
+  /** The path of the checkpoint on the server. Absent in a version 0, whose weights are those of the base model. */
+  path?: string;
+  /** The adapter in the checkpoint. */
+  lora?: AdapterSettings;
 }
 
 /** The trainer's own state. Adam's moments are in the server's checkpoint. */
@@ -30,7 +40,7 @@ export interface SavedState {
 export const pointerFile = "tinker.json";
 const stateFile = "state.json";
 
-/** Reads a policy folder's pointer. Undefined for a version 0, whose weights are the server's base model. */
+/** Reads a policy folder's pointer. Undefined if it has none. */
 export async function readPointer(folder: string): Promise<WeightsPointer | undefined> {
   const file = join(folder, pointerFile);
   const found = await persistently(() => statSync(file, { throwIfNoEntry: false }));
@@ -40,13 +50,18 @@ export async function readPointer(folder: string): Promise<WeightsPointer | unde
 /** Writes a version: version 0's files without weights, and the pointer. */
 export async function writePolicy(folder: string, initial: string, pointer: WeightsPointer): Promise<void> {
   await copyPolicyFiles(folder, initial);
+  await writePointer(folder, pointer);
+}
+
+/** Writes a policy folder's pointer. */
+export async function writePointer(folder: string, pointer: WeightsPointer): Promise<void> {
   await writeJson(join(folder, pointerFile), pointer);
 }
 
 /** Reads a state folder. Throws TRAINING_STATE_INVALID unless the version was trained on a server. */
 export async function readState(folder: string, pointer: WeightsPointer | undefined): Promise<SavedState> {
-  if (pointer === undefined) {
-    const reason = `the policy has no ${pointerFile}, which names its weights on the server`;
+  if (pointer?.path === undefined) {
+    const reason = `the policy has no ${pointerFile} that names its weights on the server`;
     throw new EverturnError("TRAINING_STATE_INVALID", { reason });
   }
   return JSON.parse(await persistently(() => readFile(join(folder, stateFile), "utf8")));

@@ -45,6 +45,8 @@ export interface ServerProfile {
   clippedLoss?: "ppo";
   /** Why the server is refused. Absent if it isn't. */
   refusal?: string;
+  /** Why actions that it samples can't be trained on. Absent if they can. */
+  samplingRefusal?: string;
   /** The losses that it computes itself. */
   losses: readonly string[];
   /**
@@ -176,6 +178,9 @@ export const profiles: Readonly<Record<ServerName, ServerProfile>> = {
     title: "Hatchery",
     crossEntropy: "call-mean",
     way: "custom-steps", // losses.py, surrogate_loss_from_grad: no division
+    // worker.py, _handle_sample: do_sample is false for one sample at temperature 1; transformers' top_k is 50
+    samplingRefusal:
+      "it draws the likeliest token at temperature 1, or one of the 50 likeliest if several actions are requested",
     losses: ["cross_entropy", "importance_sampling", "ppo", "cispo", "dapo", "grpo", "gspo", "orpo"],
     repeats: "runs-again", // the job is queued before its number is looked at
     savesOnce: true, // worker.py, _handle_save_weights: copies the live state only if it was never copied before

@@ -66,6 +66,8 @@ export interface TinyState {
 
 /** A softmax over the next token that depends only on the current one: a table of logits, with AdamW, in float64. */
 export interface TinyModel {
+  /** The log-probability of each token after an input. */
+  next(input: number): Float64Array;
   /** The log-probability of each target after its input. */
   forward(inputs: readonly number[], targets: readonly number[]): Float64Array;
   /** Adds the gradient of a loss with these derivatives with respect to the log-probabilities. */
@@ -88,6 +90,7 @@ export function tinyModel(vocabulary: number, from: TinyState = { rows: new Map(
     return exponents.map((value) => value / total);
   };
   return {
+    next: (input) => probabilities(input).map(Math.log),
     forward: (inputs, targets) =>
       Float64Array.from(targets, (target, at) => Math.log(probabilities(inputs[at]!)[target]!)),
     add(inputs, targets, derivatives) {

@@ -3,15 +3,10 @@ import { join } from "node:path";
 import type { TrainerFolders, TrainingTrajectory } from "everturn/engine";
 import { onTestFinished } from "vitest";
 import plugin from "../../plugins/trainer-tinker/index.ts";
-import { profiles } from "../../plugins/trainer-tinker/profiles.ts";
-import { ArithmeticModel, stateOf, type WeightsByHistory } from "./tinker-server/arithmetic-model.ts";
-import { type Numbering, type ServedCall, TinkerServer, type TinkerServerOptions } from "./tinker-server.ts";
+import { type ServedName, serveArithmetic } from "./served-arithmetic.ts";
+import { stateOf } from "./tinker-server/arithmetic-model.ts";
+import type { ServedCall, TinkerServerOptions } from "./tinker-server.ts";
 import { writeTinyPolicy } from "./tiny-policy.ts";
-
-/** The servers whose rules the small server follows. */
-export type ServedName = "skyrl-jax" | "tuft" | "hatchery";
-
-const numberings: Record<ServedName, Numbering> = { "skyrl-jax": "skyrl", tuft: "tuft", hatchery: "none" };
 
 /** What a step trains on. */
 export const trajectories: TrainingTrajectory[] = [1, 0, 0.5, 0.25].map((reward, index) => ({
@@ -38,15 +33,8 @@ export async function tinkerAttempts(folder: string) {
     hook: (call: ServedCall) => "before" | "after" | undefined = () => undefined,
     options: Partial<TinkerServerOptions> = {},
   ) => {
-    const states: WeightsByHistory = new Map();
-    const server = new TinkerServer({
-      numbering: numberings[name],
-      newModel: (...given) => new ArithmeticModel(profiles[name], { vocabulary, states }, ...given),
-      fault: hook,
-      ...options,
-    });
+    const { server, states } = await serveArithmetic(name, vocabulary, { fault: hook, ...options });
     onTestFinished(() => server.stop());
-    await server.start();
     const opened = (folders: Partial<TrainerFolders> = {}) => {
       const config = {
         server: name,

@@ -4,7 +4,7 @@ import { buffer } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import { zstdDecompressSync } from "node:zlib";
 import { checkAdam, firstStep, returnToFirstSaved, secondStep } from "./tinker-server/hatchery.ts";
-import { type ServedCheckpoint, ServedModel, sampled } from "./tinker-server/models.ts";
+import { type SamplesFrom, type ServedCheckpoint, ServedModel, sampled } from "./tinker-server/models.ts";
 import { Refusal } from "./tinker-server/refusal.ts";
 import {
   type PassRequest,
@@ -52,6 +52,8 @@ export interface TinkerServerOptions {
   failing?: (call: Pick<ServedCall, "path" | "seqId">) => string | undefined;
   /** Creates a model. Default: one without arithmetic. */
   newModel?: (...given: ConstructorParameters<typeof ServedModel>) => ServedModel;
+  /** Draws a sequence. Default: tokens without arithmetic. */
+  sample?: SamplesFrom;
   /** The only base model. A model under another name gets it too, as SkyRL does it. Default `tiny`. */
   baseModel?: string;
   /** The archive of each checkpoint for sampling, under SkyRL's address. Default: it offers none. */
@@ -87,7 +89,8 @@ export class TinkerServer {
   readonly checkpoints = new Map<string, ServedCheckpoint>();
   readonly #futures = new Map<string, Future>();
   readonly #first = new Map<string, { request: string; future: Future }>();
-  readonly #samplers = new Map<string, ServedCheckpoint>();
+  /** What sampling sessions sample from: a checkpoint, or the base model. */
+  readonly #samplers = new Map<string, ServedCheckpoint | undefined>();
   #server: Server | undefined;
   #port = 0;
   #count = 0;
@@ -233,6 +236,14 @@ export class TinkerServer {
         );
       case "POST load_weights":
         return this.#accepted(this.#load(parsed));
+      case "POST create_sampling_session": {
+        const { model_path: path } = parsed;
+        const checkpoint = this.checkpoints.get(path);
+        if (path && checkpoint === undefined) throw new Refusal(404, `Checkpoint not found: ${path}`);
+        const sampler = this.#name("sampling");
+        this.#samplers.set(sampler, checkpoint);
+        return { status: isTuft ? 201 : 200, json: { sampling_session_id: sampler } };
+      }
       case "POST asample":
         return this.#accepted(this.#sample(parsed));
       case "POST retrieve_future":
@@ -335,20 +346,44 @@ export class TinkerServer {
   }
 
   #sample({ prompt, num_samples, sampling_params, sampling_session_id, model_path }: Body): Future {
-    const weights =
+    const isTuft = this.options.numbering === "tuft";
+    if (isTuft && sampling_session_id === undefined) throw new Refusal(404, "Session None not found.");
+    if (sampling_session_id !== undefined && !this.#samplers.has(sampling_session_id))
+      throw new Refusal(404, "Sampling session not found");
+    const checkpoint =
       sampling_session_id === undefined
         ? this.checkpoints.get(model_path)
         : this.#samplers.get(sampling_session_id);
-    if (weights === undefined && (sampling_session_id ?? model_path) !== undefined)
-      throw new Refusal(404, "Sampling session not found");
-    const model = weights && this.models.get(weights.modelId);
-    const tokens: number[] = prompt.chunks.flatMap((chunk: { tokens: number[] }) => chunk.tokens);
+    if (model_path && checkpoint === undefined) throw new Refusal(404, `Checkpoint not found: ${model_path}`);
+    const { stop = [], seed, temperature = 1, max_tokens: maxTokens } = sampling_params;
+    const request = {
+      prompt: prompt.chunks.flatMap((chunk: { tokens: number[] }) => chunk.tokens),
+      seed,
+      temperature,
+      maxTokens,
+      stop,
+    };
+    const { sample = sampled } = this.options;
+    // TuFT's samplers need no model, and TuFT has restored them by the time that it answers after a restart.
+    const model = checkpoint && !isTuft ? this.models.get(checkpoint.modelId) : undefined;
+    const isLost = checkpoint !== undefined && !isTuft && model === undefined;
     return this.#later(model, () => {
-      const sequences = Array.from({ length: num_samples }, (_, index) =>
-        sampled(weights?.history ?? [], tokens, sampling_params.seed, index, sampling_params.max_tokens),
-      );
+      if (isLost) throw new Refusal(400, `Model ${checkpoint.modelId} not loaded`);
+      const history = model === undefined ? (checkpoint?.history ?? []) : this.#loadedFor(model, checkpoint!);
+      const sequences = Array.from({ length: num_samples }, (_, index) => sample(history, request, index));
       return { sequences };
     });
+  }
+
+  /**
+   * The weights that SkyRL on JAX samples from (`load_sampler_weights`): it loads a checkpoint into the model that saved
+   * it, unless it believes to have done so already, and doesn't notice that the model was trained since then.
+   */
+  #loadedFor(model: ServedModel, { name, history }: ServedCheckpoint): ServedModel["history"] {
+    if (this.options.numbering !== "skyrl") return history;
+    if (model.sampledName !== name) model.history = history;
+    model.sampledName = name;
+    return model.history;
   }
 
   async #retrieve(id: string, { headers }: Received): Promise<Reply> {
@@ -530,6 +565,5 @@ function json(result: Body): Reply {
     return { json: { loss_fn_output_type: "scalar", loss_fn_outputs: outputs, metrics: {} } };
   }
   if (result.sequences === undefined) return { json: result };
-  const sequences = result.sequences.map((one: object) => ({ stop_reason: "length", ...one }));
-  return { json: { sequences, prompt_logprobs: null } };
+  return { json: { sequences: result.sequences, prompt_logprobs: null } };
 }

@@ -8,12 +8,17 @@ const architecture = {
   num_hidden_layers: 1,
   num_attention_heads: 2,
   intermediate_size: 8,
-  max_position_embeddings: 32,
 };
 
 /** Writes a policy of one small layer into `folder`. Returns the size of its vocabulary. */
-export async function writeTinyPolicy(folder: string): Promise<number> {
-  await policy.initialize(folder, { tokenizer: tokenizerFolder, architecture }, 1);
-  const config: { vocab_size: number } = JSON.parse(readFileSync(join(folder, "config.json"), "utf8"));
-  return config.vocab_size;
+export async function writeTinyPolicy(folder: string, contextLength = 32): Promise<number> {
+  const config = {
+    tokenizer: tokenizerFolder,
+    architecture: { ...architecture, max_position_embeddings: contextLength },
+  };
+  await policy.initialize(folder, config, 1);
+  const { vocab_size }: { vocab_size: number } = JSON.parse(
+    readFileSync(join(folder, "config.json"), "utf8"),
+  );
+  return vocab_size;
 }

@@ -6,7 +6,7 @@ import {
   tinyModel,
   withoutMoments,
 } from "../tinker-arithmetic.ts";
-import { type History, ServedModel } from "./models.ts";
+import { drawnNumbers, type History, type SamplesFrom, ServedModel } from "./models.ts";
 import type { ServedPass } from "./wire.ts";
 
 /** The weights of a server's models by their histories, which survive its restarts as checkpoints do. */
@@ -78,6 +78,38 @@ export class ArithmeticModel extends ServedModel {
   #model(): TinyModel {
     return tinyModel(this.#vocabulary, stateOf(this.#states, this.history));
   }
+}
+
+/** Draws from the tiny model's distribution. A sequence ends after a token of `stop`. */
+export function arithmeticSamples(vocabulary: number, states: WeightsByHistory): SamplesFrom {
+  return (history, request, index) => {
+    const model = tinyModel(vocabulary, stateOf(states, history));
+    const tokens: number[] = [];
+    const logprobs: number[] = [];
+    let last = request.prompt.at(-1) ?? 0;
+    for (const drawn of drawnNumbers(history, request, index)) {
+      const distribution = model.next(last);
+      last = request.temperature === 0 ? likeliest(distribution) : tokenAt(distribution, drawn);
+      tokens.push(last);
+      logprobs.push(distribution[last]!);
+      if (request.stop.includes(last)) return { tokens, logprobs, stop_reason: "stop" };
+    }
+    return { tokens, logprobs, stop_reason: "length" };
+  };
+}
+
+function likeliest(distribution: Float64Array): number {
+  return distribution.indexOf(distribution.reduce((most, value) => Math.max(most, value)));
+}
+
+/** The token at a place of the cumulative distribution. */
+function tokenAt(distribution: Float64Array, place: number): number {
+  let sum = 0;
+  const found = distribution.findIndex((value) => {
+    sum += Math.exp(value);
+    return place < sum;
+  });
+  return found === -1 ? distribution.length - 1 : found;
 }
 
 /** The weights of a model or a checkpoint. Undefined for fresh ones. */

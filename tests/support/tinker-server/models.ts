@@ -22,6 +22,8 @@ export class ServedModel {
   gradients: string[] = [];
   /** Whether a process holds its weights (SkyRL). */
   isLoaded = true;
+  /** The checkpoint of its own that was loaded for sampling (SkyRL). */
+  sampledName: string | undefined;
   /** How many requests it got. */
   requests = 0;
   /** How many optimizer steps it made since it was created. */
@@ -66,14 +68,44 @@ export class ServedModel {
   }
 }
 
-/** Tokens and log-probabilities that follow from weights, a prompt, a seed and an index. */
-export function sampled(history: History, prompt: number[], seed: unknown, index: number, length: number) {
-  const start = seedOf([history, prompt, seed, index]);
-  const cells = Array.from({ length }, (_, at) => mixed(start, at) / 2 ** 32);
+/** A request for sequences. */
+export interface SampleRequest {
+  prompt: readonly number[];
+  seed: number | undefined;
+  temperature: number;
+  maxTokens: number;
+  /** Tokens that end a sequence. */
+  stop: readonly number[];
+}
+
+/** A sampled sequence. */
+export interface ServedSequence {
+  tokens: number[];
+  logprobs: number[];
+  stop_reason: "stop" | "length";
+}
+
+/** Draws the sequence with an index. The same arguments give the same tokens. */
+export type SamplesFrom = (history: History, request: SampleRequest, index: number) => ServedSequence;
+
+/** Draws tokens without arithmetic, which follow from weights, prompt, seed and index. */
+export const sampled: SamplesFrom = (history, request, index) => {
+  const cells = drawnNumbers(history, request, index);
   return {
     tokens: cells.map((cell) => 1 + Math.floor(cell * 300)),
     logprobs: cells.map((cell) => -0.5 - cell),
+    stop_reason: "length",
   };
+};
+
+/** Numbers between 0 and 1, one for each token of a sequence. As on SkyRL, sequences of a request have consecutive seeds. */
+export function drawnNumbers(
+  history: History,
+  { prompt, seed = 0, maxTokens }: SampleRequest,
+  index: number,
+): number[] {
+  const start = seedOf([history, prompt, seed + index]);
+  return Array.from({ length: maxTokens }, (_, at) => mixed(start, at) / 2 ** 32);
 }
 
 function digest(value: unknown): string {

@@ -1,6 +1,7 @@
 import { MessageReader, MessageWriter } from "../../../packages/tinker/wire/protobuf.ts";
 import { valuesOf } from "../../../packages/tinker/wire/tensors.ts";
 import { customLoss } from "../tinker-arithmetic.ts";
+import type { ServedSequence } from "./models.ts";
 
 /** A pass as a server sees it, without the model and the number, in one form for both wires. */
 export interface ServedPass {
@@ -83,12 +84,12 @@ export function passOutput(logprobs: readonly number[][]): Uint8Array {
   return new MessageWriter().text(1, "scalar").message(2, record).finish();
 }
 
-/** `tinker_public.SampleResponse` of sequences that reached the largest number of tokens. */
-export function sampleOutput(sequences: readonly { tokens: number[]; logprobs: number[] }[]): Uint8Array {
+/** `tinker_public.SampleResponse`. */
+export function sampleOutput(sequences: readonly ServedSequence[]): Uint8Array {
   const message = new MessageWriter();
-  for (const { tokens, logprobs } of sequences) {
+  for (const { tokens, logprobs, stop_reason } of sequences) {
     const sequence = new MessageWriter()
-      .integer(1, 1)
+      .integer(1, stop_reason === "stop" ? 0 : 1)
       .bytes(2, bytesOf(Int32Array.from(tokens)))
       .bytes(3, bytesOf(Float32Array.from(logprobs)));
     message.message(1, sequence);

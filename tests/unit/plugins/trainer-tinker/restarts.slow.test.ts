@@ -3,13 +3,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { EverturnError } from "everturn/engine";
 import { expect, test } from "vitest";
+import type { ServedName } from "../../../support/served-arithmetic.ts";
 import { temporaryFolder } from "../../../support/temporary-folder.ts";
-import {
-  type ServedName,
-  type StartedServer,
-  tinkerAttempts,
-  updates,
-} from "../../../support/tinker-attempts.ts";
+import { type StartedServer, tinkerAttempts, updates } from "../../../support/tinker-attempts.ts";
 
 const { started, attempt } = await tinkerAttempts(temporaryFolder());
 

@@ -3,9 +3,9 @@
 // runs.
 import { expect, test } from "vitest";
 import plugin from "../../../../plugins/trainer-tinker/index.ts";
+import type { ServedName } from "../../../support/served-arithmetic.ts";
 import { temporaryFolder } from "../../../support/temporary-folder.ts";
 import {
-  type ServedName,
   type StartedServer,
   tinkerAttempts,
   trajectories,

@@ -219,6 +219,7 @@ test("a version has version 0's files, and a pointer in place of weights", async
     url: "http://127.0.0.1:1",
     baseModel: "tiny",
     path,
+    lora: { rank: 32, attention: true, mlp: true, unembedding: false },
   });
   const { model, numbers } = read("files-state/state.json");
   const own = server.calls.filter((call) => call.startsWith(`${model}:`));

@@ -1,0 +1,5 @@
+// For plugins that use what this trainer publishes, such as `policy-tinker`.
+
+export { adapterParams, connect, type ServerAddress, type ServerConnection } from "./connection.ts";
+export { type AdapterSettings, readPointer, type WeightsPointer, writePointer } from "./policy-files.ts";
+export { profiles, type ServerName } from "./profiles.ts";
