@@ -37,6 +37,7 @@ export type {
 } from "../contracts/trainer.ts";
 export { endpointPolicy } from "../engine/inference-servers/endpoint-policy.ts";
 export { keyProblems } from "../engine/inference-servers/key-problems.ts";
+export { seedOf } from "../engine/inference-servers/sampling-seed.ts";
 export { enginePolicy } from "../engine/inference-servers/server-policy.ts";
 export type {
   Ask,
@@ -76,12 +77,12 @@ export { createTrainer, type PolicyTrainer, type TrainerOptions } from "../engin
 export { freshTrainerState, type TrainerState } from "../engine/learning/trainer-state.ts";
 export type { TrainedModel } from "../engine/learning/training-graphs.ts";
 export { type TrainingSettings, usesClippedLoss } from "../engine/learning/training-settings.ts";
-export type { ModelConfig } from "../engine/models/config/model-config.ts";
+export { contextLength, type ModelConfig } from "../engine/models/config/model-config.ts";
 export { parseModelConfig, readModelConfig } from "../engine/models/config/model-config-file.ts";
 export { usualThreads } from "../engine/models/decode/usual-threads.ts";
 export { importModel } from "../engine/models/policy/import-model.ts";
 export { knownModelNames } from "../engine/models/policy/known-models.ts";
-export { modelPolicy, templateSettings } from "../engine/models/policy/model-policy.ts";
+export { modelPolicy, templateSettings, textPolicy } from "../engine/models/policy/model-policy.ts";
 export { type ModelText, readModelText } from "../engine/models/policy/model-text.ts";
 export { stopTokenIds, writeStopTokens } from "../engine/models/policy/stop-tokens.ts";
 export type { AdapterConfig } from "../engine/models/weights/adapter-config.ts";
@@ -126,7 +127,7 @@ export { requireRuntime } from "../engine/onnx/require-runtime.ts";
 export { targetOf, targetProblems } from "../engine/onnx/target.ts";
 export { forecastSampling, type SamplingAsked } from "../engine/sampling/forecast-sampling.ts";
 export { createSampler, type Sampler, type SamplerOptions } from "../engine/sampling/sampler.ts";
-export { beforeStopTexts } from "../engine/sampling/stop-texts.ts";
+export { beforeStopTexts, stopTexts } from "../engine/sampling/stop-texts.ts";
 export { createToolCallGrammar, type ToolCallGrammar } from "../engine/sampling/tool-call-grammar.ts";
 export { typicalTokens } from "../engine/sampling/typical-tokens.ts";
 export type { TemplateSettings } from "../engine/tokens/fixed-template.ts";

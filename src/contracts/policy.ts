@@ -172,6 +172,8 @@ export interface PolicyTraits {
    * quantized.
    */
   quantization?: "int8" | "int4";
+  /** The names of the trainers whose versions it can sample. Absent: any. */
+  trainers?: readonly string[];
   /** Why it can't be trained. Absent if it can. Such a policy is only for evaluation. */
   untrainable?: string;
   /** It reads the images of messages, so tasks may contain some. */

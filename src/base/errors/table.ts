@@ -510,7 +510,12 @@ export const errorTable = {
   TINKER_MODEL_LOST: {
     message: "The training server lost the model or an answer: {reason}.",
     retryable: true,
-    help: "Everturn repeats the step from the last saved version, in a new model. Check the server if this occurs at every attempt.",
+    help: "Nothing is lost: Everturn repeats the step or the action, in a new model with the last saved version. Check the server if this occurs at every attempt.",
+  },
+  TINKER_VERSION_UNUSABLE: {
+    message: "Version {version} of the policy can't be sampled on {server}: {reason}.",
+    retryable: false,
+    help: "policy-tinker samples the versions that trainer-tinker trains, on the same server and with the same base model. Use both, or neither.",
   },
   TINKER_DOWNLOAD_FAILED: {
     message: "The adapter of {checkpoint} could not be downloaded from {url}: {reason}.",

@@ -3,6 +3,8 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { EverturnError } from "../../../base/errors/everturn-error.ts";
+import { makeFolder } from "../../../base/files/make-folder.ts";
+import { persistently } from "../../../base/files/persistently.ts";
 import { readNamedEnds } from "../../tokens/named-ends.ts";
 import { checkTokenizerFiles } from "../../tokens/tokenizer.ts";
 import { configError, type ModelConfig } from "../config/model-config.ts";
@@ -31,6 +33,25 @@ export async function importFolder(
   quantization?: Quantization,
 ): Promise<void> {
   const path = join(source, "config.json");
+  const { config, tokens } = await readParts(source);
+  const stored = await withTiedHead(config, await openModelWeights(source), path);
+  const weights = await modelWeights(config, stored, quantization);
+  await copyTokenizerFiles(source, folder);
+  await writeConfigFiles(folder, config, tokens);
+  await writeModelWeights(folder, weights, weights.quantized.size > 0 ? "F32" : await storedType(source));
+}
+
+/** Like `importFolder`, but without weights, which `source` need not have. */
+export async function importWithoutWeights(source: string, folder: string): Promise<void> {
+  const { config, tokens } = await readParts(source);
+  await persistently(() => makeFolder(folder));
+  await copyTokenizerFiles(source, folder);
+  await writeConfigFiles(folder, config, tokens);
+}
+
+/** Reads the configuration and checks the tokenizer's files. */
+async function readParts(source: string): Promise<{ config: ModelConfig; tokens: SpecialTokenIds }> {
+  const path = join(source, "config.json");
   const text = await readFile(path, "utf8").catch((cause: unknown) => {
     throw configError(`${path} can't be read`, cause);
   });
@@ -41,11 +62,7 @@ export async function importFolder(
     throw new EverturnError("TOKENIZER_INVALID", { folder: source, reason: `${name} is missing` });
   }
   await checkTokenizerFiles(source);
-  const stored = await withTiedHead(config, await openModelWeights(source), path);
-  const weights = await modelWeights(config, stored, quantization);
-  await copyTokenizerFiles(source, folder);
-  await writeConfigFiles(folder, config, tokens);
-  await writeModelWeights(folder, weights, weights.quantized.size > 0 ? "F32" : await storedType(source));
+  return { config, tokens };
 }
 
 /** The weights that transformers ties to each other: the input embeddings and the language-model head. */

@@ -15,6 +15,7 @@ import { writePolicyFolder } from "../weights/policy-folder.ts";
 import { quantizationOf } from "../weights/quantize.ts";
 import { lazyRandomWeights } from "../weights/random-weights.ts";
 import { storedQuantization } from "../weights/stored-quantization.ts";
+import { importWithoutWeights } from "./import-folder.ts";
 import { importModel } from "./import-model.ts";
 import { knownModelNames } from "./known-models.ts";
 import { modelOutline } from "./model-outline.ts";
@@ -27,14 +28,11 @@ import { stopTokenIds, writeStopTokens } from "./stop-tokens.ts";
  */
 export const modelPolicy = {
   async initialize(folder: string, config: JsonObject, seed: number): Promise<void> {
-    const { model, chatTemplate, stopTokens } = config;
+    const { model } = config;
     await (model === undefined
       ? writeRandomModel(folder, config, seed)
       : importModel(String(model), folder, quantizationOf(config.quantization)));
-    if (chatTemplate !== undefined)
-      await persistently(() => copyFile(String(chatTemplate), join(folder, "chat_template.jinja")));
-    await writeFixedTemplate(folder, templateSettings(config));
-    await writeStopTokens(folder, texts(stopTokens));
+    await writeTextSettings(folder, config);
   },
 
   /** Returns the problems of the configuration's choice of a model. */
@@ -73,6 +71,27 @@ export const modelPolicy = {
     });
   },
 };
+
+/**
+ * The same for policies whose weights are elsewhere: `model` is a folder in Hugging Face's format that may lack weights.
+ */
+export const textPolicy = {
+  async initialize(folder: string, config: JsonObject): Promise<void> {
+    await importWithoutWeights(String(config.model), folder);
+    await writeTextSettings(folder, config);
+  },
+
+  framing: modelPolicy.framing,
+};
+
+/** Writes a configuration's chat template and stop tokens into version 0. */
+async function writeTextSettings(folder: string, config: JsonObject): Promise<void> {
+  const { chatTemplate, stopTokens } = config;
+  if (chatTemplate !== undefined)
+    await persistently(() => copyFile(String(chatTemplate), join(folder, "chat_template.jinja")));
+  await writeFixedTemplate(folder, templateSettings(config));
+  await writeStopTokens(folder, texts(stopTokens));
+}
 
 /** Returns the problems of the configuration's choice of a model. */
 function modelProblems(config: JsonObject): ConfigurationProblem[] {

@@ -6,13 +6,13 @@ import { wrongCombination } from "../read/wrong-combination.ts";
 import type { LoadedPlan } from "./loaded-plan.ts";
 
 /**
- * Returns the plan's requirements that its policy can't meet: training, the rollout's temperature, counting
- * tokens.
+ * Returns the plan's requirements that its policy can't meet: training, the trainer, the rollout's temperature,
+ * counting tokens.
  */
 export async function policyProblems({ plan, framing, document }: LoadedPlan): Promise<Problem[]> {
-  const { policy, rollout, tools, steps, warmStart } = plan;
+  const { policy, trainer, rollout, tools, steps, warmStart } = plan;
   const traits = (await loadPolicy(policy)).traits?.(structuredClone(policy.config));
-  const { untrainable, temperatures } = traits ?? {};
+  const { untrainable, temperatures, trainers } = traits ?? {};
   const problem = (at: Pointer, reason: string, hint: string): Problem => {
     const place = placeOf(document, at, "value");
     return wrongCombination(place, at, reason, hint);
@@ -33,6 +33,10 @@ export async function policyProblems({ plan, framing, document }: LoadedPlan): P
       "Set steps to 0 and leave out warmStart to evaluate it, or name a policy that can be trained.";
     if (steps > 0) return [problem("/steps", reason(`is ${steps}`), hint)];
     if (warmStart !== undefined) return [problem("/warmStart", reason("is there"), hint)];
+  } else if (trainers?.includes(trainer.name) === false && (steps > 0 || warmStart !== undefined)) {
+    const [first] = trainers;
+    const reason = `is ${trainer.name}, but ${policy.name} samples only what ${trainers.join(" or ")} trains`;
+    return [problem("/trainer", reason, `Use ${first}, or another policy.`)];
   } else if (temperatures !== undefined && !temperatures.includes(rollout.temperature)) {
     const reason = `is ${rollout.temperature}, but ${policy.name} draws actions at ${temperatures.join(" or ")} alone`;
     return [problem("/rollout/temperature", reason, `Set it to ${temperatures.at(-1)}.`)];
