@@ -30,8 +30,12 @@ const hosted = { url: hostedUrl, apiKeyVariable: "TINKER_API_KEY" };
 /** Reads a configuration that matches the manifest's schema. Fills in settings that a plan lacks. */
 export function readConfig(config: JsonObject): ServerTrainerConfig {
   const lora = { rank: 32, attention: true, mlp: true, unembedding: false, ...Object(config.lora) };
-  const address = config.server === "tinker" ? hosted : { url: "" };
-  return { ...defaults, ...address, ...Object(config), lora };
+  return { ...defaults, ...usualAddress(config), ...Object(config), lora };
+}
+
+/** The address of the server that a configuration names, as far as it has a usual one. */
+export function usualAddress({ server }: JsonObject): { url: string; apiKeyVariable?: string } {
+  return server === "tinker" ? hosted : { url: "" };
 }
 
 /** Fills in the learning rates, the minibatch size, and what the server and the surroundings require. */

@@ -3,3 +3,4 @@
 export { adapterParams, connect, type ServerAddress, type ServerConnection } from "./connection.ts";
 export { type AdapterSettings, readPointer, type WeightsPointer, writePointer } from "./policy-files.ts";
 export { profiles, type ServerName } from "./profiles.ts";
+export { usualAddress } from "./settings.ts";
