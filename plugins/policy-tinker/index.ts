@@ -22,7 +22,10 @@ const plugin: PolicyPlugin = {
 
   framing: textPolicy.framing,
 
-  check: (given) => [...serverProblems(readConfig(given)), ...keyProblems(given)],
+  check: (given) => [
+    ...serverProblems(readConfig(given)),
+    ...keyProblems({ ...usualAddress(given), ...given }),
+  ],
 
   traits(given) {
     const { server } = readConfig(given);

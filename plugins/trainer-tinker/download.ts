@@ -7,7 +7,7 @@ import { pipeline } from "node:stream/promises";
 import { TinkerClient, type TinkerModel } from "@everturn/tinker";
 import { adapterConfigFile, copyPolicyFiles, EverturnError, readAdapter } from "everturn/engine";
 import { extract, ReadEntry } from "tar";
-import { apiKeyOf } from "./connection.ts";
+import { adapterParams, apiKeyOf } from "./connection.ts";
 import { pointerFile, readPointer } from "./policy-files.ts";
 import { profiles } from "./profiles.ts";
 import type { ServerTrainerConfig } from "./settings.ts";
@@ -56,9 +56,7 @@ async function downloadAdapter(path: string, target: string, config: ServerTrain
   });
   const session = await client.createSession();
   try {
-    const { rank, attention, mlp, unembedding } = lora;
-    const shape = { rank, trainAttn: attention, trainMlp: mlp, trainUnembed: unembedding };
-    const model = await session.createModel({ baseModel, lora: shape });
+    const model = await session.createModel({ baseModel, lora: adapterParams(lora) });
     await model.loadWeights(path, { optimizer: false });
     const copy = await (exportsFiles ? downloadFiles : downloadArchive)(client, model, target);
     // The server drops what remains with the session.

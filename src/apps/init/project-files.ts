@@ -7,12 +7,23 @@ import { everturnFolder } from "../../base/processes/own-module.ts";
 /** The packages of an agent of the AI SDK. */
 const aiSdk = { "@ai-sdk/openai-compatible": "^3.0.92", ai: "^7.0.173", zod: "^4.6.7" };
 
-/** The folders of `templates/` for each template. A later folder's file replaces an earlier one's. */
+/** The plugins for a training server. */
+const trainingServer = { "@everturn/policy-tinker": "^0.1.0", "@everturn/trainer-tinker": "^0.1.0" };
+
+/**
+ * The folders of `templates/`, the scripts and the packages of each template. A later folder's file replaces an earlier
+ * one's.
+ */
 const templates = {
-  tool: { layers: ["tool"], start: toolPackage.scripts.start, packages: {} },
-  agent: { layers: ["tool", "agent"], start: toolPackage.scripts.start, packages: aiSdk },
-  loop: { layers: ["tool", "loop"], start: toolPackage.scripts.start, packages: {} },
-  library: { layers: ["tool", "library"], start: "node train.ts", packages: {} },
+  tool: { layers: ["tool"], scripts: {}, packages: {} },
+  agent: { layers: ["tool", "agent"], scripts: {}, packages: aiSdk },
+  loop: { layers: ["tool", "loop"], scripts: {}, packages: {} },
+  library: { layers: ["tool", "library"], scripts: { start: "node train.ts" }, packages: {} },
+  tinker: {
+    layers: ["tool", "tinker"],
+    scripts: { base: "everturn study base-study.yaml" },
+    packages: trainingServer,
+  },
 };
 
 /** The name of a template for a new project. */
@@ -23,12 +34,12 @@ export const templateNames: readonly string[] = Object.keys(templates);
 
 /** The files of a new project, by their paths in it. `name` becomes its package's name. */
 export function projectFiles(template: Template, name: string): Map<string, string> {
-  const { layers, start, packages } = templates[template];
+  const { layers, scripts: own, packages } = templates[template];
   const { scripts, dependencies } = toolPackage;
   const described = {
     ...toolPackage,
     name,
-    scripts: { ...scripts, start },
+    scripts: { ...scripts, ...own },
     dependencies: { ...dependencies, everturn: `^${everturnPackage.version}`, ...packages },
   };
   return new Map([

@@ -41,6 +41,8 @@ const unchecked: Record<string, string> = {
   "docs/models.md: policy:": "names a model of the reader's",
   "docs/gpu.md: policy:": "names a model of the reader's",
   "docs/engines.md: policy:": "names a model and servers of the reader's",
+  "docs/tinker.md: policy:": "names a model and a server of the reader's",
+  "docs/tinker.md: trainer:": "needs a key of the reader's, whose server is asked for its models",
   "docs/algorithms.md: const { batch, settings } = JSON.parse(await readFile(file, ":
     "an excerpt: the model and its version are the reader's",
   'docs/errors.md: {"error": {"code": "RUN_NOT_FOUND", "message": "There is no ': "shortened with …",
@@ -77,6 +79,8 @@ const others = new Set([
   "head",
   "for",
   "docker",
+  "export",
+  "uv",
   "temporal",
   "vllm",
   "python",

@@ -15,7 +15,7 @@ export function registerInit(program: Command): void {
     .addOption(
       new Option(
         "--template <name>",
-        "tool: a tool of your own; agent: an agent of the AI SDK; loop: also an agent loop; library: a training script",
+        "tool: a tool of your own; agent: an agent of the AI SDK; loop: also an agent loop; library: a training script; tinker: training on a server",
       )
         .choices(templateNames)
         .default("tool"),
@@ -32,7 +32,7 @@ async function init(named: string, { template }: { template: Template }): Promis
   const names = [...files.keys()].sort().map((path) => `  ${path}`);
   const steps = [
     ...(folder === process.cwd() ? [] : [`  cd ${displayPath(folder)}`]),
-    ...commands(process.env.npm_config_user_agent),
+    ...commands(template, process.env.npm_config_user_agent),
   ];
   process.stdout.write([`${displayPath(folder)} has now:`, ...names, "Next:", ...steps, ""].join("\n"));
 }
@@ -47,11 +47,18 @@ function packageName(folder: string): string {
 }
 
 /** The next commands to type, for the package manager that ran this command. */
-function commands(userAgent = ""): string[] {
+function commands(template: Template, userAgent = ""): string[] {
   const manager = /^(pnpm|yarn|bun)\//.exec(userAgent)?.[1] ?? "npm";
+  const starts =
+    template === "tinker"
+      ? [
+          `  ${manager} run base  makes a small base model in one or two minutes`,
+          `  ${manager} start     trains it, once you have started the server as README.md shows`,
+        ]
+      : [`  ${manager} start     trains for one to four minutes and reports the result`];
   return [
     `  ${manager} install`,
-    `  ${manager} start     trains for one to four minutes and reports the result`,
+    ...starts,
     manager === "bun" ? "  bun run test" : `  ${manager} test`, // `bun test` is Bun's own test runner
   ];
 }

@@ -2,7 +2,9 @@
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import { registerExplain } from "../../../../src/apps/cli/commands/explain.ts";
+import { temporaryFolder } from "../../../support/temporary-folder.ts";
 import { TinkerServer } from "../../../support/tinker-server.ts";
+import { writeTinyPolicy } from "../../../support/tiny-policy.ts";
 import { runCommand } from "./run-command.ts";
 
 const server = await new TinkerServer({ numbering: "tuft" }).start();
@@ -50,4 +52,30 @@ test("a warm start adds its updates on demonstrations as long as the longest", a
   // Three updates, each of scores, gradients and an optimizer step; then a checkpoint.
   expect(atMost.run.requests).toBe(10 * 3 + 3 * 3 + 1);
   expect(atMost.run.train).toBe(10 * row + 3 * 64 * (longest - 1));
+});
+
+test("actions that the server samples count with their contexts, in steps and in evaluations", async () => {
+  const model = join(temporaryFolder(), "base");
+  await writeTinyPolicy(model, 512);
+  const config = { server: "tuft", url: server.url, baseModel: "tiny", model };
+  const told = JSON.parse(
+    await explain(
+      `policy=${JSON.stringify({ plugin: "policy-tinker", config })}`,
+      "warmStart=null",
+      "trainer.config.klCoefficient=0",
+      "evaluation={every: 0, tasks: 5}",
+    ),
+  );
+  // Three turns of at most 40 tokens. The first context is a prompt, the others may fill the whole context.
+  const sampling = { requests: 3, prefill: told.longestPrompt + 2 * 512, sample: 120 };
+  const { step, run } = told.server.atMost;
+  // TuFT samples with other code than it trains with, so the policy's scores correct for the difference.
+  expect(step).toMatchObject({
+    requests: 4 + 64 * sampling.requests,
+    prefill: row + 64 * sampling.prefill,
+    sample: 64 * sampling.sample,
+  });
+  // Two evaluations of five tasks.
+  expect(run.sample).toBe(10 * step.sample + 10 * sampling.sample);
+  expect(run.cost.amount).toBeCloseTo((run.prefill + 2 * run.sample + 4 * run.train) / 1e6);
 });

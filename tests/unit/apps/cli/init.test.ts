@@ -11,9 +11,13 @@ import {
 import { join } from "node:path";
 import { afterEach, expect, test, vi } from "vitest";
 import packageJson from "../../../../package.json" with { type: "json" };
+import policy from "../../../../plugins/policy-onnx/index.ts";
+import policyTinker from "../../../../plugins/policy-tinker/package.json" with { type: "json" };
+import trainerTinker from "../../../../plugins/trainer-tinker/package.json" with { type: "json" };
 import { registerInit } from "../../../../src/apps/cli/commands/init.ts";
 import { registerValidate } from "../../../../src/apps/cli/commands/validate.ts";
 import { projectFiles, type Template } from "../../../../src/apps/init/project-files.ts";
+import { loadPlan } from "../../../../src/plan/pipeline/load-plan.ts";
 import { temporaryFolder } from "../../../support/temporary-folder.ts";
 import { runCommand } from "./run-command.ts";
 
@@ -26,7 +30,7 @@ const filesIn = (folder: string) =>
     entry.isFile() ? entry.name : [],
   );
 
-test.each(["tool", "agent", "loop", "library"] as const)(
+test.each(["tool", "agent", "loop", "library", "tinker"] as const)(
   "`everturn init --template %s` writes a project whose pipeline is valid, and says what it wrote",
   async (template) => {
     const folder = join(temporaryFolder(), "My Shop_1");
@@ -48,7 +52,17 @@ test.each(["tool", "agent", "loop", "library"] as const)(
     symlinkSync(clone, join(folder, "node_modules", "everturn"));
     for (const name of ["ai", "zod"])
       symlinkSync(join(clone, "node_modules", name), join(folder, "node_modules", name));
-    const validated = await runCommand(registerValidate, "validate", join(folder, "pipeline.yaml"));
+    if (template === "tinker") {
+      // Instead of `npm run base`.
+      const { config } = (await loadPlan(join(folder, "base.yaml"))).policy;
+      await policy.initialize(join(folder, "base"), config, 1);
+    }
+    const nowhere = ["policy", "trainer"].flatMap((part) => [
+      "--set",
+      `${part}.config.url=http://127.0.0.1:1`,
+    ]);
+    const sets = template === "tinker" ? nowhere : [];
+    const validated = await runCommand(registerValidate, "validate", join(folder, "pipeline.yaml"), ...sets);
     expect(validated).toContain("pipeline.yaml is valid");
   },
 );
@@ -82,7 +96,7 @@ test("what is not in the way stays beside it", async () => {
 test("a template that there isn't is refused with those that there are", async () => {
   const folder = temporaryFolder();
   await expect(init(folder, "--template", "shop")).rejects.toThrow(
-    "Allowed choices are tool, agent, loop, library.",
+    "Allowed choices are tool, agent, loop, library, tinker.",
   );
   expect(readdirSync(folder)).toEqual([]);
 });
@@ -110,6 +124,18 @@ test("an agent's project has the versions of the AI SDK and of zod that are test
   });
 });
 
+test("a project for a training server has its plugins, a script for its base model, and says what to do", async () => {
+  const { dependencies, scripts } = JSON.parse(projectFiles("tinker", "shop").get("package.json") ?? "");
+  expect(dependencies).toEqual({
+    "@everturn/policy-tinker": `^${policyTinker.version}`,
+    "@everturn/trainer-tinker": `^${trainerTinker.version}`,
+    everturn: `^${packageJson.version}`,
+  });
+  expect(scripts.base).toBe("everturn study base-study.yaml");
+  const written = await init(join(temporaryFolder(), "shop"), "--template", "tinker");
+  expect(written).toMatch(/ {2}npm install\n {2}npm run base .*\n {2}npm start .*server as README\.md shows/);
+});
+
 test("the pipelines of the templates differ by their loop, and an agent's by its own tool", () => {
   const lines = (template: Template) =>
     projectFiles(template, "shop").get("pipeline.yaml")?.split("\n") ?? [];
@@ -118,4 +144,6 @@ test("the pipelines of the templates differ by their loop, and an agent's by its
   expect(lines("library")).toEqual(tool);
   const agents = lines("agent").filter((line) => !tool.includes(line) && !line.startsWith("#"));
   expect(agents.map((line) => line.split(":")[0])).toEqual(["tools", "loop"]);
+  const served = lines("tinker").filter((line) => /^\S+:/.test(line) && !tool.includes(line));
+  expect(served.map((line) => line.split(":")[0])).toEqual(["rollout"]);
 });

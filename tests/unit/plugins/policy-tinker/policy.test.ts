@@ -3,7 +3,7 @@
 import { cpSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { GenerationRequest, JsonObject, TrainerFolders, TrainingTrajectory } from "everturn/engine";
-import { afterAll, expect, test } from "vitest";
+import { afterAll, afterEach, expect, test, vi } from "vitest";
 import plugin from "../../../../plugins/policy-tinker/index.ts";
 import trainerPlugin from "../../../../plugins/trainer-tinker/index.ts";
 import { serveArithmetic } from "../../../support/served-arithmetic.ts";
@@ -12,6 +12,8 @@ import { tinyModel } from "../../../support/tinker-arithmetic.ts";
 import { stateOf } from "../../../support/tinker-server/arithmetic-model.ts";
 import type { ServedCall } from "../../../support/tinker-server.ts";
 import { writeTinyPolicy } from "../../../support/tiny-policy.ts";
+
+afterEach(() => vi.unstubAllEnvs());
 
 const folder = temporaryFolder();
 const at = (name: string) => join(folder, name);
@@ -276,6 +278,12 @@ test("what can't be sampled is refused by name", async () => {
   await expect(policy.generate(request(3))).rejects.toMatchObject({ code: "POLICY_VERSION_NOT_LOADED" });
   const check = (server: string) =>
     plugin.check?.({ server, url: "http://127.0.0.1:1", baseModel: "tiny", model });
+  vi.stubEnv("TINKER_API_KEY", "");
+  expect(plugin.check?.({ server: "tinker", baseModel: "tiny", model })).toMatchObject([
+    { key: "apiKeyVariable", reason: "is TINKER_API_KEY, which the environment lacks" },
+  ]);
+  expect(plugin.check?.({ server: "tuft", baseModel: "tiny", model })).toMatchObject([{ key: "url" }]);
+  vi.stubEnv("TINKER_API_KEY", "tml-key");
   for (const server of ["tinker", "skyrl-jax", "skyrl-torch", "tuft", "verl-tinker"])
     expect(check(server), server).toEqual([]);
   expect(check("hatchery")).toMatchObject([{ key: "server", reason: expect.stringContaining("likeliest") }]);
