@@ -9,7 +9,7 @@ const requirements = join(import.meta.dirname, "skyrl-requirements.txt");
 
 /**
  * The virtual environment of SkyRL's published server in the user's cache. The first call installs it with uv, which pip
- * downloads: 6.3 GB. Needs Python 3.12, which uv fetches if the machine has none.
+ * downloads: 6.3 GB. uv finds or fetches Python 3.12, unless UV_PYTHON names one.
  */
 export async function fetchSkyrl(): Promise<string> {
   const folder = await cachedFolder(join(cacheFolder(), "tests", "skyrl-0.4.0"), async (unpacked) => {
@@ -17,7 +17,14 @@ export async function fetchSkyrl(): Promise<string> {
     const pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--target", tools];
     await run("python3", [...pip, "uv==0.13.9"]);
     const uv = join(tools, "bin", "uv");
-    await run(uv, ["venv", "--quiet", "--relocatable", "--python", "3.12", environment]);
+    await run(uv, [
+      "venv",
+      "--quiet",
+      "--relocatable",
+      "--python",
+      process.env.UV_PYTHON ?? "3.12",
+      environment,
+    ]);
     const python = join(environment, "bin", "python");
     const options = { maxBuffer: 2 ** 26 };
     await run(uv, ["pip", "install", "--quiet", "--python", python, "--requirements", requirements], options);
