@@ -1,6 +1,7 @@
-// npm run tinker -- [--only losses|kills …] [--case NAME …] [--kills N] [--port N] [--json]: `trainer-tinker` on SkyRL's published
+// npm run tinker -- [--only losses|learn|kills …] [--case NAME …] [--kills N] [--port N] [--json]: `trainer-tinker` on SkyRL's published
 // server, which the first run installs into the user's cache (6.3 GB).
 //   losses: each loss and its gradient against trainer-onnx. --case takes single ones.
+//   learn: a run on the server that learns to use the calculator.
 //   kills: runs whose processes and whose server are killed and stopped N times (default 50), against a run left alone.
 import { randomUUID } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -9,6 +10,8 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { freePort } from "../../src/control/temporal/free-port.ts";
 import { killRuns } from "./kills.ts";
+import { learn } from "./learn/learn.ts";
+import { prepareBase } from "./learn/prepare-base.ts";
 import { lossCases } from "./loss-cases.ts";
 import { compareLosses, type LossDifference } from "./losses.ts";
 import { type Family, writeServedModel } from "./served-model.ts";
@@ -17,7 +20,10 @@ import { startSkyrl } from "./skyrl.ts";
 /** The largest difference of a number, relative to the number, that float32 explains. */
 const tolerance = 1e-4;
 
-const parts = ["losses", "kills"];
+/** The shares of solved tasks before and after the calculator run. */
+const goal = { before: 0.05, after: 0.9 };
+
+const parts = ["losses", "learn", "kills"];
 const { values } = parseArgs({
   options: {
     only: { type: "string", multiple: true, default: parts },
@@ -29,7 +35,7 @@ const { values } = parseArgs({
 });
 const unknown = values.only.filter((name) => !parts.includes(name));
 if (unknown.length > 0) {
-  process.stderr.write(`There is no part ${unknown.join(", ")}. There are ${parts.join(" and ")}.\n`);
+  process.stderr.write(`There is no part ${unknown.join(", ")}. There are ${parts.join(", ")}.\n`);
   process.exit(2);
 }
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(1));
@@ -42,6 +48,7 @@ const port = await freePort(Number(values.port));
 const losses: Record<string, LossDifference> = values.only.includes("losses")
   ? { ...(await lossesOf("llama")), ...(await lossesOf("qwen3")) }
   : {};
+const learned = values.only.includes("learn") ? await learnPart() : undefined;
 const kills = values.only.includes("kills") ? await killPart() : undefined;
 const largestDifference = Math.max(0, ...Object.values(losses).flatMap((one) => Object.values(one)));
 const { optimizerStepsTwice, optimizerStepsLost, ledger, ...counts } = kills ?? {};
@@ -49,6 +56,7 @@ const result = {
   server: "skyrl 0.4.0",
   losses,
   largestDifference,
+  learned,
   kills: counts,
   optimizerStepsTwice,
   optimizerStepsLost,
@@ -63,7 +71,8 @@ const isDurable =
     kills.unrecovered === 0 &&
     kills.ledger &&
     kills.largestDifference <= kills.repeatability);
-if (isExact && isDurable) rmSync(work, { recursive: true, force: true });
+const hasLearned = learned === undefined || (learned.before <= goal.before && learned.after >= goal.after);
+if (isExact && hasLearned && isDurable) rmSync(work, { recursive: true, force: true });
 else process.exitCode = 1;
 
 async function lossesOf(family: Family) {
@@ -76,6 +85,19 @@ async function lossesOf(family: Family) {
   const server = await startSkyrl({ folder: join(folder, "server"), model: initial, port });
   try {
     return await compareLosses(cases, { url: server.url, initial, vocabulary, work: folder, note });
+  } finally {
+    await server.stop();
+  }
+}
+
+async function learnPart() {
+  const folder = join(work, "learn");
+  const base = join(folder, "base");
+  await prepareBase(base, { runs: join(folder, "base-runs") });
+  const server = await startSkyrl({ folder: join(folder, "server"), model: base, port });
+  try {
+    const { before, after } = await learn({ url: server.url, base, runs: join(folder, "runs") });
+    return { before, after };
   } finally {
     await server.stop();
   }
