@@ -55,7 +55,7 @@ const patterns: Record<Exclude<Kind, "everything" | "sandbox">, RegExp> = {
   server: / server start-dev /,
   cli: /main\.ts (run|resume) /,
   "plugin host": /\/host-main\.ts/,
-  "training server": /-m skyrl\.tinker\./,
+  "training server": /-m skyrl\.tinker\.|hatchery\/serve\.py /,
 };
 
 /** The processes of a kind that are alive. */

@@ -35,8 +35,9 @@ export async function writeAdapterVersion(
   folder: string,
   initial: string,
   matrices: Matrices,
+  adapter = lora,
 ): Promise<void> {
-  await writeAdapterPolicyFolder(folder, initial, { ...lora, base: relative(folder, initial) }, matrices);
+  await writeAdapterPolicyFolder(folder, initial, { ...adapter, base: relative(folder, initial) }, matrices);
 }
 
 /** Returns each matrix plus `factor` times the other of its name. */

@@ -1,7 +1,6 @@
 import { existsSync, mkdirSync, readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { TinkerClient } from "@everturn/tinker";
 import { readPointer } from "../../plugins/trainer-tinker/policy-files.ts";
 import { killOnExit } from "../../src/base/processes/kill-on-exit.ts";
 import { openRunFolder } from "../../src/run/folder/open-runs.ts";
@@ -16,9 +15,8 @@ import { observeRecovery, type Strike, unrecovered } from "../chaos/recovery.ts"
 import { failOnStandstill } from "../chaos/standstill.ts";
 import { createStriker } from "../chaos/striker.ts";
 import type { Kind } from "../chaos/victims.ts";
-import { downloadAdapter, largestDifference, lora, type Matrices } from "./adapters.ts";
-import { startSkyrl } from "./skyrl.ts";
-import { stepChain } from "./step-chain.ts";
+import { largestDifference, type Matrices } from "./adapters.ts";
+import type { RunningServer, ServerKind } from "./server-kind.ts";
 
 /** What kills and stops of a run's processes and of its training server left behind. */
 export interface KillReport {
@@ -63,6 +61,7 @@ const mostResumes = 5;
 const seed = 11;
 
 interface Options {
+  kind: ServerKind;
   work: string;
   /** The served model. */
   model: string;
@@ -73,33 +72,39 @@ interface Options {
 }
 
 /**
- * Makes runs of kills.yaml on SkyRL's server, and strikes their processes and the server until there were `kills` kills and stops. Each
+ * Makes runs of kills.yaml on a training server, and strikes their processes and the server until there were `kills` kills and stops. Each
  * run's last weights, the server's steps and the ledger are held against a run left alone.
  */
 export async function killRuns(options: Options): Promise<KillReport> {
-  const { work, model, port, mark, kills, note } = options;
-  const folder = join(work, "server");
-  const server = await startSkyrl({ folder, model, port, mark: { [markName]: mark } });
+  const { kind, work, model, port, mark, kills, note } = options;
+  const start = () => kind.start({ folder: join(work, "server"), model, port, mark: { [markName]: mark } });
+  let server = await start();
+  const madeIn = async (name: string, most: number, random: () => number) => {
+    if (!kind.isSeeded) {
+      await server.stop();
+      server = await start();
+    }
+    return runUnderFire({ ...options, server, work: join(work, name), kills: most }, strikes, random);
+  };
   const strikes: Strike[] = [];
   try {
-    const first = await runToItsEnd({ ...options, work: join(work, "calm-1") });
-    const second = await runToItsEnd({ ...options, work: join(work, "calm-2") });
-    const expected = await adapterOf(server.url, first, model);
-    const repeatability = largestDifference(await adapterOf(server.url, second, model), expected);
+    const first = await madeIn("calm-1", 0, Math.random);
+    const second = await madeIn("calm-2", 0, Math.random);
+    const expected = await adapterOf(server, first);
+    const repeatability = largestDifference(await adapterOf(server, second), expected);
     note(`two undisturbed runs differ by ${repeatability.toExponential(1)}`);
     const random = seededRandom(seed);
     const runs: FinishedRun[] = [];
     while (strikes.length < kills) {
-      const place = join(work, `run-${runs.length + 1}`);
-      runs.push(await runUnderFire({ ...options, work: place }, strikes, random));
+      runs.push(await madeIn(`run-${runs.length + 1}`, kills, random));
       note(`run ${runs.length} ended after ${strikes.length} of ${kills} strikes`);
     }
     const differences: number[] = [];
     const counts = { twice: 0, lost: 0 };
     let ledger = true;
     for (const run of runs) {
-      differences.push(largestDifference(await adapterOf(server.url, run, model), expected));
-      const { twice, lost } = await miscounted(server.database, run);
+      differences.push(largestDifference(await adapterOf(server, run), expected));
+      const { twice, lost } = await miscounted(server, run);
       counts.twice += twice;
       counts.lost += lost;
       ledger &&= run.ledger;
@@ -127,22 +132,27 @@ interface FinishedRun {
   ledger: boolean;
 }
 
-function parametersOf({ work, model, port }: Options): string[] {
-  const set = [`trainer.config.url=http://127.0.0.1:${port}`, `trainer.config.baseModel=${model}`];
+function parametersOf({ kind, work, model, port }: Options): string[] {
+  const url = `trainer.config.url=http://127.0.0.1:${port}`;
+  const set = [url, `trainer.config.baseModel=${model}`, ...kind.settings];
   const pipeline = join(import.meta.dirname, "kills.yaml");
   return ["run", pipeline, "--runs", join(work, "runs"), ...set.flatMap((one) => ["--set", one])];
 }
 
-async function runToItsEnd(options: Options): Promise<FinishedRun> {
-  return runUnderFire({ ...options, kills: 0 }, [], Math.random);
-}
-
 /** Makes one run, and strikes until it has ended or there are as many strikes as wanted. */
-async function runUnderFire(options: Options, strikes: Strike[], random: () => number): Promise<FinishedRun> {
-  const { work, mark, kills, note } = options;
+async function runUnderFire(
+  options: Options & { server: RunningServer },
+  strikes: Strike[],
+  random: () => number,
+): Promise<FinishedRun> {
+  const { kind, server, work, mark, kills, note } = options;
+  const saves = server.saves();
   const [runs, log] = [join(work, "runs"), join(work, "cli.log")];
   mkdirSync(runs, { recursive: true });
   const nameOf = () => readdirSync(runs).find((name) => existsSync(join(runs, name, "run.json")));
+  const isVulnerable = () => {
+    return strikes.length < kills && nameOf() !== undefined && (kind.isSeeded || server.saves() > saves);
+  };
   const parameters = () => {
     const run = nameOf();
     return run === undefined ? parametersOf(options) : ["resume", run, "--runs", runs];
@@ -199,15 +209,14 @@ async function runUnderFire(options: Options, strikes: Strike[], random: () => n
   let resumes = 0;
   try {
     for (let code: number | null | undefined; code !== 0; ) {
-      const waits = strikes.length < kills && nameOf() !== undefined ? [moment()] : [];
-      if (nameOf() === undefined) waits.push(sleep(tick));
+      const waits = isVulnerable() ? [moment()] : [sleep(tick)];
       code = await Promise.race([
         cli.ended,
         stuck.then(() => undefined),
         ...waits.map((one) => one.then(() => undefined)),
       ]);
       const run = nameOf();
-      if (code === undefined && run !== undefined && strikes.length < kills) await strike(run);
+      if (code === undefined && run !== undefined && isVulnerable()) await strike(run);
       if (code === undefined || code === 0) continue;
       if (own.length === 0 || resumes++ === mostResumes)
         throw new Error(`the run ended with exit code ${code}: see ${log}`);
@@ -242,9 +251,9 @@ async function versionsOf({ runs, id }: FinishedRun): Promise<{ path: string; up
 }
 
 /** How many optimizer steps too many or too few the server executed on the way to a run's last version. */
-async function miscounted(database: string, run: FinishedRun): Promise<{ twice: number; lost: number }> {
+async function miscounted(server: RunningServer, run: FinishedRun): Promise<{ twice: number; lost: number }> {
   const versions = await versionsOf(run);
-  const chain = stepChain(database, versions.at(-1)?.path ?? "");
+  const chain = server.chainOf(versions.at(-1)?.path ?? "");
   const steps = new Map(chain.map((link) => [link.path, link.steps]));
   const known = new Set(versions.map(({ path }) => path));
   const strange = chain.filter(({ path }) => !known.has(path));
@@ -256,17 +265,7 @@ async function miscounted(database: string, run: FinishedRun): Promise<{ twice: 
 }
 
 /** The adapter of a run's last version, from the server. */
-async function adapterOf(url: string, run: FinishedRun, baseModel: string): Promise<Matrices> {
+async function adapterOf(server: RunningServer, run: FinishedRun): Promise<Matrices> {
   const versions = await versionsOf(run);
-  const client = new TinkerClient({ baseUrl: url, apiKey: "tml-local", deduplicates: true });
-  const session = await client.createSession();
-  try {
-    const model = await session.createModel({ baseModel, lora: { rank: lora.rank, seed: 1 } });
-    await model.loadWeights(versions.at(-1)?.path ?? "", { optimizer: false });
-    const matrices = await downloadAdapter(client, model, join(dirname(run.runs), "adapter"));
-    await model.unload();
-    return matrices;
-  } finally {
-    session.close();
-  }
+  return server.adapterOf(versions.at(-1)?.path ?? "", join(dirname(run.runs), "adapter"));
 }

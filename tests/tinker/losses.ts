@@ -34,7 +34,8 @@ export interface LossDifference {
 /** Adam's decay rate of the mean gradient, in `trainer-onnx`. */
 const firstBeta = 0.9;
 
-const surroundings = {
+/** The surroundings of both trainers. */
+export const surroundings = {
   groupSize: 4,
   batchSize,
   staleness: 0,
@@ -176,7 +177,7 @@ async function compare(place: Place, one: LossCase, batch: Batch): Promise<LossD
 const smallestLoss = 0.01;
 
 /** The largest difference of the loss and of its other terms, each relative to its number. */
-function lossDifference(metrics: Losses, expected: Losses): number {
+export function lossDifference(metrics: Losses, expected: Losses): number {
   const differences = (["loss", "policyLoss", "valueLoss", "kl"] as const).flatMap((name) => {
     const [value, other] = [metrics[name], expected[name]];
     if (value === undefined && other === undefined) return [];
@@ -187,7 +188,7 @@ function lossDifference(metrics: Losses, expected: Losses): number {
 }
 
 /** The log-probability of each action token under the current policy. */
-async function scoresOf(trainer: Trainer, sequences: readonly MaskedTokens[]): Promise<number[]> {
+export async function scoresOf(trainer: Trainer, sequences: readonly MaskedTokens[]): Promise<number[]> {
   const single = sequences.flatMap(({ tokens, mask }) =>
     mask.flatMap((marked, at) =>
       marked === 1 ? [{ tokens, mask: mask.map((_, index) => Number(index === at)) }] : [],
@@ -210,7 +211,7 @@ async function localScores(place: Place, policy: string, adapter: Matrices, { tr
 }
 
 /** The gradient of a state after one update: Adam's first moment, without its factor. */
-async function gradientIn(state: string): Promise<Map<string, Tensor>> {
+export async function gradientIn(state: string): Promise<Map<string, Tensor>> {
   const moments = await readSafetensors(join(state, "optimizer.safetensors"));
   const first = [...moments].filter(([name]) => name.startsWith("first/") && name.includes(".lora_"));
   return new Map(
@@ -228,7 +229,7 @@ async function loaded(session: TinkerSession, baseModel: string, path: string): 
   return model;
 }
 
-async function lossPlugin({ loss }: LossCase) {
+export async function lossPlugin({ loss }: LossCase) {
   if (loss === undefined) return undefined;
   const pipeline = join(import.meta.dirname, "../../pipelines/calculator.yaml");
   const overrides = [
@@ -239,11 +240,20 @@ async function lossPlugin({ loss }: LossCase) {
   return (await loadPlan(pipeline, { overrides })).trainer.loss;
 }
 
-const common = { minibatchSize: batchSize, warmupSteps: 1, learningRate: 1e-4 };
+/** Settings of both trainers. */
+export const commonSettings = { minibatchSize: batchSize, warmupSteps: 1, learningRate: 1e-4 };
 
-function localConfig(config: JsonObject): JsonObject {
+/** The settings of `trainer-onnx`, with an adapter like the server's. */
+export function localConfig(config: JsonObject, adapter = lora): JsonObject {
   // Its algorithm has to be one that the server has, too.
-  const own = { algorithm: "grpo", ...common, ...config, lora, threads: 1, gradientClip: 1e30 };
+  const own = {
+    algorithm: "grpo",
+    ...commonSettings,
+    ...config,
+    lora: adapter,
+    threads: 1,
+    gradientClip: 1e30,
+  };
   return onnx.resolve!(own, surroundings).config;
 }
 
@@ -252,5 +262,5 @@ function remoteConfig(
   { url, baseModel }: { url: string; baseModel: string },
 ): JsonObject {
   const server = { server: "skyrl-jax", url, baseModel, lora: { rank: lora.rank } };
-  return tinker.resolve!({ ...common, ...config, ...server }, surroundings).config;
+  return tinker.resolve!({ ...commonSettings, ...config, ...server }, surroundings).config;
 }

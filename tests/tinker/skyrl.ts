@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { mkdirSync, openSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { fetchSkyrl } from "./fetch-skyrl.ts";
+import { fetchEnvironment } from "./fetch-environment.ts";
 
 /** SkyRL's published server on this machine's CPU. */
 export interface SkyrlServer {
@@ -31,7 +31,7 @@ export async function startSkyrl(options: {
   mark?: Record<string, string>;
 }): Promise<SkyrlServer> {
   const { folder, model, port, mark = {} } = options;
-  const environment = await fetchSkyrl();
+  const environment = await fetchEnvironment("skyrl");
   const bin = join(environment, "bin");
   mkdirSync(folder, { recursive: true });
   const [database, log] = [join(folder, "skyrl.sqlite"), join(folder, "skyrl.log")];

@@ -49,3 +49,15 @@ function linkOf(completed: StatementSync, path: string): { steps: number; before
   }
   throw new Error(`the server has not saved ${path}`);
 }
+
+/** How many checkpoints the server has saved. */
+export function savedCheckpoints(database: string): number {
+  const requests = new DatabaseSync(database, { readOnly: true });
+  try {
+    const saved =
+      "SELECT count(*) AS saved FROM futures WHERE request_type = 'SAVE_WEIGHTS' AND status = 'COMPLETED'";
+    return Number(requests.prepare(saved).get()?.saved);
+  } finally {
+    requests.close();
+  }
+}

@@ -1,7 +1,8 @@
-// npm run tinker -- [--only losses|learn|kills …] [--case NAME …] [--kills N] [--port N] [--json]: `trainer-tinker` on SkyRL's published
-// server, which the first run installs into the user's cache (6.3 GB).
+// npm run tinker -- [--server skyrl|hatchery] [--only losses|learn|steps|kills …] [--case NAME …] [--kills N] [--port N] [--json]:
+// `trainer-tinker` on the published server of SkyRL or Hatchery, which the first run installs into the user's cache (6 to 7 GB).
 //   losses: each loss and its gradient against trainer-onnx. --case takes single ones.
-//   learn: a run on the server that learns to use the calculator.
+//   learn: a run on SkyRL's server that learns to use the calculator.
+//   steps: steps on Hatchery that are interrupted, such as it refuses, and what the trainer works around.
 //   kills: runs whose processes and whose server are killed and stopped N times (default 50), against a run left alone.
 import { randomUUID } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -9,6 +10,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { freePort } from "../../src/control/temporal/free-port.ts";
+import { hatchery } from "./hatchery/hatchery-kind.ts";
+import { runHatchery } from "./hatchery/run.ts";
+import type { StepsReport } from "./hatchery/steps.ts";
 import { killRuns } from "./kills.ts";
 import { learn } from "./learn/learn.ts";
 import { prepareBase } from "./learn/prepare-base.ts";
@@ -16,6 +20,7 @@ import { lossCases } from "./loss-cases.ts";
 import { compareLosses, type LossDifference } from "./losses.ts";
 import { type Family, writeServedModel } from "./served-model.ts";
 import { startSkyrl } from "./skyrl.ts";
+import { skyrl } from "./skyrl-kind.ts";
 
 /** The largest difference of a number, relative to the number, that float32 explains. */
 const tolerance = 1e-4;
@@ -23,9 +28,11 @@ const tolerance = 1e-4;
 /** The shares of solved tasks before and after the calculator run. */
 const goal = { before: 0.05, after: 0.9 };
 
-const parts = ["losses", "learn", "kills"];
+const kinds = { skyrl, hatchery };
+const parts = ["losses", "learn", "steps", "kills"];
 const { values } = parseArgs({
   options: {
+    server: { type: "string", default: "skyrl" },
     only: { type: "string", multiple: true, default: parts },
     case: { type: "string", multiple: true, default: lossCases.map(({ name }) => name) },
     kills: { type: "string", default: "50" },
@@ -38,6 +45,13 @@ if (unknown.length > 0) {
   process.stderr.write(`There is no part ${unknown.join(", ")}. There are ${parts.join(", ")}.\n`);
   process.exit(2);
 }
+if (values.server !== "skyrl" && values.server !== "hatchery") {
+  process.stderr.write(
+    `There is no server ${values.server}. There are ${Object.keys(kinds).join(" and ")}.\n`,
+  );
+  process.exit(2);
+}
+const kind = kinds[values.server];
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(1));
 const out = values.json ? process.stderr : process.stdout;
 const note = (text: string) => void out.write(`${text}\n`);
@@ -45,25 +59,30 @@ const work = mkdtempSync(join(tmpdir(), "everturn-tinker-"));
 note(`working in ${work}`);
 const port = await freePort(Number(values.port));
 
-const losses: Record<string, LossDifference> = values.only.includes("losses")
-  ? { ...(await lossesOf("llama")), ...(await lossesOf("qwen3")) }
-  : {};
-const learned = values.only.includes("learn") ? await learnPart() : undefined;
+const own = kind === hatchery ? await hatcheryParts() : undefined;
+const losses: Record<string, LossDifference> = own
+  ? (own.losses.float32 ?? {})
+  : values.only.includes("losses")
+    ? { ...(await lossesOf("llama")), ...(await lossesOf("qwen3")) }
+    : {};
+const learned = kind === skyrl && values.only.includes("learn") ? await learnPart() : undefined;
 const kills = values.only.includes("kills") ? await killPart() : undefined;
 const largestDifference = Math.max(0, ...Object.values(losses).flatMap((one) => Object.values(one)));
 const { optimizerStepsTwice, optimizerStepsLost, ledger, ...counts } = kills ?? {};
 const result = {
-  server: "skyrl 0.4.0",
+  server: kind.name,
   losses,
   largestDifference,
   learned,
+  ...(own && { bfloat16: own.losses.bfloat16, precision: own.precision, steps: own.steps }),
   kills: counts,
   optimizerStepsTwice,
   optimizerStepsLost,
   ledger,
 };
 process.stdout.write(`${JSON.stringify(result)}\n`);
-const isExact = largestDifference <= tolerance;
+const steps = own?.steps;
+const isExact = largestDifference <= tolerance && (steps === undefined || areExact(steps));
 const isDurable =
   kills === undefined ||
   (kills.optimizerStepsTwice === 0 &&
@@ -107,5 +126,18 @@ async function killPart() {
   const folder = join(work, "kills");
   const model = join(folder, "model");
   await writeServedModel(model, "llama");
-  return killRuns({ work: folder, model, port, mark: randomUUID(), kills: Number(values.kills), note });
+  return killRuns({ kind, work: folder, model, port, mark: randomUUID(), kills: Number(values.kills), note });
+}
+
+async function hatcheryParts() {
+  const [folder, initial] = [join(work, "hatchery"), join(work, "hatchery", "model")];
+  const vocabulary = await writeServedModel(initial, "llama");
+  const { only, case: cases } = values;
+  return runHatchery({ work: folder, initial, vocabulary, port, parts: only, cases, note });
+}
+
+/** Interrupted steps equal those left alone, within what the server itself repeats. */
+function areExact(report: StepsReport): boolean {
+  const largest = Math.max(report.keptOpen, ...Object.values(report.interrupted));
+  return largest <= report.repeatability && report.optimizerStepsTwice + report.optimizerStepsLost === 0;
 }

@@ -1,0 +1,50 @@
+import { once } from "node:events";
+import { createServer, request } from "node:http";
+import { buffer } from "node:stream/consumers";
+
+/** A way to a server, on which requests are seen and answers get lost. */
+export interface Way {
+  url: string;
+  /** Called before a request is forwarded. `path` is that below `/api/v1/`. */
+  before: (path: string, body: Buffer) => void;
+  /** Whether the connection breaks after the server has answered. */
+  isLost: (path: string) => boolean;
+  close(): Promise<void>;
+}
+
+/** Opens a way on loopback that forwards all requests to `target`. */
+export async function wayTo(target: string): Promise<Way> {
+  const server = createServer(async (incoming, outgoing) => {
+    const body = await buffer(incoming);
+    const { method, headers, url = "" } = incoming;
+    const path = url.replace("/api/v1/", "").replace(/\?.*/, "");
+    way.before(path, body);
+    const forwarded = request(target + url, { method, headers });
+    forwarded.on("error", () => incoming.socket.destroy());
+    forwarded.on("response", async (answer) => {
+      const bytes = await buffer(answer).catch(() => undefined);
+      if (bytes === undefined || way.isLost(path)) {
+        incoming.socket.destroy();
+        return;
+      }
+      outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
+      outgoing.end(bytes);
+    });
+    forwarded.end(body);
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  if (typeof address !== "object" || address === null) throw new Error("the way has no port");
+  const way: Way = {
+    url: `http://127.0.0.1:${address.port}`,
+    before: () => {},
+    isLost: () => false,
+    async close() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, "close");
+    },
+  };
+  return way;
+}

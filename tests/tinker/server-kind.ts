@@ -1,0 +1,34 @@
+import type { Matrices } from "./adapters.ts";
+import type { ChainLink } from "./step-chain.ts";
+
+/** A training server whose process is killed and stopped. It starts again by itself. */
+export interface RunningServer {
+  url: string;
+  /** The checkpoints that the weights at `path` descend from, oldest first, and itself. */
+  chainOf(path: string): ChainLink[];
+  /** The adapter of a checkpoint. `folder` is empty or missing. */
+  adapterOf(path: string, folder: string): Promise<Matrices>;
+  /** How many checkpoints it has saved. */
+  saves(): number;
+  stop(): Promise<void>;
+}
+
+/** A published training server. */
+export interface ServerKind {
+  name: string;
+  /** Settings of a pipeline that trains on it. */
+  settings: readonly string[];
+  /**
+   * Whether models of one seed start from equal adapters. If not, runs are comparable only if each has a server that has just started,
+   * and loses nothing before its first version is saved.
+   */
+  isSeeded: boolean;
+  start(place: {
+    folder: string;
+    /** The served model. */
+    model: string;
+    port: number;
+    /** A variable of its processes. */
+    mark: Record<string, string>;
+  }): Promise<RunningServer>;
+}
