@@ -1,8 +1,7 @@
 import { Context } from "@temporalio/activity";
-import { ApplicationFailure } from "@temporalio/common";
 import { isEverturnError } from "../../base/errors/everturn-error.ts";
-import { defined } from "../../base/records/defined.ts";
 import { instruments } from "../../base/telemetry/instruments.ts";
+import { activityFailure } from "./activity-failure.ts";
 
 const heartbeatInterval = 2000;
 
@@ -36,22 +35,11 @@ export function durable<Input, Result>(
       return await work(input, context.cancellationSignal, report);
     } catch (error) {
       outcome = "failed";
-      throw isEverturnError(error) ? failureOf(error) : error;
+      throw isEverturnError(error) ? activityFailure(error) : error;
     } finally {
       clearInterval(timer);
       running.add(-1, { activity });
       activitySeconds.record((performance.now() - started) / 1000, { activity, outcome });
     }
   };
-}
-
-function failureOf(error: { code: string; message: string; retryable: boolean }): ApplicationFailure {
-  return ApplicationFailure.create(
-    defined({
-      type: error.code,
-      message: error.message,
-      nonRetryable: !error.retryable,
-      cause: error instanceof Error ? error : undefined,
-    }),
-  );
 }

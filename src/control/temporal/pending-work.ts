@@ -53,6 +53,9 @@ export async function pendingWork(
   return executions.length > looked ? waits.map((wait) => ({ ...wait, isSample: true })) : waits;
 }
 
+/** How the server describes a failure above 4 KiB. Its cause is the failure, with a shortened message. */
+const tooLarge = "Failure exceeds size limit.";
+
 async function waitsOf(client: Client, workflowId: string, runId: string): Promise<PendingWork[]> {
   try {
     const { raw } = await client.workflow.getHandle(workflowId, runId).describe();
@@ -70,7 +73,8 @@ function ofActivity(pending: PendingActivity, workflow: string, runId: string): 
   const due = optionalTsToMs(pending.scheduledTime) ?? Date.now();
   const isWaiting = pending.state === scheduled;
   const reason = isWaiting ? undefined : heartbeatOf(pending);
-  const failure = pending.lastFailure?.message;
+  const { lastFailure } = pending;
+  const failure = lastFailure?.message === tooLarge ? lastFailure.cause?.message : lastFailure?.message;
   return {
     id: `${runId}/${pending.activityId}`,
     what,
