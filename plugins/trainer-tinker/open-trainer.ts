@@ -37,7 +37,7 @@ interface TrainerParts {
  * step that was interrupted anywhere, or that the server forgot or rolled back, is repeated from the version before it.
  * The same holds for the critic, which is read from the state of the same version.
  *
- * Throws TINKER_SERVER_REFUSED, TINKER_CRITIC_UNFIT and TINKER_PROFILE_MISMATCH.
+ * Throws TINKER_SERVER_REFUSED, TINKER_CRITIC_UNFIT, TINKER_PROFILE_MISMATCH and TINKER_VOCABULARY_UNFIT.
  */
 export async function openTrainer({ server, folders, config, seed, loss }: TrainerParts): Promise<Trainer> {
   const known = profiles[config.server];

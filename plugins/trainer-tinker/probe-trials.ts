@@ -18,11 +18,14 @@ export interface ClippedTrial {
 /** The limits of the ratio in the trials. A server that ignores them in favor of 0.8 and 1.2 is noticed. */
 export const clippedLimits = { low: 0.6, high: 1.5 };
 
-/** The sequences of the trials. The second is the first one's beginning, the third is another one. */
+/**
+ * The sequences of the trials. The second is the first one's beginning. The third is another one, and ends with the
+ * vocabulary's last token.
+ */
 export function probeSequences(vocabulary: number): number[][] {
   const sequence = (length: number, start: number, by: number) =>
     Array.from({ length }, (_, at) => (start + by * at) % vocabulary);
-  return [sequence(7, 5, 3), sequence(5, 5, 3), sequence(6, 4, 5)];
+  return [sequence(7, 5, 3), sequence(5, 5, 3), [...sequence(5, 4, 5), vocabulary - 1]];
 }
 
 /**

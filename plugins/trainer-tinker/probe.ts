@@ -1,3 +1,4 @@
+import { EverturnError } from "everturn/engine";
 import { scoringDatum } from "./exact-data.ts";
 import {
   type Measures,
@@ -39,7 +40,7 @@ const tolerances = { surrogate: 0.02, step: 0.25 };
  * The model that is created next, after this one is released, begins without gradients on every server.
  *
  * Returns the profile, without its clipped loss if that has another gradient than it should. Everturn then sends the
- * gradient. Throws TINKER_PROFILE_MISMATCH with the measured and the expected number.
+ * gradient. Throws TINKER_PROFILE_MISMATCH with the measured and the expected number, and TINKER_VOCABULARY_UNFIT.
  */
 export async function probeServer(probe: Probe, vocabulary: number): Promise<ServerProfile> {
   const { profile, model } = probe;
@@ -49,6 +50,7 @@ export async function probeServer(probe: Probe, vocabulary: number): Promise<Ser
     return model.forward(sequences.map((tokens) => scoringDatum(tokens.slice(0, -1), tokens.slice(1))));
   };
   const scores = await score();
+  checkVocabulary(profile, scores.at(-1)!, vocabulary);
   const trials = probeTrials(sequences, scores);
   if (profile.way === "custom-steps") {
     for (const trial of Object.values(trials)) await checkSurrogate(probe, trial);
@@ -71,6 +73,12 @@ export async function probeServer(probe: Probe, vocabulary: number): Promise<Ser
   if (clippedLoss === undefined) return profile;
   const moved = await score();
   return (await isClipped(measures, clippedTrials(sequences, moved))) ? profile : others;
+}
+
+/** SkyRL on JAX returns NaN for a token that its model does not have. `scores` are those of the third sequence. */
+function checkVocabulary({ title }: ServerProfile, scores: Float32Array, vocabulary: number): void {
+  if (Number.isFinite(scores.at(-1))) return;
+  throw new EverturnError("TINKER_VOCABULARY_UNFIT", { server: title, token: vocabulary - 1, vocabulary });
 }
 
 /** Whether each clipped loss has the gradient that it should have. */

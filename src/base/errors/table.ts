@@ -497,6 +497,12 @@ export const errorTable = {
     retryable: false,
     help: "Nothing was trained. Check trainer.config.server: it must name the server's own software and its back end. A newer release of the server may have another arithmetic.",
   },
+  TINKER_VOCABULARY_UNFIT: {
+    message:
+      "{server} returns no probability for token {token}, the last of the policy's {vocabulary} tokens.",
+    retryable: false,
+    help: "Nothing was trained. The server's base model needs the policy's tokenizer: check trainer.config.baseModel and the policy's model.",
+  },
   TINKER_CRITIC_UNFIT: {
     message: "The critic in {folder} does not fit the policy: {reason}.",
     retryable: false,

@@ -32,6 +32,15 @@ test.each(names.filter((name) => profiles[name].clippedLoss !== undefined))(
   },
 );
 
+test("a server whose model has fewer tokens than the policy is refused", async () => {
+  const profile = profiles["skyrl-jax"];
+  const server = tinyServer({ vocabulary, reduction: profile.crossEntropy });
+  await expect(probeServer({ profile, model: await server.create() }, vocabulary + 1)).rejects.toMatchObject({
+    code: "TINKER_VOCABULARY_UNFIT",
+    params: { token: vocabulary, vocabulary: vocabulary + 1 },
+  });
+});
+
 test("gradients that a lost model left are neither measured nor passed on", async () => {
   const { crossEntropy: reduction, gradientNorm } = profiles["skyrl-jax"];
   const server = tinyServer({ vocabulary, reduction, ...(gradientNorm && { gradientNorm }) });
