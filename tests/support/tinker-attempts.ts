@@ -1,22 +1,13 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { TrainerFolders, TrainingTrajectory } from "everturn/engine";
+import type { TrainerFolders } from "everturn/engine";
 import { onTestFinished } from "vitest";
 import plugin from "../../plugins/trainer-tinker/index.ts";
 import { type ServedName, serveArithmetic } from "./served-arithmetic.ts";
 import { stateOf } from "./tinker-server/arithmetic-model.ts";
 import type { ServedCall, TinkerServerOptions } from "./tinker-server.ts";
 import { writeTinyPolicy } from "./tiny-policy.ts";
-
-/** What a step trains on. */
-export const trajectories: TrainingTrajectory[] = [1, 0, 0.5, 0.25].map((reward, index) => ({
-  id: `run/step-0001/task-${index}/0`,
-  group: `task-${index % 2}`,
-  reward,
-  tokens: [5, 6 + index, 9, 4],
-  mask: [0, 1, 0, 1],
-  logprobs: [0, -5, 0, -5.5],
-}));
+import { trajectories } from "./training-batch.ts";
 
 /** Updates of a step. */
 export const updates = 2;

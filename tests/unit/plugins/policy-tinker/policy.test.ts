@@ -2,7 +2,7 @@
 // SkyRL 0.4.0 and TuFT 0.2.2 publish in their sources. No published server runs.
 import { cpSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import type { GenerationRequest, JsonObject, TrainerFolders, TrainingTrajectory } from "everturn/engine";
+import type { GenerationRequest, JsonObject, TrainerFolders } from "everturn/engine";
 import { afterAll, afterEach, expect, test, vi } from "vitest";
 import plugin from "../../../../plugins/policy-tinker/index.ts";
 import trainerPlugin from "../../../../plugins/trainer-tinker/index.ts";
@@ -12,6 +12,7 @@ import { tinyModel } from "../../../support/tinker-arithmetic.ts";
 import { stateOf } from "../../../support/tinker-server/arithmetic-model.ts";
 import type { ServedCall } from "../../../support/tinker-server.ts";
 import { writeTinyPolicy } from "../../../support/tiny-policy.ts";
+import { trajectories } from "../../../support/training-batch.ts";
 
 afterEach(() => vi.unstubAllEnvs());
 
@@ -24,15 +25,6 @@ const cleanups: (() => Promise<void>)[] = [];
 afterAll(async () => {
   for (const clean of cleanups.reverse()) await clean();
 });
-
-const trajectories: TrainingTrajectory[] = [1, 0, 0.5, 0.25].map((reward, index) => ({
-  id: `run/step-0001/task-${index}/0`,
-  group: `task-${index % 2}`,
-  reward,
-  tokens: [5, 6 + index, 9, 4],
-  mask: [0, 1, 0, 1],
-  logprobs: [0, -5, 0, -5.5],
-}));
 
 /** A request for an action after a prompt. */
 function request(version: number, changes: Partial<GenerationRequest> = {}): GenerationRequest {

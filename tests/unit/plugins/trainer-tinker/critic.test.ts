@@ -1,7 +1,7 @@
 // The servers are small ones in this process. The critic is the plugin's own, on ONNX Runtime.
 import { cpSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type JsonObject, readWeights, type TrainerFolders, type TrainingTrajectory } from "everturn/engine";
+import { type JsonObject, readWeights, type TrainerFolders } from "everturn/engine";
 import { expect, test } from "vitest";
 import trainerOnnx from "../../../../plugins/trainer-onnx/index.ts";
 import { openTrainer } from "../../../../plugins/trainer-tinker/open-trainer.ts";
@@ -12,6 +12,7 @@ import { onnxServer } from "../../../support/onnx-server.ts";
 import { temporaryFolder } from "../../../support/temporary-folder.ts";
 import { writeTinyPolicy } from "../../../support/tiny-policy.ts";
 import { type TinyServer, tinyServer } from "../../../support/tiny-server.ts";
+import { surroundings, unevenTrajectories as trajectories } from "../../../support/training-batch.ts";
 import { relativeError } from "../../torch-fixtures.ts";
 
 const folder = temporaryFolder();
@@ -33,24 +34,13 @@ const small = {
 };
 const step = { temperature: 1 };
 
-const trajectories: TrainingTrajectory[] = [1, 0, 0.5, 0.25].map((reward, index) => ({
-  id: `run/step-0001/task-${index}/0`,
-  group: `task-${index % 2}`,
-  reward,
-  tokens: [5, 6 + index, 9, 4, ...(index > 1 ? [7, 8] : [])],
-  mask: [0, 1, 0, 1, ...(index > 1 ? [1, 0] : [])],
-  logprobs: [0, -5, 0, -5.5, ...(index > 1 ? [-5.2, 0] : [])],
-}));
-
 function serverLikeTinker(): TinyServer {
   return tinyServer({ vocabulary, reduction: profiles.tinker.crossEntropy });
 }
 
 function opened(server: ModelServer, changes: JsonObject = {}, folders: Partial<TrainerFolders> = {}) {
   const given = { server: "tinker", url: "http://127.0.0.1:1", baseModel: "tiny", ...ppo, ...changes };
-  const surroundings = { groupSize: 2, batchSize: 4, staleness: 0 };
-  const policy = { pretrained: true, restrictions: [] };
-  const { config } = resolveTraining(given, { ...surroundings, policy });
+  const { config } = resolveTraining(given, surroundings);
   const all = { initial, policy: initial, ...folders };
   return openTrainer({ server, folders: all, config: readConfig(config), seed: 1, loss: undefined });
 }

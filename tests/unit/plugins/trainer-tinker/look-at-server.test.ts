@@ -6,15 +6,9 @@ import plugin from "../../../../plugins/trainer-tinker/index.ts";
 import { resolveTraining } from "../../../../plugins/trainer-tinker/settings.ts";
 import { onLoopback } from "../../../support/on-loopback.ts";
 import { TinkerServer } from "../../../support/tinker-server.ts";
+import { surroundings } from "../../../support/training-batch.ts";
 
 afterEach(() => vi.unstubAllEnvs());
-
-const surroundings = {
-  groupSize: 2,
-  batchSize: 4,
-  staleness: 0,
-  policy: { pretrained: true, restrictions: [] },
-};
 
 /** What a check before a run finds. */
 async function found(given: JsonObject) {

@@ -5,12 +5,8 @@ import { expect, test } from "vitest";
 import plugin from "../../../../plugins/trainer-tinker/index.ts";
 import type { ServedName } from "../../../support/served-arithmetic.ts";
 import { temporaryFolder } from "../../../support/temporary-folder.ts";
-import {
-  type StartedServer,
-  tinkerAttempts,
-  trajectories,
-  updates,
-} from "../../../support/tinker-attempts.ts";
+import { type StartedServer, tinkerAttempts, updates } from "../../../support/tinker-attempts.ts";
+import { trajectories } from "../../../support/training-batch.ts";
 
 const { initial, at, started, attempt } = await tinkerAttempts(temporaryFolder());
 

@@ -2,7 +2,7 @@
 // Tinker's API, SkyRL 0.4.0 on JAX and hatchery-core 0.3.0. No published server runs.
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { JsonObject, Trainer, TrainerFolders, TrainingTrajectory } from "everturn/engine";
+import type { JsonObject, Trainer, TrainerFolders } from "everturn/engine";
 import { afterEach, expect, test, vi } from "vitest";
 import plugin from "../../../../plugins/trainer-tinker/index.ts";
 import { openTrainer } from "../../../../plugins/trainer-tinker/open-trainer.ts";
@@ -12,6 +12,7 @@ import { temporaryFolder } from "../../../support/temporary-folder.ts";
 import { type TinyState, weightDifference } from "../../../support/tinker-arithmetic.ts";
 import { writeTinyPolicy } from "../../../support/tiny-policy.ts";
 import { type TinyServer, tinyServer } from "../../../support/tiny-server.ts";
+import { surroundings, unevenTrajectories as trajectories } from "../../../support/training-batch.ts";
 
 afterEach(() => vi.unstubAllEnvs());
 
@@ -19,13 +20,6 @@ const folder = temporaryFolder();
 const at = (name: string) => join(folder, name);
 const initial = at("v0000");
 const vocabulary = await writeTinyPolicy(initial);
-
-const surroundings = {
-  groupSize: 2,
-  batchSize: 4,
-  staleness: 0,
-  policy: { pretrained: true, restrictions: [] },
-};
 
 /** A resolved configuration. */
 function configOf(server: ServerName, changes: JsonObject = {}) {
@@ -53,14 +47,6 @@ function opened(
   });
 }
 
-const trajectories: TrainingTrajectory[] = [1, 0, 0.5, 0.25].map((reward, index) => ({
-  id: `run/step-0001/task-${index}/0`,
-  group: `task-${index % 2}`,
-  reward,
-  tokens: [5, 6 + index, 9, 4, ...(index > 1 ? [7, 8] : [])],
-  mask: [0, 1, 0, 1, ...(index > 1 ? [1, 0] : [])],
-  logprobs: [0, -5, 0, -5.5, ...(index > 1 ? [-5.2, 0] : [])],
-}));
 const step = { temperature: 1 };
 
 /** The newest checkpoint of a server. */

@@ -10,17 +10,12 @@ import { defined } from "../../../../src/base/records/defined.ts";
 import { temporaryFolder } from "../../../support/temporary-folder.ts";
 import { writeTinyPolicy } from "../../../support/tiny-policy.ts";
 import { tinyServer } from "../../../support/tiny-server.ts";
+import { surroundings } from "../../../support/training-batch.ts";
 
 const folder = temporaryFolder();
 const initial = join(folder, "v0000");
 const vocabulary = await writeTinyPolicy(initial);
 
-const surroundings = {
-  groupSize: 2,
-  batchSize: 4,
-  staleness: 0,
-  policy: { pretrained: true, restrictions: [] },
-};
 const sequence = { tokens: [5, 6, 9, 4, 7, 8], mask: [0, 1, 0, 1, 0, 1] };
 const trajectories = [1, 0, 0.5, 0.25].map((reward, index) => ({
   ...sequence,
