@@ -1,4 +1,4 @@
-import { profiles, usualAddress, writePointer } from "@everturn/trainer-tinker/shared";
+import { profiles, urlProblems, usualAddress, writePointer } from "@everturn/trainer-tinker/shared";
 import {
   type ConfigurationProblem,
   type JsonObject,
@@ -49,13 +49,11 @@ function readConfig(given: JsonObject): PolicyConfig {
   return { ...usualAddress(given), ...Object(given) };
 }
 
-function serverProblems({ server, url }: PolicyConfig): ConfigurationProblem[] {
-  const { title, refusal, samplingRefusal = refusal } = profiles[server];
-  if (url === "") {
-    const help = "Add the server's URL, for example url: http://127.0.0.1:8000.";
-    return [{ key: "url", reason: `is missing, and ${title} has no usual one`, help }];
-  }
-  if (samplingRefusal === undefined) return [];
+function serverProblems(config: PolicyConfig): ConfigurationProblem[] {
+  const { server } = config;
+  const { refusal, samplingRefusal = refusal } = profiles[server];
+  const missing = urlProblems(config);
+  if (missing.length > 0 || samplingRefusal === undefined) return missing;
   const help = "Use another server of docs/tinker.md, or another policy.";
   return [
     { key: "server", reason: `is ${server}, whose actions can't be trained on: ${samplingRefusal}`, help },

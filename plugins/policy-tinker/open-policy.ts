@@ -8,6 +8,7 @@ import {
   type WeightsPointer,
 } from "@everturn/trainer-tinker/shared";
 import {
+  areLogProbabilities,
   beforeStopTexts,
   contextLength,
   createFraming,
@@ -18,6 +19,7 @@ import {
   readModelConfig,
   type SamplingKey,
   seedOf,
+  serverAction,
   stopTexts,
   type TemplateSettings,
 } from "everturn/engine";
@@ -72,7 +74,8 @@ export async function openPolicy(
         throw new EverturnError("ENGINE_SAMPLING", { engine: title, temperature });
       weightsOf(version);
       const maxTokens = Math.min(sampling.maxTokens, longest - tokens.length);
-      if (maxTokens < 1) return generation({ tokens: [], logprobs: [], finishReason: "length" }, 1, "");
+      if (maxTokens < 1)
+        return { ...serverAction({ tokens: [], logprobs: [], finishReason: "length" }, 1), text: "" };
       const stopAt = [...stopTokens, ...(sampling.stopTokens ?? [])];
       const { seed, index } = placeInGroup(key);
       onBegin?.();
@@ -83,7 +86,7 @@ export async function openPolicy(
       const sampled = checked(sequence, maxTokens, { engine: title, url: config.url });
       const action = untilEnd(sampled, stopAt, stopTexts(stop, tokenizer.decode), stop.length > 0);
       const text = tokenizer.decode(action.tokens.filter((token) => !stopTokens.includes(token)));
-      return generation(action, temperature, beforeStopTexts(text, stop));
+      return { ...serverAction(action, temperature), text: beforeStopTexts(text, stop) };
     },
     async close() {
       connection.close();
@@ -115,11 +118,7 @@ async function readWeights(version: number, folder: string, config: PolicyConfig
 }
 
 /** An action's tokens, with log-probabilities at temperature 1. */
-interface Action {
-  tokens: number[];
-  logprobs: number[];
-  finishReason: Generation["finishReason"];
-}
+type Action = Pick<Generation, "tokens" | "logprobs" | "finishReason">;
 
 /** Returns a sequence as an action. Throws ENGINE_FAILED if it can't be one. */
 function checked(
@@ -131,11 +130,9 @@ function checked(
   const failed = (reason: string) => new EverturnError("ENGINE_FAILED", { ...where, reason });
   if (sequence === undefined || length === 0 || length > maxTokens)
     throw failed(`returned ${length} tokens instead of 1 to ${maxTokens}`);
-  const { tokens, logprobs, stopReason } = sequence;
-  const isSound = (value: number) => Number.isFinite(value) && value <= 1e-6;
-  if (logprobs?.length !== length || !logprobs.every(isSound))
-    throw failed("did not return a log-probability for each token");
-  return { tokens: [...tokens], logprobs: [...logprobs], finishReason: stopReason };
+  const logprobs = [...(sequence.logprobs ?? [])];
+  if (!areLogProbabilities(logprobs, length)) throw failed("did not return a log-probability for each token");
+  return { tokens: [...sequence.tokens], logprobs, finishReason: sequence.stopReason };
 }
 
 /**
@@ -154,16 +151,4 @@ function untilEnd(
   if (end === -1) return action;
   const { tokens, logprobs } = action;
   return { tokens: tokens.slice(0, end + 1), logprobs: logprobs.slice(0, end + 1), finishReason: "stop" };
-}
-
-/** At temperature 1 and greedily, the policy's own log-probabilities equal those at the sampling temperature. */
-function generation(action: Action, temperature: number, text: string): Generation {
-  const logprobs = action.logprobs.map((value) => Math.min(0, value));
-  return {
-    ...action,
-    logprobs,
-    temperedLogprobs: logprobs,
-    samplingLogprobs: temperature === 0 ? logprobs.map(() => 0) : logprobs,
-    text,
-  };
 }

@@ -1,5 +1,10 @@
 import type { TinkerModel, TinkerSampler } from "@everturn/tinker";
-import { adapterParams, type ServerConnection, type WeightsPointer } from "@everturn/trainer-tinker/shared";
+import {
+  adapterParams,
+  releaseModels,
+  type ServerConnection,
+  type WeightsPointer,
+} from "@everturn/trainer-tinker/shared";
 import { EverturnError } from "everturn/engine";
 
 /** Samplers of the versions of a policy. */
@@ -32,9 +37,6 @@ interface HeldSampler {
 /** The number of versions to keep on the server: the newest, and those of trajectories that began earlier. */
 const versionsKept = 4;
 
-/** Milliseconds to wait for a server to release a model. Later it drops the model with the session. */
-const patience = 5000;
-
 /**
  * Opens the samplers of a policy. Each loads a version's checkpoint into a model of its own and saves that for sampling.
  * The trainer's model is never sampled: SkyRL on JAX loads the sampled weights into the model that saved them, where
@@ -48,7 +50,7 @@ export function openSamplers({ call, openSession }: ServerConnection): Samplers 
     let model: TinkerModel | undefined;
     const release = async () => {
       session.close();
-      await Promise.allSettled([model?.unload({ signal: AbortSignal.timeout(patience) })]);
+      if (model !== undefined) await releaseModels([model]);
     };
     try {
       if (path === undefined) {

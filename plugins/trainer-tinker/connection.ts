@@ -1,5 +1,12 @@
-import { type LoraParams, TinkerClient, TinkerError, type TinkerSession } from "@everturn/tinker";
-import { EverturnError } from "everturn/engine";
+import {
+  type LoraParams,
+  TinkerClient,
+  type TinkerClientOptions,
+  TinkerError,
+  type TinkerModel,
+  type TinkerSession,
+} from "@everturn/tinker";
+import { type ConfigurationProblem, EverturnError } from "everturn/engine";
 import type { AdapterSettings } from "./policy-files.ts";
 import { profiles, type ServerName } from "./profiles.ts";
 
@@ -31,17 +38,29 @@ export interface ServerConnection {
   close(): void;
 }
 
-/** Connects to a server. Requests whose answers were lost are sent again unless the server would run them twice. */
-export function connect(
+/**
+ * Returns a client of a server. Requests whose answers were lost are sent again unless the server would run them twice.
+ * Without a variable it sends no key: its own default would be another server's.
+ */
+export function clientOf(
   { server, url, apiKeyVariable }: ServerAddress,
+  options: Pick<TinkerClientOptions, "retry" | "requestTimeoutMs"> = {},
+): TinkerClient {
+  return new TinkerClient({
+    ...options,
+    baseUrl: url,
+    apiKey: (apiKeyVariable !== undefined && process.env[apiKeyVariable]) || "",
+    deduplicates: profiles[server].repeats !== "runs-again",
+  });
+}
+
+/** Connects to a server. */
+export function connect(
+  address: ServerAddress,
   whenClosed: "TRAINER_CLOSED" | "POLICY_CLOSED",
 ): ServerConnection {
-  const { repeats, blamesUser } = profiles[server];
-  const client = new TinkerClient({
-    baseUrl: url,
-    apiKey: apiKeyOf({ apiKeyVariable }),
-    deduplicates: repeats !== "runs-again",
-  });
+  const { blamesUser } = profiles[address.server];
+  const client = clientOf(address);
   const closing = new AbortController();
   const call: Requester = async (work, signal) => {
     const either = signal === undefined ? closing.signal : AbortSignal.any([closing.signal, signal]);
@@ -64,9 +83,20 @@ export function connect(
   };
 }
 
-/** Returns the key for the server. Empty for none: the client's own default would send another server's key. */
-export function apiKeyOf({ apiKeyVariable }: { apiKeyVariable?: string | undefined }): string {
-  return (apiKeyVariable !== undefined && process.env[apiKeyVariable]) || "";
+/** Milliseconds to wait for a server to release something. Later it drops it with the session. */
+export const releasePatience = 5000;
+
+/** Asks a server to release models. */
+export async function releaseModels(models: Iterable<TinkerModel>): Promise<void> {
+  const signal = AbortSignal.timeout(releasePatience);
+  await Promise.allSettled([...models].map((model) => model.unload({ signal })));
+}
+
+/** The problem of a configuration that names no server. */
+export function urlProblems({ server, url }: ServerAddress): ConfigurationProblem[] {
+  if (url !== "") return [];
+  const reason = `is missing, and ${profiles[server].title} has no usual one`;
+  return [{ key: "url", reason, help: "Add the server's URL, for example url: http://127.0.0.1:8000." }];
 }
 
 /** An adapter's settings in the client's terms. */

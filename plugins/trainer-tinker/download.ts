@@ -4,10 +4,10 @@ import { tmpdir } from "node:os";
 import { basename, join, posix } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
-import { TinkerClient, type TinkerModel } from "@everturn/tinker";
+import type { TinkerClient, TinkerModel } from "@everturn/tinker";
 import { adapterConfigFile, copyPolicyFiles, EverturnError, readAdapter } from "everturn/engine";
 import { extract, ReadEntry } from "tar";
-import { adapterParams, apiKeyOf } from "./connection.ts";
+import { adapterParams, clientOf, releaseModels, releasePatience } from "./connection.ts";
 import { pointerFile, readPointer } from "./policy-files.ts";
 import { profiles } from "./profiles.ts";
 import type { ServerTrainerConfig } from "./settings.ts";
@@ -17,9 +17,6 @@ const adapterFiles = [adapterConfigFile, "adapter_model.safetensors"];
 
 /** The name of the weights that are saved for a download, and the seconds after which the server may delete them. */
 const saved = { name: "export", ttlSeconds: 3600 };
-
-/** Milliseconds to wait for a server to release a model and its weights. */
-const patience = 5000;
 
 /**
  * Writes a version into `target`: its files, and the adapter that the server saved. Returns false for a version of the
@@ -47,21 +44,17 @@ export async function downloadVersion(
 
 /** Servers export only current weights, so a new model loads the checkpoint first. */
 async function downloadAdapter(path: string, target: string, config: ServerTrainerConfig): Promise<void> {
-  const { url, baseModel, server, lora } = config;
-  const { repeats, exportsFiles } = profiles[server];
-  const client = new TinkerClient({
-    baseUrl: url,
-    apiKey: apiKeyOf(config),
-    deduplicates: repeats !== "runs-again",
-  });
+  const { baseModel, server, lora } = config;
+  const { exportsFiles } = profiles[server];
+  const client = clientOf(config);
   const session = await client.createSession();
   try {
     const model = await session.createModel({ baseModel, lora: adapterParams(lora) });
     await model.loadWeights(path, { optimizer: false });
     const copy = await (exportsFiles ? downloadFiles : downloadArchive)(client, model, target);
     // The server drops what remains with the session.
-    const signal = AbortSignal.timeout(patience);
-    await Promise.allSettled([client.checkpoints.delete(copy, { signal }), model.unload({ signal })]);
+    const signal = AbortSignal.timeout(releasePatience);
+    await Promise.allSettled([client.checkpoints.delete(copy, { signal }), releaseModels([model])]);
   } finally {
     session.close();
   }

@@ -6,6 +6,7 @@ import {
   type TrainerPlugin,
   type TrainerSurroundings,
 } from "everturn/engine";
+import { urlProblems } from "./connection.ts";
 import { downloadVersion } from "./download.ts";
 import { answerNotes, answerProblems, lookAtServer } from "./look-at-server.ts";
 import { openServer } from "./open-server.ts";
@@ -86,10 +87,7 @@ function serverProblems(
     const help = "Use sampledEntropyCoefficient, whose bonus is estimated from the sampled tokens.";
     problems.push({ key: "entropyCoefficient", reason, help });
   }
-  if (config.url === "") {
-    const help = "Add the server's URL, for example url: http://127.0.0.1:8000.";
-    problems.push({ key: "url", reason: `is missing, and ${title} has no usual one`, help });
-  }
+  problems.push(...urlProblems(config));
   if (temperature !== 1) {
     const reason = `is ${config.server}, which returns log-probabilities at temperature 1, but rollout.temperature is ${temperature}`;
     problems.push({ key: "server", reason, help: "Set rollout.temperature to 1." });

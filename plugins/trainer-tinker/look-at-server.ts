@@ -1,6 +1,6 @@
-import { TinkerClient, TinkerError } from "@everturn/tinker";
+import { TinkerError } from "@everturn/tinker";
 import type { ConfigurationProblem } from "everturn/engine";
-import { apiKeyOf } from "./connection.ts";
+import { clientOf } from "./connection.ts";
 import { profiles } from "./profiles.ts";
 import type { ServerTrainerConfig } from "./settings.ts";
 
@@ -12,12 +12,7 @@ const patience = 5000;
 
 /** Asks a server for its models, once. */
 export async function lookAtServer(config: ServerTrainerConfig): Promise<ServerAnswer> {
-  const client = new TinkerClient({
-    baseUrl: config.url,
-    apiKey: apiKeyOf(config),
-    retry: { attempts: 1 },
-    requestTimeoutMs: patience,
-  });
+  const client = clientOf(config, { retry: { attempts: 1 }, requestTimeoutMs: patience });
   try {
     const { models } = await client.capabilities();
     return { models };

@@ -1,14 +1,11 @@
 import { randomUUID } from "node:crypto";
 import type { Datum, FutureTicket, TinkerModel } from "@everturn/tinker";
-import { adapterParams, connect, type Requester } from "./connection.ts";
+import { adapterParams, connect, type Requester, releaseModels } from "./connection.ts";
 import type { ServerDatum } from "./exact-data.ts";
 import { profiles, type ServerProfile } from "./profiles.ts";
 import { requestCounts } from "./request-counts.ts";
 import type { ModelServer, ServerModel } from "./server-model.ts";
 import type { ServerTrainerConfig } from "./settings.ts";
-
-/** Milliseconds to wait for a server to release a model. Later it drops the model with the session. */
-const patience = 5000;
 
 /** Opens a session on a server. Its methods, and those of its models, throw the errors of a connection's calls. */
 export async function openServer(config: ServerTrainerConfig, seed: number): Promise<ModelServer> {
@@ -50,8 +47,7 @@ export async function openServer(config: ServerTrainerConfig, seed: number): Pro
     },
     async close() {
       close();
-      const signal = AbortSignal.timeout(patience);
-      await Promise.allSettled([...models].map((model) => model.unload({ signal })));
+      await releaseModels(models);
       session.close();
     },
   };

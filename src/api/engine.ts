@@ -38,6 +38,7 @@ export type {
 export { endpointPolicy } from "../engine/inference-servers/endpoint-policy.ts";
 export { keyProblems } from "../engine/inference-servers/key-problems.ts";
 export { seedOf } from "../engine/inference-servers/sampling-seed.ts";
+export { areLogProbabilities, serverAction } from "../engine/inference-servers/server-actions.ts";
 export { enginePolicy } from "../engine/inference-servers/server-policy.ts";
 export type {
   Ask,

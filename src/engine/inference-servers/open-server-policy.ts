@@ -2,7 +2,7 @@ import { createHash, randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { EverturnError } from "../../base/errors/everturn-error.ts";
 import { isThere } from "../../base/files/is-there.ts";
-import type { Generation, GenerationRequest, Policy } from "../../contracts/policy.ts";
+import type { GenerationRequest, Policy } from "../../contracts/policy.ts";
 import { contextLength } from "../models/config/model-config.ts";
 import { readModelConfig } from "../models/config/model-config-file.ts";
 import { adapterConfigFile } from "../models/weights/adapter-folder.ts";
@@ -13,7 +13,8 @@ import { loadTokenizer } from "../tokens/tokenizer.ts";
 import { openFleet } from "./fleet.ts";
 import { openReplica, type ServedWeights } from "./replica.ts";
 import { seedOf } from "./sampling-seed.ts";
-import type { EngineAnswer, EngineProtocol } from "./server-protocol.ts";
+import { serverAction } from "./server-actions.ts";
+import type { EngineProtocol } from "./server-protocol.ts";
 
 /** The inference servers to use, and how to talk to them. */
 export interface ServerPolicyOptions {
@@ -68,7 +69,7 @@ export async function openServerPolicy(folder: string, options: ServerPolicyOpti
         throw new EverturnError("ENGINE_SAMPLING", { engine: protocol.name, temperature });
       const maxTokens = Math.min(sampling.maxTokens, longest - tokens.length);
       if (maxTokens < 1)
-        return { ...generation({ tokens: [], logprobs: [], finish: "length" }, 1), text: "" };
+        return { ...serverAction({ tokens: [], logprobs: [], finishReason: "length" }, 1), text: "" };
       const ends = [...stopTokens, ...(sampling.stopTokens ?? [])];
       const action = {
         tokens,
@@ -79,28 +80,17 @@ export async function openServerPolicy(folder: string, options: ServerPolicyOpti
       };
       const answer = await fleet.generate(draw.trajectory, weightsOf(version), action, signal, onBegin);
       const text = tokenizer.decode(answer.tokens.filter((token) => !stopTokens.includes(token)));
-      return { ...generation(answer, temperature), text: beforeStopTexts(text, sampling.stop ?? []) };
+      const finishReason = answer.finish === "length" ? "length" : "stop";
+      return {
+        ...serverAction({ ...answer, finishReason }, temperature),
+        text: beforeStopTexts(text, sampling.stop ?? []),
+      };
     },
     close: async () => fleet.close(),
   };
 }
 
 const never = new AbortController().signal;
-
-/** At temperature 1 and greedily, the policy's own log-probabilities equal those at the sampling temperature. */
-function generation(
-  { tokens, logprobs, finish }: EngineAnswer,
-  temperature: number,
-): Omit<Generation, "text"> {
-  const own = logprobs.map((value) => Math.min(0, value));
-  return {
-    tokens,
-    logprobs: own,
-    temperedLogprobs: own,
-    samplingLogprobs: temperature === 0 ? own.map(() => 0) : own,
-    finishReason: finish === "length" ? "length" : "stop",
-  };
-}
 
 /** Returns the label of the weights in a folder. Other weights have another folder. */
 function labelOf(folder: string): string {

@@ -1,5 +1,6 @@
 import { EverturnError } from "../../base/errors/everturn-error.ts";
 import { exceedsContext } from "./context-limit.ts";
+import { areLogProbabilities } from "./server-actions.ts";
 import type { Ask, EngineAction, EngineAnswer, EngineProtocol } from "./server-protocol.ts";
 import { askServer, NoReply } from "./server-request.ts";
 import { versionGate } from "./version-gate.ts";
@@ -232,9 +233,7 @@ function problemOf(
   if (other !== undefined) return `wrote with the weights “${other}” where “${label}” were asked for`;
   if (tokens.length === 0 || tokens.length > sampling.maxTokens)
     return `wrote ${tokens.length} tokens where 1 to ${sampling.maxTokens} were asked for`;
-  const sound = (value: number) => Number.isFinite(value) && value <= 1e-6;
-  if (logprobs.length !== tokens.length || !logprobs.every(sound))
-    return "did not give one log-probability for each token";
+  if (!areLogProbabilities(logprobs, tokens.length)) return "did not give one log-probability for each token";
   return undefined;
 }
 

@@ -48,11 +48,9 @@ export async function forecastServer(
   const { metered } = (await loadPolicy(policy)).traits?.(structuredClone(policy.config)) ?? {};
   const sampled = (count: number) => (metered ? [times(samplingOf(trajectory), count)] : []);
   const rounds = isMeasured ? 1 : (rollout.dynamicSampling?.maxRounds ?? 1);
-  const step = sum(
-    isOnExamples(plan)
-      ? [trained(exampleStep(plan, longest)).usage]
-      : [trained(rolloutStep(plan, trajectory)).usage, ...sampled(rollout.batchSize * rounds)],
-  );
+  const onExamples = isOnExamples(plan);
+  const { usage, prices } = trained(onExamples ? exampleStep(plan, longest) : rolloutStep(plan, trajectory));
+  const step = sum([usage, ...(onExamples ? [] : sampled(rollout.batchSize * rounds))]);
   const warm = warmStart && {
     of: "demonstrations" as const,
     count: warmStart.batchSize,
@@ -66,7 +64,6 @@ export async function forecastServer(
     ...sampled(numbers.evaluations * numbers.evaluationTasks),
     ...(warm ? [trained(warm).usage] : []),
   ]);
-  const { prices } = trained(rolloutStep(plan, trajectory));
   return { step: withCost(step, prices), run: withCost(run, prices) };
 }
 
