@@ -12,7 +12,6 @@ import {
   downloadAdapter,
   largestDifference,
   lora,
-  type Matrices,
   normOf,
   plus,
   relativeDifference,
@@ -59,7 +58,7 @@ export async function compareLosses(
     const place: Place = { client, session, initial, work, url, steps };
     const sequences = randomSequences(vocabulary, batchSize, "trajectories");
     await makeVersions(place, randomSequences(vocabulary, batchSize, "earlier"));
-    const batch = await localBatch(place, sequences);
+    const batch = await localBatch(foldersOf(place, "onnx"), localConfig({}), sequences);
     for (const one of cases) {
       const difference = await compare(place, one, batch);
       differences[one.name] = difference;
@@ -85,7 +84,10 @@ interface Place {
 }
 
 /** The folders of a trainer that starts from the version `start`, with `reference` as the reference. */
-function foldersOf({ initial, work }: Place, kind: "onnx" | "tinker"): TrainerFolders {
+export function foldersOf(
+  { initial, work }: Pick<Place, "initial" | "work">,
+  kind: "onnx" | "tinker",
+): TrainerFolders {
   const at = (version: string) => join(work, `${version}-${kind}`);
   return { initial, policy: at("start"), reference: at("reference") };
 }
@@ -111,8 +113,12 @@ async function makeVersions(place: Place, sequences: readonly MaskedTokens[]): P
 }
 
 /** A batch whose recorded log-probabilities are near those of the version `start`. */
-async function localBatch(place: Place, sequences: readonly MaskedTokens[]): Promise<Batch> {
-  const trainer = await onnx.open(foldersOf(place, "onnx"), localConfig({}), 1);
+export async function localBatch(
+  folders: TrainerFolders,
+  config: JsonObject,
+  sequences: readonly MaskedTokens[],
+): Promise<Batch> {
+  const trainer = await onnx.open(folders, config, 1);
   const scores: number[][] = [];
   for (const sequence of sequences) scores.push(await scoresOf(trainer, [sequence]));
   const references = await scorer(trainer)([...sequences], "reference");
@@ -137,12 +143,9 @@ async function compare(place: Place, one: LossCase, batch: Batch): Promise<LossD
   const { tensors: start } = await readAdapter(join(work, "start-peft"));
   // As far as the adapter is long: what rounding takes from the difference is then small in every matrix.
   const factor = normOf(start) / normOf(gradient);
-  const expectedAfter = await localScores(
-    place,
-    join(folder, "moved"),
-    plus(start, gradient, -factor),
-    batch,
-  );
+  const policy = join(folder, "moved");
+  await writeAdapterVersion(policy, initial, plus(start, gradient, -factor));
+  const expectedAfter = await localScores({ initial, policy }, localConfig({}), batch);
 
   steps.factor = factor;
   const critic = one.hasCritic ? { criticModel: initial } : {};
@@ -202,9 +205,13 @@ function scorer(trainer: Trainer): NonNullable<Trainer["score"]> {
   return trainer.score.bind(trainer);
 }
 
-async function localScores(place: Place, policy: string, adapter: Matrices, { trajectories }: Batch) {
-  await writeAdapterVersion(policy, place.initial, adapter);
-  const trainer = await onnx.open({ initial: place.initial, policy }, localConfig({}), 1);
+/** The same in `trainer-onnx`. */
+export async function localScores(
+  folders: TrainerFolders,
+  config: JsonObject,
+  { trajectories }: Batch,
+): Promise<number[]> {
+  const trainer = await onnx.open(folders, config, 1);
   const scores = await scoresOf(trainer, trajectories);
   await trainer.close();
   return scores;

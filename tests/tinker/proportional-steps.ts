@@ -1,6 +1,4 @@
-import { once } from "node:events";
-import { createServer, request } from "node:http";
-import { buffer } from "node:stream/consumers";
+import { wayTo } from "./way.ts";
 
 /** A way to a server on which a trainer's optimizer steps become proportional to the gradient. */
 export interface ProportionalSteps {
@@ -21,34 +19,9 @@ const usualEpsilon = 1e-8;
  * `trainer-tinker`, and nothing else.
  */
 export async function startProportionalSteps(target: string): Promise<ProportionalSteps> {
-  const server = createServer(async (incoming, outgoing) => {
-    const received = await buffer(incoming);
-    const body = incoming.url?.endsWith("/optim_step") ? proportional(received, steps.factor) : received;
-    const { "content-length": _, "transfer-encoding": __, ...headers } = incoming.headers;
-    const forwarded = request(target + incoming.url, {
-      method: incoming.method,
-      headers: { ...headers, "content-length": body.length },
-    });
-    forwarded.on("error", () => incoming.socket.destroy());
-    forwarded.on("response", (answer) => {
-      outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
-      answer.pipe(outgoing);
-    });
-    forwarded.end(body);
-  });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
-  if (typeof address !== "object" || address === null) throw new Error("the proxy has no port");
-  const steps: ProportionalSteps = {
-    url: `http://127.0.0.1:${address.port}`,
-    factor: 0,
-    async close() {
-      server.closeAllConnections();
-      server.close();
-      await once(server, "close");
-    },
-  };
+  const way = await wayTo(target);
+  const steps: ProportionalSteps = { url: way.url, factor: 0, close: way.close };
+  way.before = (path, body) => (path === "optim_step" ? proportional(body, steps.factor) : body);
   return steps;
 }
 

@@ -1,5 +1,5 @@
 import type { Matrices } from "./adapters.ts";
-import type { ChainLink } from "./step-chain.ts";
+import type { ChainLink } from "./server-records.ts";
 
 /** A training server whose process is killed and stopped. It starts again by itself. */
 export interface RunningServer {

@@ -1,31 +1,21 @@
-import { DatabaseSync } from "node:sqlite";
-import type { ChainLink } from "../step-chain.ts";
+import type { StatementSync } from "node:sqlite";
+import { type ChainLink, chainTo, type Origin, readRecords } from "../server-records.ts";
 
 /**
  * The checkpoints that the weights at `path` descend from, oldest first, and itself. Reads only Hatchery's queue, in which every job
  * has a row: a model's jobs are executed in the order of their numbers.
  */
 export function jobChain(queue: string, path: string): ChainLink[] {
-  const jobs = new DatabaseSync(queue, { readOnly: true });
-  try {
-    const chain: ChainLink[] = [];
-    for (let next: string | undefined = path; next !== undefined; ) {
-      const { steps, before } = linkOf(jobs, next);
-      chain.unshift({ path: next, steps });
-      next = before;
-    }
-    return chain;
-  } finally {
-    jobs.close();
-  }
+  return readRecords(queue, (jobs) => {
+    const completed = jobs.prepare(
+      "SELECT operation, payload FROM queue_jobs WHERE session_id = ? AND state = 'completed' ORDER BY seq",
+    );
+    return chainTo(path, (next) => originOf(completed, next));
+  });
 }
 
-/** The number of optimizer steps before a checkpoint, back to the one before it in its model, or to the one that the model loaded. */
-function linkOf(jobs: DatabaseSync, path: string): { steps: number; before: string | undefined } {
+function originOf(completed: StatementSync, path: string): Origin {
   const [, model = "", name = ""] = /^tinker:\/\/([^/]+)\/checkpoints\/([^/]+)$/.exec(path) ?? [];
-  const completed = jobs.prepare(
-    "SELECT operation, payload FROM queue_jobs WHERE session_id = ? AND state = 'completed' ORDER BY seq",
-  );
   let steps = 0;
   let before: string | undefined;
   for (const { operation, payload } of completed.iterate(model)) {
@@ -47,12 +37,7 @@ function linkOf(jobs: DatabaseSync, path: string): { steps: number; before: stri
 
 /** How many checkpoints the server has saved. */
 export function savedCheckpoints(queue: string): number {
-  const jobs = new DatabaseSync(queue, { readOnly: true });
-  try {
-    const saved =
-      "SELECT count(*) AS saved FROM queue_jobs WHERE operation = 'save_weights' AND state = 'completed'";
-    return Number(jobs.prepare(saved).get()?.saved);
-  } finally {
-    jobs.close();
-  }
+  const saved =
+    "SELECT count(*) AS saved FROM queue_jobs WHERE operation = 'save_weights' AND state = 'completed'";
+  return readRecords(queue, (jobs) => Number(jobs.prepare(saved).get()?.saved));
 }

@@ -7,20 +7,23 @@ import tinker from "../../../plugins/trainer-tinker/index.ts";
 import { writePolicy } from "../../../plugins/trainer-tinker/policy-files.ts";
 import type { JsonObject } from "../../../src/contracts/json.ts";
 import { largestDifference, lora, relativeDifference, writeAdapterVersion } from "../adapters.ts";
-import { type Batch, batchOf, batchSize, type LossCase, randomSequences } from "../loss-cases.ts";
+import { type Batch, batchSize, type LossCase, randomSequences } from "../loss-cases.ts";
 import {
   commonSettings,
+  foldersOf,
   gradientIn,
   type LossDifference,
+  localBatch,
   localConfig,
+  localScores,
   lossDifference,
   lossPlugin,
   scoresOf,
   surroundings,
 } from "../losses.ts";
+import { wayTo } from "../way.ts";
 import { type HatcheryServer, key } from "./hatchery.ts";
 import { readCheckpoint, readStored } from "./stored-state.ts";
-import { wayTo } from "./way.ts";
 
 /** Hatchery's alpha is twice the rank. */
 const adapter = { ...lora, alpha: 2 * lora.rank };
@@ -63,7 +66,7 @@ export async function compareOnHatchery(
   };
   const losses: Record<string, LossDifference> = {};
   try {
-    const batch = await localBatch(options, sequences);
+    const batch = await localBatch(foldersOf(options, "onnx"), localSettings({}), sequences);
     const [first] = cases;
     if (first === undefined) throw new Error("there is no case");
     const [once, again] = [await onHatchery(sides, first, batch), await onHatchery(sides, first, batch)];
@@ -72,7 +75,10 @@ export async function compareOnHatchery(
         logProbabilities: relativeDifference(again.scores, once.scores),
         gradients: largestDifference(again.gradient, once.gradient),
       },
-      logProbabilities: relativeDifference(once.scores, await localScores(options, batch)),
+      logProbabilities: relativeDifference(
+        once.scores,
+        await localScores(foldersOf(options, "onnx"), localSettings({}), batch),
+      ),
     };
     note(`Hatchery repeats itself within ${JSON.stringify(precision.repeated)}`);
     for (const one of cases) {
@@ -108,12 +114,6 @@ function gradientOf({ live }: HatcheryServer, model: string): string {
   return join(live, worker, "sessions", model, "live_state", "grad_accum.pt");
 }
 
-/** The folders of a trainer that starts from the version `start`, with `reference` as the reference. */
-function foldersOf({ initial, work }: Options, kind: "onnx" | "tinker") {
-  const at = (version: string) => join(work, `${version}-${kind}`);
-  return { initial, policy: at("start"), reference: at("reference") };
-}
-
 /** Makes the versions `reference` and `start`, each in a model of its own, and their copies for `trainer-onnx`. */
 async function makeVersions({ server, initial, vocabulary, work }: Options): Promise<void> {
   const client = new TinkerClient({ baseUrl: server.url, apiKey: key.value });
@@ -142,25 +142,6 @@ async function makeVersions({ server, initial, vocabulary, work }: Options): Pro
     await writeAdapterVersion(join(work, `${version}-onnx`), initial, matrices, adapter);
   }
   session.close();
-}
-
-async function localBatch(
-  options: Options,
-  sequences: Batch["trajectories"] | ReturnType<typeof randomSequences>,
-) {
-  const trainer = await onnx.open(foldersOf(options, "onnx"), localSettings({}), 1);
-  const scores: number[][] = [];
-  for (const sequence of sequences) scores.push(await scoresOf(trainer, [sequence]));
-  const references = (await trainer.score?.([...sequences], "reference")) ?? [];
-  await trainer.close();
-  return batchOf([...sequences], scores, references);
-}
-
-async function localScores(options: Options, { trajectories }: Batch): Promise<number[]> {
-  const trainer = await onnx.open(foldersOf(options, "onnx"), localSettings({}), 1);
-  const scores = await scoresOf(trainer, trajectories);
-  await trainer.close();
-  return scores;
 }
 
 /** One update of `trainer-onnx`. */

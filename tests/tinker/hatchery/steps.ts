@@ -9,10 +9,10 @@ import type { Trainer } from "../../../src/contracts/trainer.ts";
 import { largestDifference, lora, type Matrices } from "../adapters.ts";
 import { type Batch, batchOf, batchSize, randomSequences } from "../loss-cases.ts";
 import { commonSettings, surroundings } from "../losses.ts";
+import { wayTo } from "../way.ts";
 import { type HatcheryServer, key } from "./hatchery.ts";
 import { jobChain } from "./job-chain.ts";
 import { readCheckpoint } from "./stored-state.ts";
-import { wayTo } from "./way.ts";
 
 /** What steps on the real server showed. */
 export interface StepsReport {

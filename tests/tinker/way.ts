@@ -2,11 +2,11 @@ import { once } from "node:events";
 import { createServer, request } from "node:http";
 import { buffer } from "node:stream/consumers";
 
-/** A way to a server, on which requests are seen and answers get lost. */
+/** A way to a server, on which requests are seen and changed, and answers get lost. */
 export interface Way {
   url: string;
-  /** Called before a request is forwarded. `path` is that below `/api/v1/`. */
-  before: (path: string, body: Buffer) => void;
+  /** Called before a request is forwarded. `path` is that below `/api/v1/`. A returned body replaces the request's own. */
+  before: (path: string, body: Buffer) => Buffer | undefined;
   /** Whether the connection breaks after the server has answered. */
   isLost: (path: string) => boolean;
   close(): Promise<void>;
@@ -18,8 +18,12 @@ export async function wayTo(target: string): Promise<Way> {
     const body = await buffer(incoming);
     const { method, headers, url = "" } = incoming;
     const path = url.replace("/api/v1/", "").replace(/\?.*/, "");
-    way.before(path, body);
-    const forwarded = request(target + url, { method, headers });
+    const sent = way.before(path, body) ?? body;
+    const { "content-length": _, "transfer-encoding": __, ...others } = headers;
+    const forwarded = request(target + url, {
+      method,
+      headers: { ...others, "content-length": sent.length },
+    });
     forwarded.on("error", () => incoming.socket.destroy());
     forwarded.on("response", async (answer) => {
       const bytes = await buffer(answer).catch(() => undefined);
@@ -30,7 +34,7 @@ export async function wayTo(target: string): Promise<Way> {
       outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
       outgoing.end(bytes);
     });
-    forwarded.end(body);
+    forwarded.end(sent);
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -38,7 +42,7 @@ export async function wayTo(target: string): Promise<Way> {
   if (typeof address !== "object" || address === null) throw new Error("the way has no port");
   const way: Way = {
     url: `http://127.0.0.1:${address.port}`,
-    before: () => {},
+    before: () => undefined,
     isLost: () => false,
     async close() {
       server.closeAllConnections();
