@@ -4,7 +4,7 @@ import { dirname, join, resolve } from "node:path";
 import { EverturnError } from "../errors/everturn-error.ts";
 import { flushFolder } from "./flush.ts";
 import { linkOnce } from "./link-once.ts";
-import { looking, storageError, textAt } from "./storage-errors.ts";
+import { isStorageError, looking, storageError, textAt } from "./storage-errors.ts";
 import { temporaryName } from "./temporary-name.ts";
 
 /**
@@ -91,6 +91,20 @@ export function requireMarkToWrite(path: string): void {
 /** Throws STORE_NOT_READABLE if `path` is inside a folder whose mark this process checks and that folder is gone. */
 export function requireMarkToRead(path: string): void {
   requireMark(path, "STORE_NOT_READABLE");
+}
+
+/**
+ * Returns STORE_NOT_READABLE if one of the folders whose marks this process checks is gone, because other code then
+ * reports files as missing or damaged. Otherwise, and for an error of the disk, returns `error`.
+ */
+export function errorOfLostFolder(error: unknown): unknown {
+  if (isStorageError(error)) return error;
+  try {
+    for (const root of heeded.keys()) requireMarkToRead(root);
+    return error;
+  } catch (lost) {
+    return lost;
+  }
 }
 
 function requireMark(path: string, code: "STORE_NOT_WRITABLE" | "STORE_NOT_READABLE"): void {

@@ -1,5 +1,6 @@
 import { Context } from "@temporalio/activity";
 import { isEverturnError } from "../../base/errors/everturn-error.ts";
+import { errorOfLostFolder } from "../../base/files/marked-folder.ts";
 import { instruments } from "../../base/telemetry/instruments.ts";
 import { activityFailure } from "./activity-failure.ts";
 
@@ -10,7 +11,8 @@ export type Report = (waiting: string | undefined) => void;
 
 /**
  * Turns a function into an activity. The activity sends heartbeats while it works, so that a dead worker is noticed.
- * Its errors of the table become failures with their code as the type. `work` receives a signal that aborts when the
+ * Its errors of the table become failures with their code as the type. If the run's folder is gone, the failure is
+ * STORE_NOT_READABLE, and the server retries the activity. `work` receives a signal that aborts when the
  * activity is cancelled, and `report`, whose text the heartbeats contain.
  */
 export function durable<Input, Result>(
@@ -33,8 +35,9 @@ export function durable<Input, Result>(
     };
     try {
       return await work(input, context.cancellationSignal, report);
-    } catch (error) {
+    } catch (cause) {
       outcome = "failed";
+      const error = context.cancellationSignal.aborted ? cause : errorOfLostFolder(cause);
       throw isEverturnError(error) ? activityFailure(error) : error;
     } finally {
       clearInterval(timer);

@@ -10,12 +10,14 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
+import { EverturnError } from "../../../../src/base/errors/everturn-error.ts";
 import { isThere } from "../../../../src/base/files/is-there.ts";
 import { putLines, wholeLines } from "../../../../src/base/files/line-file.ts";
 import { makeFolder } from "../../../../src/base/files/make-folder.ts";
 import { heedMark, markFile, markFolder, readMark } from "../../../../src/base/files/marked-folder.ts";
 import { namesIn } from "../../../../src/base/files/names-in.ts";
+import { readPatiently } from "../../../../src/base/files/read-patiently.ts";
 import { readRecord, writeOnce, writeWhole } from "../../../../src/base/files/whole-files.ts";
 import { writeNextPolicyFolder } from "../../../../src/engine/models/weights/policy-folder.ts";
 import { createRunFolder } from "../../../../src/run/folder/create-run-folder.ts";
@@ -112,6 +114,30 @@ test.each([...writes, ...reads])(
     await act(root);
   },
 );
+
+test("code with words of its own for a missing file waits for the folder, and keeps its words if the folder is there", async () => {
+  const root = marked();
+  const away = `${root}-away`;
+  const own = new EverturnError("SAFETENSORS_INVALID", {
+    path: join(root, "m"),
+    reason: "it can't be opened",
+  });
+  let attempts = 0;
+  const opened = () =>
+    readPatiently(root, async () => {
+      attempts++;
+      if (!existsSync(join(root, "m"))) throw own;
+      return "the model";
+    });
+  await expect(opened()).rejects.toBe(own);
+  writeFileSync(join(root, "m"), "");
+  renameSync(root, away);
+  attempts = 0;
+  const opening = opened();
+  await vi.waitUntil(() => attempts > 2);
+  renameSync(away, root);
+  expect(await opening).toBe("the model");
+});
 
 test("in a folder whose mark nobody heeds absence is what it was", async () => {
   const root = join(folder, "unmarked", "run");
