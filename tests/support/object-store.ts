@@ -4,7 +4,6 @@ import { mkdtempSync } from "node:fs";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import type { Behaviour } from "./object-server.ts";
-import type { BackendPlace } from "./open-backend.ts";
 
 const main = join(import.meta.dirname, "object-server.ts");
 
@@ -12,7 +11,7 @@ const main = join(import.meta.dirname, "object-server.ts");
 export async function startObjects(
   folder: string,
   behaviour: Partial<Behaviour> = {},
-): Promise<BackendPlace> {
+): Promise<{ port: number; cache: string }> {
   const all: Behaviour = { seed: 1, latency: 3, failures: 0.1, lag: 150, ...behaviour };
   const server = spawn(process.execPath, [main, JSON.stringify(all)], { stdio: ["pipe", "pipe", "inherit"] });
   onTestFinished(() => {

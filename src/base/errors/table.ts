@@ -880,7 +880,22 @@ export const errorTable = {
   STORE_UNUSABLE: {
     message: "The store {store} of the run {run} can't be opened: {reason}",
     retryable: true,
-    help: "run.json contains the URL of the module that opens the store (EVERTURN_STORE when the run was created). Every machine that works on the run needs that module and access to its storage.",
+    help: "run.json contains the store's URL (`--store` or EVERTURN_STORE when the run was created). Every machine that works on the run needs access to that store, and to the module if the URL names one.",
+  },
+  STORE_ADDRESS_INVALID: {
+    message: "{address} is not the address of a store: {reason}.",
+    retryable: false,
+    help: "docs/object-storage.md describes stores.",
+  },
+  STORE_REFUSED: {
+    message: "The store {store} can't be used: {reason}.",
+    retryable: false,
+    help: "docs/object-storage.md describes the settings and the rights that it needs.",
+  },
+  STORE_WITHOUT_CONDITIONS: {
+    message: "The server of {store} does not support conditional writes (`If-None-Match: *`): {reason}.",
+    retryable: false,
+    help: "Without them two workers could overwrite each other's results. Use a server that supports them, such as Amazon S3, MinIO, Ceph or SeaweedFS; a proxy in between must pass the header on.",
   },
   STORAGE_STALLED: {
     message:

@@ -1,6 +1,9 @@
 import type { Files } from "./tree.ts";
 
-/** A part of a listing, sorted by path. `next`: the path after which the next part begins; absent at the end. */
+/**
+ * A part of a listing, sorted by path. A server may sort a name before all longer ones that begin with it.
+ * `next`: where the next part begins, for `page` alone to understand; absent at the end.
+ */
 export interface Page {
   paths: string[];
   next?: string;

@@ -1,16 +1,21 @@
 import { EverturnError } from "../../base/errors/everturn-error.ts";
 import { messageOf } from "../../base/errors/message-of.ts";
 import type { Backend } from "./backend.ts";
+import { isS3Address, placeOfRun, s3Place } from "./s3/place.ts";
 
 /** The type of the default export of the module at a store's URL. It opens the objects of a run. */
 export type OpenBackend = (url: URL, run: string) => Backend | Promise<Backend>;
 
 /**
- * The backend of a URL. The URL names a module (`file:///…/objects.ts?bucket=…`), which receives the URL. Throws
- * STORE_UNUSABLE.
+ * The backend of a run in the store at a URL: `s3://bucket/prefix`, or the URL of a module
+ * (`file:///…/objects.ts?bucket=…`), which receives it. Throws STORE_UNUSABLE.
  */
 export async function namedBackend(url: string, run: string): Promise<Backend> {
   try {
+    if (isS3Address(url)) {
+      const { s3Backend } = await import("./s3/backend.ts"); // the client takes long to load
+      return s3Backend(placeOfRun(s3Place(url), run));
+    }
     const { default: open }: { default: OpenBackend } = await import(url);
     return await open(new URL(url), run);
   } catch (error) {

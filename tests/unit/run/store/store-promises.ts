@@ -1,4 +1,5 @@
 import { spawn } from "node:child_process";
+import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -14,6 +15,7 @@ import type { Corrupt, Store } from "../../../../src/run/store/store.ts";
 import type { Behaviour } from "../../../support/object-server.ts";
 import { spoilObject, startObjects } from "../../../support/object-store.ts";
 import { type BackendPlace, openBackend } from "../../../support/open-backend.ts";
+import { spoilS3 } from "../../../support/s3-server.ts";
 import type { WriterOrder } from "../../../support/store-writer.ts";
 import { temporaryFolder } from "../../../support/temporary-folder.ts";
 
@@ -34,7 +36,9 @@ interface Fresh {
 
 const kinds = {
   folder: async (): Promise<BackendPlace> => ({ root: mkdtempSync(join(folder, "store-")) }),
-  objects: (behaviour: Partial<Behaviour>) => startObjects(folder, behaviour),
+  objects: (behaviour: Partial<Behaviour>): Promise<BackendPlace> => startObjects(folder, behaviour),
+  /** On the server in the environment, in its bucket `runs`. */
+  s3: async (): Promise<BackendPlace> => ({ address: `s3://runs/${randomUUID()}` }),
 };
 
 const writer = join(import.meta.dirname, "..", "..", "..", "support", "store-writer.ts");
@@ -67,8 +71,8 @@ async function listed(store: Store, ...names: string[]): Promise<string[]> {
   }
 }
 
-/** Describes the promises of a store over files of a folder or over objects. */
-export function describeStore(kind: "folder" | "objects"): void {
+/** Describes the promises of a store over files of a folder, over objects that a test serves, or on a server. */
+export function describeStore(kind: keyof typeof kinds): void {
   describe(`the store over ${kind}`, () => {
     async function fresh(behaviour: Partial<Behaviour> = {}): Promise<Fresh> {
       const place = await kinds[kind](behaviour);
@@ -81,7 +85,8 @@ export function describeStore(kind: "folder" | "objects"): void {
         store: openStore(backend, (path) => told.push(path)),
         reopened: () => openStore(openBackend(place), () => {}),
         spoil: async (path, content) => {
-          if (!("root" in place)) return spoilObject(place.port, path, content);
+          if ("port" in place) return spoilObject(place.port, path, content);
+          if ("address" in place) return spoilS3(place.address, path, content);
           mkdirSync(dirname(join(place.root, path)), { recursive: true });
           writeFileSync(join(place.root, path), content);
         },
@@ -244,7 +249,7 @@ export function describeStore(kind: "folder" | "objects"): void {
 
     test("a listing has every path once and in order, part by part, and nothing of other places", async () => {
       const { store } = await fresh({ latency: 0, failures: 0.02 });
-      const count = kind === "folder" ? 2300 : 120;
+      const count = { folder: 2300, objects: 120, s3: 1100 }[kind];
       const keys: Key<number>[] = [];
       for (let number = 0; number < count; number++) {
         keys.push(keyOf("stage", `task-${number % 7}`, number), keyOf("stage-2", number));
@@ -257,6 +262,8 @@ export function describeStore(kind: "folder" | "objects"): void {
       expect(await listed(store, "stage")).toEqual(expected.sort());
       expect((await store.list(prefixOf("stage"))).paths.length).toBeLessThan(count);
       expect(await listed(store, "nowhere")).toEqual([]);
+      const all = await listed(store);
+      expect(kind === "s3" ? all.sort() : all).toEqual(keys.map(({ path }) => path).sort()); // SeaweedFS sorts each folder
     });
 
     test("what was put can be read at once, however late listings are, and what was removed is gone", async () => {
