@@ -152,6 +152,8 @@ export interface PolicyFraming extends Pick<Policy, "framePrompt" | "frameDemons
    * nowhere.
    */
   templateDifferences?(): string[];
+  /** The number of its token ids, from 0, and the text of some, with special tokens. Absent if they are unknown. */
+  vocabulary?: { size: number; decode(tokens: readonly number[]): string };
   /** The action format in which its chat template writes calls. Absent if it writes none, or in an unknown format. */
   format?: FormatName;
 }

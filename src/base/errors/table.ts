@@ -137,6 +137,11 @@ export const errorTable = {
     retryable: false,
     help: "Correct the row. Otherwise the policy would learn calls that fail.",
   },
+  DEMONSTRATED_TOKENS_FOREIGN: {
+    message: "{at}: the row's token ids{rows} do not fit the policy's tokenizer: {reason}.",
+    retryable: false,
+    help: "Use trajectories of a model with this tokenizer, or remove prompt_token_ids, completion_token_ids and logprobs from every row. Everturn then frames the messages with the policy's chat template.",
+  },
   DEMONSTRATED_TOOL_NOT_SHOWN: {
     message: "{at}: a demonstrated call of “{tool}” is invalid{more}. {reason}",
     retryable: false,

@@ -1,4 +1,4 @@
-import type { ValidateFunction } from "ajv";
+import type { ErrorObject } from "ajv";
 import { parseExactJson } from "../json/exact-json.ts";
 import { type Finding, findingsOf } from "./findings.ts";
 import { parseJson } from "./parse-json.ts";
@@ -27,6 +27,12 @@ export function leftOutRows(rows: readonly object[]): { count: number; problems:
   return Reflect.get(rows, leftOut) ?? { count: 0, problems: [] };
 }
 
+/** Checks whether a row is a `Row`, and keeps the errors if it is not. */
+export interface RowCheck<Row> {
+  (row: unknown): row is Row;
+  errors?: ErrorObject[] | null;
+}
+
 /** The most problems reported per file. */
 const enough = 20;
 
@@ -43,24 +49,27 @@ interface Fault {
  * Throws WRONG_CONFIGURATION with the file, line and column of each problem. A problem that many rows share is
  * listed once, with their number. Each row is checked after `prepare`, which by default returns it unchanged. With
  * `skips`, faulty rows are left out instead (`leftOutRows`) as long as one row is valid. `skipped` are problems of
- * rows that were left out before.
+ * rows that were left out before. With `whole`, the text is one row, which may have several lines.
  */
 export function parseJsonLines<Row extends object>(
   text: string,
   path: string,
-  validate: ValidateFunction<Row>,
-  options: { skips?: boolean; prepare?: (row: unknown) => unknown; skipped?: readonly string[] } = {},
+  validate: RowCheck<Row>,
+  options: {
+    skips?: boolean;
+    prepare?: (row: unknown) => unknown;
+    skipped?: readonly string[];
+    whole?: boolean;
+  } = {},
 ): Row[] {
-  const { skips = false, prepare = (row) => row, skipped = [] } = options;
+  const { skips = false, prepare = (row) => row, skipped = [], whole = false } = options;
   const file = displayPath(path);
   const rows: Row[] = [];
   const unreadable: Problem[] = [];
   const faults = new Map<string, Fault>();
   let bad = 0;
-  for (const [index, line] of text
-    .replace(/^\uFEFF/, "")
-    .split("\n")
-    .entries()) {
+  const source = text.replace(/^\uFEFF/, "");
+  for (const [index, line] of (whole ? [source] : source.split("\n")).entries()) {
     if (line.trim() === "") continue;
     const row = parsed(line, prepare);
     if (row === undefined) {

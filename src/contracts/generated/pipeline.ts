@@ -135,7 +135,7 @@ export interface Pipeline {
    */
   warmStart?: {
     /**
-     * A JSON Lines file of demonstrations, each {"messages": […]}.
+     * A JSON Lines file of demonstrations, each {"messages": […]} or a trajectory in Harbor's format (ATIF). A .json file contains one.
      */
     demonstrations: string;
     /**
@@ -156,7 +156,7 @@ export interface Pipeline {
    */
   sft?: {
     /**
-     * A JSON Lines file of demonstrations, each {"messages": […]}.
+     * A JSON Lines file of demonstrations, each {"messages": […]} or a trajectory in Harbor's format (ATIF). A .json file contains one.
      */
     demonstrations: string;
     /**

@@ -54,8 +54,8 @@ export function openStore(impatient: Backend, onCorrupt: Report): Store {
   };
 }
 
-/** The path of stored bytes. */
-function bytesPath(sha256: string): string {
+/** The path of stored bytes below the root of a store. */
+export function bytesPath(sha256: string): string {
   return `bytes/${sha256.slice(0, 2)}/${sha256}.bin`;
 }
 

@@ -63,6 +63,7 @@ export const modelPolicy = {
     return defined({
       ...createFraming(text.tokenizer),
       contextLength: text.contextLength,
+      vocabulary: { size: text.tokenizer.vocabularySize, decode: text.tokenizer.decode },
       templateDifferences: () => {
         const { usable, exact, rows, reasons } = templateReport(text.tokenizer);
         return usable && exact && rows === 1 ? [] : reasons;

@@ -16,6 +16,7 @@ import { toolsOfChats } from "../resolve/demonstrated-tools.ts";
 import { toolDefinitions, toolsOfTasks } from "../resolve/tool-definitions.ts";
 import { demonstratedActions } from "./demonstrated-actions.ts";
 import { demonstratedCallProblems } from "./demonstrated-calls.ts";
+import { sampledTokenProblems } from "./sampled-tokens.ts";
 import { taskLoopProblems } from "./task-loops.ts";
 
 /** The rows that a run reads. Undefined where they are not checked. */
@@ -56,8 +57,8 @@ export async function policyFraming(
 /**
  * Finds problems that would otherwise appear in the middle of a run: tasks that leave no room for an action,
  * demonstrations longer than the policy's context or with an action that a rollout would cut, rows that its
- * chat template rejects, demonstrated calls that the tools would reject, and tasks that no reward scores. In
- * large data sets only the longest rows are counted.
+ * chat template rejects, demonstrated calls that the tools would reject, token ids of another tokenizer, and tasks
+ * that no reward scores. In large data sets only the longest rows are counted.
  */
 export function preflight(plan: Plan, data: RunData, framing: PolicyFraming | undefined): Preflight {
   const { train = [], validation = [], demonstrations = [], taskFile = [] } = data;
@@ -81,16 +82,10 @@ export function preflight(plan: Plan, data: RunData, framing: PolicyFraming | un
   function check<Row extends object>(
     part: { name: string; rows: string; need: string; room: number },
     rows: readonly Row[],
-    messages: (row: Row) => Message[],
-    frame: (messages: Message[], row: Row) => number,
+    bytes: (row: Row) => number,
+    frame: (row: Row) => number,
   ) {
-    const count = countRows({
-      rows,
-      room: part.room,
-      reason: messageOf,
-      bytes: (row) => added + messageBytes(messages(row)),
-      frame: (row) => frame(messages(row), row),
-    });
+    const count = countRows({ rows, room: part.room, reason: messageOf, bytes, frame });
     const { counted, longest } = count;
     return { problems: rowProblems(count, part), name: part.name, rows: rows.length, counted, longest };
   }
@@ -101,8 +96,8 @@ export function preflight(plan: Plan, data: RunData, framing: PolicyFraming | un
     check(
       { name, rows, need: `no room in ${context}`, room: contextLength },
       chats,
-      (chat) => chat.messages,
-      (_, chat) => {
+      ({ messages, sampled }) => sampled?.tokens.length ?? added + messageBytes(messages),
+      (chat) => {
         const { tokens, mask } = frameChat(framing, chat, toolsOf(chat));
         if (isImitated && tokens.length <= contextLength) actions.see(chat, mask);
         return tokens.length;
@@ -116,8 +111,8 @@ export function preflight(plan: Plan, data: RunData, framing: PolicyFraming | un
     check(
       { name, rows: "tasks", need, room: Math.min(room - 1, most) },
       tasks,
-      (task) => task.prompt,
-      (_, task) => prompt(task).tokens.length,
+      (task) => added + messageBytes(task.prompt),
+      (task) => prompt(task).tokens.length,
     );
   const checked = [
     checkTasks("dataset.train", train),
@@ -129,7 +124,13 @@ export function preflight(plan: Plan, data: RunData, framing: PolicyFraming | un
       : checkChats("dpo.preferences", "chosen answers", learned),
     checkChats("dpo.preferences, rejected", "rejected answers", rejected, false),
   ].filter(({ rows }) => rows > 0);
-  const problems = [...unframed, ...checked.flatMap((part) => part.problems), ...actions.problems()];
+  const problems = [
+    ...unframed,
+    ...sampledTokenProblems(framing.vocabulary, demonstrations, "warmStart.demonstrations"),
+    ...sampledTokenProblems(framing.vocabulary, learned, "sft.demonstrations"),
+    ...checked.flatMap((part) => part.problems),
+    ...actions.problems(),
+  ];
   const rowCounts = checked.map(({ problems: _, ...count }) => count);
   const [first] = [...train.slice(0, 1), ...validation];
   if (first === undefined || problems.length > 0) return { problems, counted: { room, rows: rowCounts } };

@@ -4,15 +4,24 @@ import { valueText } from "../../../base/validation/wording.ts";
 import type { DemonstratedFunction, Demonstration } from "../../../contracts/generated/demonstration.ts";
 import { isObject, type JsonObject } from "../../../contracts/json.ts";
 import type { Message, ToolDefinition } from "../../../contracts/message.ts";
+import type { MaskedTokens } from "../../../contracts/policy.ts";
 import type { RowTools } from "./row-tools.ts";
 
 /** A conversation to imitate, as chat templates read it. */
 export interface DemonstratedChat {
   messages: Message[];
-  /** The number of messages at its beginning that were given. They carry no loss. */
-  given?: number;
+  /** The indices of messages that were given. They carry no loss. */
+  given?: ReadonlySet<number>;
   /** The tools that its prompt shows. Default: those of the pipeline. */
   tools?: ToolDefinition[];
+  /** The tokens that a model read and wrote. They replace those that the chat template would write. */
+  sampled?: SampledTokens;
+}
+
+/** Tokens that a model read (mask 0) and wrote (mask 1). */
+export interface SampledTokens extends MaskedTokens {
+  /** Of each token that it wrote, in nats, and 0 for the others. Absent if unknown. */
+  logprobs?: number[];
 }
 
 /**

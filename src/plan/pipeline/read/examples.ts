@@ -37,18 +37,21 @@ export async function readExamples(
  */
 export function frameChat(
   policy: Pick<PolicyFraming, "frameDemonstration">,
-  { messages, given = 0 }: DemonstratedChat,
+  { messages, given = new Set(), sampled }: DemonstratedChat,
   tools: ToolDefinition[],
 ): MaskedTokens {
+  if (sampled !== undefined) return { tokens: sampled.tokens, mask: sampled.mask };
   const { tokens, mask } = policy.frameDemonstration(messages, tools);
-  let actions = messages.slice(0, given).filter(({ role }) => role === "assistant").length;
-  if (actions === 0) return { tokens, mask };
+  if (given.size === 0) return { tokens, mask };
+  const isGiven = messages.flatMap(({ role }, index) => (role === "assistant" ? [given.has(index)] : []));
+  let action = 0;
   return {
     tokens,
     mask: mask.map((marked, at) => {
-      if (marked === 0 || actions === 0) return marked;
-      if (mask[at + 1] !== 1) actions--; // the last token of a given action
-      return 0;
+      if (marked === 0) return 0;
+      const learned = isGiven[action] ? 0 : 1;
+      if (mask[at + 1] !== 1) action++; // the action's last token
+      return learned;
     }),
   };
 }

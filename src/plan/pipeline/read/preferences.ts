@@ -60,5 +60,5 @@ function answered(
     });
   }
   const chat = demonstratedChat({ ...row, messages: [...prompt, ...row[side]] }, place.text, rowTools);
-  return { ...chat, given: prompt.length };
+  return { ...chat, given: new Set(prompt.keys()) };
 }

@@ -74,7 +74,7 @@ test("where steps train on pairs, these are told in place of training tasks", ()
       { role: "user", content: question },
       { role: "assistant", content: answer },
     ],
-    given: 1,
+    given: new Set([0]),
   });
   const learned = [chat("1 + 1?", "It is 2."), chat("2 + 2?", "4"), chat("1 + 1?", "It is 2.")];
   const rejected = [chat("1 + 1?", "3"), chat("2 + 2?", "5"), chat("1 + 1?", "3")];

@@ -1,4 +1,5 @@
 import { defined } from "../../../../base/records/defined.ts";
+import { mean } from "../../../../base/statistics/mean.ts";
 import type { Message } from "../../../../contracts/message.ts";
 import type { Plan } from "../../../../contracts/plan.ts";
 import type { DemonstratedChat } from "../../../../plan/pipeline/read/demonstrated-chat.ts";
@@ -16,6 +17,8 @@ export interface ExampleSummary {
   answers: Spread;
   /** For pairs only. */
   rejected?: Spread;
+  /** Rows with token ids, and the mean log-probability (nats) that their model gave a token. Absent without such rows. */
+  sampled?: { rows: number; logprob?: number };
   /** Rows that equal an earlier row in all messages, as `file:line`. */
   repeated: string[];
 }
@@ -41,13 +44,21 @@ export function describeExamples(
     prompts: spreadOf(learned.map((chat) => characters(chat.messages.slice(0, answerOf(chat))))),
     answers: answerSpread(learned),
     rejected: dpo !== undefined ? answerSpread(rejected) : undefined,
+    sampled: sampledSummary(learned),
     repeated,
   });
 }
 
 /** The index of the message with which the answer begins. */
 function answerOf({ messages, given }: DemonstratedChat): number {
-  return given ?? messages.findIndex(({ role }) => role === "assistant");
+  return messages.findIndex(({ role }, index) => role === "assistant" && !given?.has(index));
+}
+
+function sampledSummary(chats: readonly DemonstratedChat[]): ExampleSummary["sampled"] {
+  const sampled = chats.flatMap((chat) => chat.sampled ?? []);
+  if (sampled.length === 0) return undefined;
+  const logprobs = sampled.flatMap((one) => one.logprobs?.filter((_, at) => one.mask[at] === 1) ?? []);
+  return defined({ rows: sampled.length, logprob: logprobs.length === 0 ? undefined : mean(logprobs) });
 }
 
 function answerSpread(chats: readonly DemonstratedChat[]): Spread {

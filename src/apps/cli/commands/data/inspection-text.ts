@@ -54,7 +54,7 @@ function setLines(name: string, summary: TaskSummary, longest: number | undefine
 }
 
 function exampleLines(
-  { kind, rows, heldOut, prompts, answers, rejected, repeated }: ExampleSummary,
+  { kind, rows, heldOut, prompts, answers, rejected, sampled, repeated }: ExampleSummary,
   longest: (name: string) => number | undefined,
 ): string[] {
   const name = kind === "pair" ? "dpo.preferences" : "sft.demonstrations";
@@ -64,8 +64,14 @@ function exampleLines(
     `  prompts   ${spreadText(prompts)}`,
     `  ${kind === "pair" ? "chosen  " : "answers "}  ${spreadText(answers)}${tokensText(longest(name))}`,
     ...(rejected ? [`  rejected  ${spreadText(rejected)}${tokensText(longest(`${name}, rejected`))}`] : []),
+    ...(sampled ? [`  token ids ${sampledText(sampled, rows)}`] : []),
     `  repeated  ${repeated.length === 0 ? "none" : `${counted(repeated.length, "row")} identical to an earlier row: ${list(repeated)}`}`,
   ];
+}
+
+function sampledText({ rows, logprob }: NonNullable<ExampleSummary["sampled"]>, all: number): string {
+  const likely = logprob === undefined ? "" : `; mean log-probability ${logprob.toFixed(2)} per token`;
+  return `in ${grouped(rows)} of ${counted(all, "row")}, which train as they were sampled${likely}`;
 }
 
 function spreadText({ least, median, most }: Spread): string {
