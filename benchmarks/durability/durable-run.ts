@@ -6,6 +6,7 @@ import type { Task } from "../../src/contracts/generated/task.ts";
 import type { Plan } from "../../src/contracts/plan.ts";
 import type { EvaluationInput, EvaluationRecord } from "../../src/contracts/run.ts";
 import type { TrajectoryInput, TrajectoryPlace, TrajectoryResult } from "../../src/contracts/trajectory.ts";
+import { keyOfNewRun } from "../../src/control/encryption/run-encryption.ts";
 import { type SupervisedRun, superviseRun } from "../../src/control/supervision/supervised-run.ts";
 import { loadPlan } from "../../src/plan/pipeline/load-plan.ts";
 import { runSettings } from "../../src/plan/pipeline/resolve/run-settings.ts";
@@ -89,7 +90,16 @@ export async function openDurableRun(
       `dataset.validation.config.path=${file}`,
     ],
   });
-  const run = await createRunFolder(plan, folder, undefined, false);
+  const run = await createRunFolder(
+    plan,
+    folder,
+    undefined,
+    false,
+    undefined,
+    undefined,
+    undefined,
+    keyOfNewRun(),
+  );
   const opened = await openRunFolder(folder, run);
   const paths = opened.folder;
   await initializeVersion(opened, 0);

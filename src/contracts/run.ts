@@ -202,6 +202,15 @@ export interface RunFile {
   store?: string;
   /** Whether the workflows were bundled with OpenTelemetry's interceptors. */
   telemetry: boolean;
+  /** The first key that encrypts its payloads on the Temporal server. Absent if they are not encrypted. */
+  encryption?: RecordedKey;
+}
+
+/** What identifies a key of EVERTURN_CODEC_KEYS without revealing it. */
+export interface RecordedKey {
+  id: string;
+  /** 16 digits of a digest, which tell keys with the same id apart. */
+  check: string;
 }
 
 /** The signal that makes a worker drop its cached state of a workflow and rebuild it from history. */

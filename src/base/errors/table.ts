@@ -592,6 +592,21 @@ export const errorTable = {
     retryable: false,
     help: "Correct TEMPORAL_PROFILE, TEMPORAL_CONFIG_FILE or the file it names.",
   },
+  CODEC_KEYS_MALFORMED: {
+    message: "{variable} can't be read: {reason}.",
+    retryable: false,
+    help: "Set it to pairs such as `2026-12:KEY`, separated by commas. `openssl rand -base64 32` makes a key.",
+  },
+  CODEC_KEY_MISSING: {
+    message: "{who} lacks the key “{key}”, with which {what} is encrypted.",
+    retryable: true,
+    help: "Add the key to {variable} in its environment, as `{key}:KEY`, and start it again.",
+  },
+  CODEC_KEY_WRONG: {
+    message: "{who} has a wrong key “{key}”: {reason}.",
+    retryable: true,
+    help: "Correct the key “{key}” in {variable} in its environment, and start it again.",
+  },
   WORKFLOWS_NOT_BUNDLED: {
     message: "The run's workflows with the agent loop {loop} can't be bundled: {reason}.",
     retryable: false,

@@ -3,6 +3,7 @@ import { checkTelemetry, telemetryIsOn } from "../../base/telemetry/telemetry.ts
 import type { Plan } from "../../contracts/plan.ts";
 import { createRunFolder, type workerLayouts } from "../../run/folder/create-run-folder.ts";
 import type { RunReference } from "../../run/folder/run-reference.ts";
+import { keyOfNewRun } from "../encryption/run-encryption.ts";
 import { locationFromEnvironment } from "../temporal/client.ts";
 
 /** Where a new run is stored, and where it runs. */
@@ -23,7 +24,8 @@ export interface RunPlace {
 }
 
 /**
- * Creates the folder of a new run with its plan, in the store of EVERTURN_STORE. Throws TELEMETRY_PACKAGES_MISSING.
+ * Creates the folder of a new run with its plan, in the store of EVERTURN_STORE and with the first key of
+ * EVERTURN_CODEC_KEYS. Throws TELEMETRY_PACKAGES_MISSING and CODEC_KEYS_MALFORMED.
  */
 export async function placeRun(plan: Plan, place: RunPlace): Promise<RunReference> {
   const { EVERTURN_STORE: store } = process.env;
@@ -38,6 +40,7 @@ export async function placeRun(plan: Plan, place: RunPlace): Promise<RunReferenc
     place.workers,
     store,
     place.run,
+    keyOfNewRun(),
   );
   return { runs, run };
 }

@@ -2,6 +2,7 @@ import type { Client } from "@temporalio/client";
 import type { RunFile } from "../../contracts/run.ts";
 import { readRunFile } from "../../run/folder/run-file.ts";
 import { runFolder } from "../../run/folder/run-folder.ts";
+import { runEncryption } from "../encryption/run-encryption.ts";
 import { connectClient } from "../temporal/client.ts";
 import { startOwnServer } from "../temporal/own-server.ts";
 import { claimRun } from "./claim-run.ts";
@@ -9,7 +10,7 @@ import { heldRunAddress, noServer } from "./run-holder.ts";
 
 /**
  * Runs `work` with a client of a run's server. If the run's own server is down, it is started without workers.
- * Throws RUN_NOT_FOUND, and the errors of starting or reaching the server.
+ * Throws RUN_NOT_FOUND, the errors of starting or reaching the server, and those of `runEncryption`.
  */
 export async function withRunClient<Result>(
   options: { runs: string; run: string; temporal: string | undefined },
@@ -19,14 +20,14 @@ export async function withRunClient<Result>(
   const file = await readRunFile(runs, run);
   const folder = runFolder(runs, run);
   const address = file.address ?? (await heldRunAddress(folder));
-  if (address !== undefined) return connected(file, address, work);
+  if (address !== undefined) return connected(runs, file, address, work);
   const held = await claimRun(run, folder);
   try {
     const server = await startOwnServer(folder, options.temporal, {
       onSpawn: (spawned) => held.tell({ server: spawned }),
     });
     try {
-      return await connected(file, server.address, work);
+      return await connected(runs, file, server.address, work);
     } finally {
       await server.stop();
     }
@@ -37,7 +38,7 @@ export async function withRunClient<Result>(
 
 /**
  * Runs `work` with a client of a run's server, which must be up, because a live trajectory needs workers too. Throws
- * RUN_NOT_FOUND, RUN_HAS_NO_SERVER, RUN_HELD_ELSEWHERE and TEMPORAL_UNREACHABLE.
+ * RUN_NOT_FOUND, RUN_HAS_NO_SERVER, RUN_HELD_ELSEWHERE, TEMPORAL_UNREACHABLE, and the errors of `runEncryption`.
  */
 export async function withLiveRun<Result>(
   { runs, run }: { runs: string; run: string },
@@ -47,17 +48,19 @@ export async function withLiveRun<Result>(
   const folder = runFolder(runs, run);
   const address = file.address ?? (await heldRunAddress(folder));
   if (address === undefined) throw await noServer(run, folder);
-  return connected(file, address, work);
+  return connected(runs, file, address, work);
 }
 
 async function connected<Result>(
+  runs: string,
   file: RunFile,
   address: string,
   work: (client: Client) => Promise<Result>,
 ): Promise<Result> {
+  const encryption = await runEncryption(runs, file);
   const controller = new AbortController();
   const location = { address, namespace: file.namespace, isOwn: file.address === undefined };
-  const { client, close } = await connectClient(location, [], controller.signal);
+  const { client, close } = await connectClient(location, [], controller.signal, { encryption });
   try {
     return await work(client);
   } finally {

@@ -15,6 +15,8 @@ import { type RunFolder, runFolder } from "../../run/folder/run-folder.ts";
 import { beginSession, endSession } from "../../run/folder/sessions.ts";
 import { sweepRun, sweptLine } from "../../run/folder/sweep.ts";
 import { freeLeftInstances } from "../../work/workers/free-left-instances.ts";
+import { codecKeys, codecKeysVariable } from "../encryption/codec-keys.ts";
+import { rotateKey, runEncryption } from "../encryption/run-encryption.ts";
 import { connectClient, reasonOf, type ServerLocation } from "../temporal/client.ts";
 import { makeCurrent } from "../temporal/deployment.ts";
 import { registerSearchAttributes } from "../temporal/search-attributes.ts";
@@ -126,7 +128,12 @@ export async function superviseRun(options: {
     const opened = await prepare(found);
     const { plan } = opened;
     requireDevices(plan, options.queuePrefix === undefined);
-    const bundling = prepareBuilds(folder, planLoops(plan), { telemetry: file.telemetry, upgrade });
+    await rotateKey(runs, file);
+    const encryption = await runEncryption(runs, file);
+    const encrypts = encryption !== undefined;
+    if (!encrypts && codecKeys().length > 0)
+      note(`the payloads of ${run} are not encrypted, because it was created without ${codecKeysVariable}`);
+    const bundling = prepareBuilds(folder, planLoops(plan), { telemetry: file.telemetry, encrypts, upgrade });
     bundling.catch(() => {}); // it may fail while the server starts, before it is awaited
     let finished = 0;
     const progress = () => finished;
@@ -153,7 +160,10 @@ export async function superviseRun(options: {
       );
     const address = file.address ?? own?.address ?? "";
     const location: ServerLocation = { address, namespace: file.namespace, isOwn: own !== undefined };
-    const connecting = connectClient(location, telemetry.plugins, closing, { outlastsOutages: true });
+    const connecting = connectClient(location, telemetry.plugins, closing, {
+      outlastsOutages: true,
+      encryption,
+    });
     const ownFailed = own === undefined ? [] : [own.failed];
     const connected = await Promise.race([connecting, ...ownFailed]);
     started.push({ stop: connected.close });

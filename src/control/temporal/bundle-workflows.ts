@@ -5,6 +5,7 @@ import { bundleWorkflowCode, DefaultLogger } from "@temporalio/worker";
 import { EverturnError } from "../../base/errors/everturn-error.ts";
 import { everturnFolder, everturnModules, ownModule } from "../../base/processes/own-module.ts";
 import type { ResolvedLoop } from "../../contracts/plan.ts";
+import { failureConverterPath } from "../encryption/data-converter.ts";
 
 const require = createRequire(import.meta.url);
 
@@ -37,13 +38,18 @@ export type BundledLoop = Pick<ResolvedLoop, "name" | "workflow">;
 
 /**
  * Bundles Everturn's workflows with agent loops. The result depends on the listed inputs, but not on the current
- * folder, settings found in it, or the environment. Throws WORKFLOWS_NOT_BUNDLED.
+ * folder, settings found in it, or the environment. `encrypts`: messages of failures become payloads. Throws WORKFLOWS_NOT_BUNDLED.
  */
-export async function bundleWorkflows(loops: readonly BundledLoop[], telemetry: boolean): Promise<Bundle> {
+export async function bundleWorkflows(
+  loops: readonly BundledLoop[],
+  telemetry: boolean,
+  encrypts = false,
+): Promise<Bundle> {
   let output = "";
   const inputs: Inputs = { found: [fileURLToPath(import.meta.url)], missed: [], searched: [] };
   const bundling = bundleWorkflowCode({
     workflowsPath: ownModule("workflows/entry"),
+    ...(encrypts ? { failureConverterPath } : {}),
     logger: new DefaultLogger("WARN", ({ message }) => {
       output += message;
     }),

@@ -12,6 +12,8 @@ import { type ClientConnectConfig, loadClientConnectConfig } from "@temporalio/e
 import { untilAborted } from "../../base/async/abort-signals.ts";
 import { EverturnError } from "../../base/errors/everturn-error.ts";
 import { defined } from "../../base/records/defined.ts";
+import { dataConverter } from "../encryption/data-converter.ts";
+import type { Encryption } from "../encryption/encryption-codec.ts";
 
 /** The location of a run's server. */
 export interface ServerLocation {
@@ -56,13 +58,16 @@ function isAway({ code, details }: Parameters<typeof isRetryableError>[0]): bool
  * Connects a client. TLS and keys come from the environment. When `closing` aborts, failed calls are no longer
  * retried. `close` closes the connection. With `outlastsOutages`, a call waits as long as necessary for a server
  * that went away, and the first connection to a run's own server waits too, because it may have stopped since it was
- * up. Throws TEMPORAL_UNREACHABLE.
+ * up. With `encryption`, it encrypts and decrypts payloads. Throws TEMPORAL_UNREACHABLE.
  */
 export async function connectClient(
   location: ServerLocation,
   plugins: ClientPlugin[],
   closing: AbortSignal,
-  { outlastsOutages = false } = {},
+  {
+    outlastsOutages = false,
+    encryption,
+  }: { outlastsOutages?: boolean; encryption?: Encryption | undefined } = {},
 ): Promise<{ client: Client; connection: Connection; close(): Promise<void> }> {
   const { address, namespace } = location;
   const settings = connectionSettings(location);
@@ -90,7 +95,7 @@ export async function connectClient(
     try {
       await connection.ensureConnected();
       isConnected = true;
-      const client = new Client({ connection, namespace, plugins });
+      const client = new Client({ connection, namespace, plugins, dataConverter: dataConverter(encryption) });
       const close = async () => {
         await hasSettled;
         await connection.close();

@@ -10,6 +10,7 @@ import { killOnExit } from "../../base/processes/kill-on-exit.ts";
 import { type Ending, endingOf } from "../../base/processes/process-ending.ts";
 import { type ProcessIdentity, processIdentity } from "../../base/processes/process-identity.ts";
 import { type ProcessLog, processLog } from "../../base/processes/process-log.ts";
+import { codecKeysVariable } from "../encryption/codec-keys.ts";
 import { freePort } from "./free-port.ts";
 import { guardUi } from "./guarded-ui.ts";
 import { searchAttributeTypes } from "./search-attributes.ts";
@@ -86,7 +87,7 @@ async function startOn(ports: Ports, options: Options, log: ProcessLog): Promise
   const kills = watchKernelKills();
   const child = spawn(options.binary, serverArguments(options.database, ports.server, ui), {
     stdio: ["ignore", output, output],
-    env: { GOGC: "400", ...process.env }, // collects garbage a quarter as often: memory for time
+    env: serverEnvironment(),
   });
   closeSync(output);
   killOnExit(child);
@@ -153,6 +154,12 @@ function serverArguments(database: string, port: number, ui: { host: string; por
     ]),
     ...dynamicConfiguration.flatMap((value) => ["--dynamic-config-value", value]),
   ];
+}
+
+/** The keys of payloads are not the server's business. */
+function serverEnvironment(): NodeJS.ProcessEnv {
+  const { [codecKeysVariable]: _, ...environment } = process.env;
+  return { GOGC: "400", ...environment }; // collects garbage a quarter as often: memory for time
 }
 
 /** Settings for a single process that uses the database. */

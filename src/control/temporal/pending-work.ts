@@ -1,5 +1,8 @@
 import { type Client, type WorkflowExecutionInfo, WorkflowNotFoundError } from "@temporalio/client";
-import { defaultPayloadConverter } from "@temporalio/common";
+import {
+  decodeFromPayloadsAtIndex,
+  decodeOptionalFailureToOptionalError,
+} from "@temporalio/common/lib/internal-non-workflow/index.js";
 import { optionalTsToMs } from "@temporalio/common/lib/time.js";
 import proto, { type temporal } from "@temporalio/proto";
 import { waitingAge } from "./waiting-age.ts";
@@ -10,6 +13,7 @@ const { PENDING_WORKFLOW_TASK_STATE_SCHEDULED: taskScheduled } =
   proto.temporal.api.enums.v1.PendingWorkflowTaskState;
 
 type PendingActivity = temporal.api.workflow.v1.IPendingActivityInfo;
+type Failure = temporal.api.failure.v1.IFailure | null;
 type PendingTask = temporal.api.workflow.v1.IPendingWorkflowTaskInfo;
 
 /** A wait for one activity or workflow task of a workflow. */
@@ -56,10 +60,14 @@ export async function pendingWork(
 /** How the server describes a failure above 4 KiB. Its cause is the failure, with a shortened message. */
 const tooLarge = "Failure exceeds size limit.";
 
+/** The message of an encrypted failure without its encrypted attributes, which the server leaves out of a shortened one. */
+const shortened = "Encoded failure";
+
 async function waitsOf(client: Client, workflowId: string, runId: string): Promise<PendingWork[]> {
   try {
     const { raw } = await client.workflow.getHandle(workflowId, runId).describe();
-    const activities = (raw.pendingActivities ?? []).map((one) => ofActivity(one, workflowId, runId));
+    const pending = raw.pendingActivities ?? [];
+    const activities = await Promise.all(pending.map((one) => ofActivity(client, one, workflowId, runId)));
     const task = raw.pendingWorkflowTask;
     return task ? [...activities, ...(await ofTask(client, task, workflowId, runId))] : activities;
   } catch (error) {
@@ -68,13 +76,16 @@ async function waitsOf(client: Client, workflowId: string, runId: string): Promi
   }
 }
 
-function ofActivity(pending: PendingActivity, workflow: string, runId: string): PendingWork {
+async function ofActivity(
+  client: Client,
+  pending: PendingActivity,
+  workflow: string,
+  runId: string,
+): Promise<PendingWork> {
   const what = pending.activityType?.name ?? "an activity";
   const due = optionalTsToMs(pending.scheduledTime) ?? Date.now();
   const isWaiting = pending.state === scheduled;
-  const reason = isWaiting ? undefined : heartbeatOf(pending);
-  const { lastFailure } = pending;
-  const failure = lastFailure?.message === tooLarge ? lastFailure.cause?.message : lastFailure?.message;
+  const reason = isWaiting ? undefined : await heartbeatOf(client, pending);
   return {
     id: `${runId}/${pending.activityId}`,
     what,
@@ -84,15 +95,27 @@ function ofActivity(pending: PendingActivity, workflow: string, runId: string): 
     attempt: pending.attempt ?? 1,
     since: Math.min(Date.now(), due, optionalTsToMs(pending.lastStartedTime) ?? due),
     isUnclaimed: isWaiting && Date.now() - due > untaken,
-    ...reasonOf(reason ?? failure ?? undefined),
+    ...reasonOf(reason ?? (await messageOf(client, pending.lastFailure))),
   };
 }
 
 /** The reason to wait in an activity's last heartbeat. */
-function heartbeatOf({ heartbeatDetails }: PendingActivity): string | undefined {
-  const [payload] = heartbeatDetails?.payloads ?? [];
-  const said = payload && defaultPayloadConverter.fromPayload<unknown>(payload);
+async function heartbeatOf(
+  { options }: Client,
+  { heartbeatDetails }: PendingActivity,
+): Promise<string | undefined> {
+  const payloads = heartbeatDetails?.payloads;
+  const said = await decodeFromPayloadsAtIndex<unknown>(options.loadedDataConverter, 0, payloads);
   return typeof said === "string" ? said : undefined;
+}
+
+/** A failure's message, decrypted if necessary. */
+async function messageOf({ options }: Client, failure: Failure | undefined): Promise<string | undefined> {
+  const error = await decodeOptionalFailureToOptionalError(options.loadedDataConverter, failure);
+  const told = error?.message === tooLarge && error.cause instanceof Error ? error.cause : error;
+  return told?.message === shortened
+    ? "its message is encrypted, and too long for the server"
+    : told?.message;
 }
 
 /** A workflow task in its first attempt lasts as long as its local activities, which their workers report. */
@@ -115,18 +138,15 @@ async function ofTask(
 }
 
 /** Why a workflow's newest task failed, from the end of its history. */
-async function taskFailure(
-  { workflowService, options }: Client,
-  workflowId: string,
-  runId: string,
-): Promise<string | undefined> {
+async function taskFailure(client: Client, workflowId: string, runId: string): Promise<string | undefined> {
+  const { workflowService, options } = client;
   const { history } = await workflowService.getWorkflowExecutionHistoryReverse({
     namespace: options.namespace,
     execution: { workflowId, runId },
     maximumPageSize: 3,
   });
   for (const event of history?.events ?? []) {
-    const failure = event.workflowTaskFailedEventAttributes?.failure?.message;
+    const failure = await messageOf(client, event.workflowTaskFailedEventAttributes?.failure);
     if (failure) return failure;
     if (event.workflowTaskTimedOutEventAttributes) return "its worker did not respond";
   }

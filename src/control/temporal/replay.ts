@@ -2,6 +2,8 @@ import type { Client } from "@temporalio/client";
 import type { temporal } from "@temporalio/proto";
 import { DefaultLogger, Runtime, Worker } from "@temporalio/worker";
 import { DeterminismViolationError } from "@temporalio/workflow";
+import { dataConverter } from "../encryption/data-converter.ts";
+import type { Encryption } from "../encryption/encryption-codec.ts";
 import type { BundledLoop } from "./bundle-workflows.ts";
 import { reasonOf } from "./client.ts";
 import { workflowBundle } from "./workflow-bundle.ts";
@@ -22,18 +24,20 @@ export async function historiesOf({ workflow }: Client, workflowId: string): Pro
   }
 }
 
-/** Runs the current workflow code, with the run's agent loops, over recorded histories. It calls nothing again. */
+/** Runs the current workflow code, with the run's agent loops, over recorded histories, which `encryption` decrypts. It calls nothing again. */
 export async function replayHistories(
   histories: readonly History[],
   workflowId: string,
   loops: readonly BundledLoop[],
+  encryption?: Encryption,
 ): Promise<Replay> {
   const code = await workflowBundle(loops, false);
   let replayed = 0;
   try {
     Runtime.install({ logger: new DefaultLogger("ERROR") });
+    const options = { workflowBundle: { code }, dataConverter: dataConverter(encryption) };
     for (const history of histories) {
-      await Worker.runReplayHistory({ workflowBundle: { code } }, history, workflowId);
+      await Worker.runReplayHistory(options, history, workflowId);
       replayed += 1;
     }
     return { deterministic: true };

@@ -15,6 +15,8 @@ import { loopNames } from "../../contracts/plan-loops.ts";
 import type { Queues } from "../../contracts/trajectory.ts";
 import { openRunFolder } from "../../run/folder/open-runs.ts";
 import { type Role, rolesBeside } from "../../run/folder/queues.ts";
+import { dataConverter } from "../encryption/data-converter.ts";
+import type { Encryption } from "../encryption/encryption-codec.ts";
 import { connectionSettings, reasonOf, type ServerLocation, unreachable } from "./client.ts";
 import { workflowOptions } from "./deployment.ts";
 import { localAttempts } from "./local-attempts.ts";
@@ -64,6 +66,8 @@ export async function runWorker(options: {
   queues: Queues;
   makeActivities: (options: RoleOptions) => (role: Role) => Promise<RoleActivities>;
   plugins: WorkerPlugin[];
+  /** Encrypts and decrypts the run's payloads. */
+  encryption: Encryption | undefined;
   /** The worker deployment that contains its workflows' builds; absent for queues with a prefix. */
   deployment: string | undefined;
   ended: Promise<void>;
@@ -98,6 +102,7 @@ export async function runWorker(options: {
       maxConcurrentActivityTaskExecutions: concurrency,
       maxConcurrentLocalActivityExecutions: concurrency,
       plugins: options.plugins,
+      dataConverter: dataConverter(options.encryption),
       interceptors: {
         activity: [
           tellProgress(options.onProgress),

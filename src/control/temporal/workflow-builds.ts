@@ -28,11 +28,11 @@ export function bundleOf(folder: RunFolder, build: string): string {
 export async function prepareBuilds(
   folder: RunFolder,
   loops: readonly BundledLoop[],
-  { telemetry, upgrade }: { telemetry: boolean; upgrade: boolean },
+  { telemetry, encrypts, upgrade }: { telemetry: boolean; encrypts: boolean; upgrade: boolean },
 ): Promise<string[]> {
   const builds = await readBuilds(folder);
   if (builds.length > 0 && !upgrade) return builds;
-  const build = await bundleToday(folder, loops, telemetry);
+  const build = await keepBundle(folder, await workflowBundle(loops, telemetry, encrypts));
   const known: Builds = { builds: [...builds.filter((one) => one !== build), build] };
   await patiently(() => writeWhole(listOf(folder), `${JSON.stringify(known)}\n`), littlePatience);
   return known.builds;
@@ -42,12 +42,7 @@ function listOf(folder: RunFolder): string {
   return join(folder.builds, "builds.json");
 }
 
-async function bundleToday(
-  folder: RunFolder,
-  loops: readonly BundledLoop[],
-  telemetry: boolean,
-): Promise<string> {
-  const code = await workflowBundle(loops, telemetry);
+async function keepBundle(folder: RunFolder, code: string): Promise<string> {
   const build = createHash("sha256").update(code).digest("hex").slice(0, 16);
   await patiently(() => writeWhole(bundleOf(folder, build), code), littlePatience);
   return build;

@@ -19,6 +19,7 @@ export interface Unreadable {
 const places: Prefix[] = [
   ...[
     "plan",
+    "encryption",
     "warm-start",
     "steps",
     "ledger",

@@ -9,7 +9,7 @@ import { writeAs } from "../../base/files/write-as.ts";
 import { defined } from "../../base/records/defined.ts";
 import { checkFolder, pathError } from "../../base/validation/path-error.ts";
 import type { Plan } from "../../contracts/plan.ts";
-import type { RunFile } from "../../contracts/run.ts";
+import type { RecordedKey, RunFile } from "../../contracts/run.ts";
 import { planRow, runFileKey } from "../store/keys.ts";
 import { openFolderStore, openRunStoreAt } from "../store/open-run-store.ts";
 import { prefixed, separateQueues, sharedQueues } from "./queues.ts";
@@ -23,7 +23,8 @@ export const workerLayouts = ["shared", "separate"] as const;
  * `<pipeline>-<date>-<time>`. `workers`: one process for all roles but the trainer, or one per role. By default it
  * is shared if the run has its own server, and separate if it joins one, because workers may then run on other
  * machines. `store`: the URL of its store, if that is not its folder. `id`: a given id, which continues a run that a
- * killed command left incomplete. Throws STORE_UNUSABLE.
+ * killed command left incomplete. `encryption`: the key that encrypts its payloads on the server. Throws
+ * STORE_UNUSABLE.
  */
 export async function createRunFolder(
   plan: Plan,
@@ -33,6 +34,7 @@ export async function createRunFolder(
   workers: (typeof workerLayouts)[number] = server === undefined ? "shared" : "separate",
   store?: string,
   id?: string,
+  encryption?: RecordedKey,
 ): Promise<string> {
   await makeRuns(runs);
   const run = id ?? (await newRun(plan.name, runs));
@@ -45,6 +47,7 @@ export async function createRunFolder(
     telemetry,
     address: server?.address,
     store,
+    encryption,
   });
   const { root } = runFolder(runs, run);
   const undo = writeAs(root);

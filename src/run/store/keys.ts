@@ -14,7 +14,7 @@ import type { Plan } from "../../contracts/plan.ts";
 import type { Failure, RecordedCall } from "../../contracts/recorded-call.ts";
 import type { RecordedTurn } from "../../contracts/recorded-turn.ts";
 import type { GroupScore, Score, Unscored } from "../../contracts/reward.ts";
-import type { EvaluationPlan, EvaluationRecord, RunFile } from "../../contracts/run.ts";
+import type { EvaluationPlan, EvaluationRecord, RecordedKey, RunFile } from "../../contracts/run.ts";
 import type { KeptResult } from "../../contracts/session.ts";
 import type { TrajectoryPlace } from "../../contracts/trajectory.ts";
 import { type Key, keyOf, type Prefix, prefixOf, type TreeKey, treeKeyOf } from "./key.ts";
@@ -131,6 +131,9 @@ export function evaluationsPrefix(): Prefix {
 
 /** The address of a run's server, in the run's folder. */
 export const runFileKey: Key<RunFile> = keyOf("run");
+
+/** The keys that replaced the one in `run.json` for a run's payloads on the Temporal server, in order. */
+export const encryptionRow: Row<RecordedKey> = (number) => keyOf("encryption", number);
 
 /** The plan that a run was created with, followed by the plan after each change. */
 export const planRow: Row<Plan> = (number) => keyOf("plan", number);

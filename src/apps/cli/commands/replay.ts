@@ -2,9 +2,11 @@ import type { Command } from "commander";
 import { EverturnError } from "../../../base/errors/everturn-error.ts";
 import { counted } from "../../../base/text/format.ts";
 import { planLoops } from "../../../contracts/plan-loops.ts";
+import { runEncryption } from "../../../control/encryption/run-encryption.ts";
 import { withRunClient } from "../../../control/supervision/run-client.ts";
 import { historiesOf, replayHistories } from "../../../control/temporal/replay.ts";
 import { openRunFolder } from "../../../run/folder/open-runs.ts";
+import { readRunFile } from "../../../run/folder/run-file.ts";
 import { trajectoryReference } from "../../../run/folder/run-reference.ts";
 import { findTrajectory } from "../../../run/trajectory/find-trajectory.ts";
 import { errorLine, tellError } from "../terminal/tell-error.ts";
@@ -30,12 +32,13 @@ async function replay(
   const { runs, trajectory } = trajectoryReference(named, options.runs);
   const { id, run } = await findTrajectory(runs, trajectory);
   const { plan } = await openRunFolder(runs, run);
+  const encryption = await runEncryption(runs, await readRunFile(runs, run));
   const histories = await withRunClient({ runs, run, temporal: options.temporal }, (client) =>
     historiesOf(client, id),
   );
   const events = histories.reduce((total, history) => total + (history.events?.length ?? 0), 0);
   const size = { events, histories: histories.length };
-  const result = await replayHistories(histories, id, planLoops(plan));
+  const result = await replayHistories(histories, id, planLoops(plan), encryption);
   const differs = result.deterministic
     ? undefined
     : new EverturnError("TRAJECTORY_NOT_DETERMINISTIC", { trajectory: id, reason: result.reason });

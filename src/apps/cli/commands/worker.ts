@@ -1,3 +1,4 @@
+import { hostname } from "node:os";
 import { type Command, Option } from "commander";
 import { activitiesOf } from "../../../../activities/of-role.ts";
 import { heedMark } from "../../../base/files/marked-folder.ts";
@@ -5,6 +6,8 @@ import { patiently } from "../../../base/files/patiently.ts";
 import { writeAs } from "../../../base/files/write-as.ts";
 import { startTelemetry } from "../../../base/telemetry/telemetry.ts";
 import type { RunFile } from "../../../contracts/run.ts";
+import { codecKeysVariable } from "../../../control/encryption/codec-keys.ts";
+import { runEncryption } from "../../../control/encryption/run-encryption.ts";
 import { heldRunAddress, noServer, readRunHolder } from "../../../control/supervision/run-holder.ts";
 import { exportSdkLogs } from "../../../control/temporal/exported-logs.ts";
 import { runWorker } from "../../../control/temporal/worker.ts";
@@ -56,6 +59,8 @@ async function workFor(options: Options): Promise<void> {
   writeAs(runFolder(runs, run).root);
   const address = options.address ?? (await addressOf(file, runs));
   const { cluster } = (await readRunHolder(runFolder(runs, run))) ?? {};
+  const encryption = await runEncryption(runs, file, `The ${options.role} worker of ${run} on ${hostname()}`);
+  delete process.env[codecKeysVariable]; // tools' and agents' processes must not inherit the keys
   const telemetry = await startTelemetry(options.role, file.telemetry);
   const logs = telemetry.exportsLogs ? [exportSdkLogs()] : [];
   try {
@@ -68,6 +73,7 @@ async function workFor(options: Options): Promise<void> {
       makeActivities: activitiesOf,
       deployment: options.queuePrefix === undefined ? run : undefined,
       plugins: [...telemetry.plugins, ...logs],
+      encryption,
       ended: ending.promise,
       onProgress: () => tell("progress"),
       onWaits: (waits) => tell({ waits }),
