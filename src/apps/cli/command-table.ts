@@ -35,5 +35,6 @@ export const commands: Record<string, () => Promise<(program: Command) => void>>
   devices: async () => (await import("./commands/devices.ts")).registerDevices,
   plugin: async () => (await import("./commands/plugin.ts")).registerPlugin,
   tools: async () => (await import("./commands/tools.ts")).registerTools,
+  codec: async () => (await import("./commands/codec.ts")).registerCodec,
   worker: async () => (await import("./commands/worker.ts")).registerWorker,
 };

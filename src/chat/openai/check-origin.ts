@@ -8,7 +8,7 @@ import { targetOf } from "./request-target.ts";
  */
 export function checkOrigin(request: IncomingMessage, bound: string): void {
   const { origin, "sec-fetch-site": site } = request.headers;
-  if (origin !== undefined && !isLoopback(hostOf(origin)))
+  if (origin !== undefined && !isLoopbackUrl(origin))
     throw new HttpProblem(403, `pages of ${origin} may not ask this server`);
   if (site !== undefined && site !== "same-origin" && site !== "none")
     throw new HttpProblem(403, "pages of other sites may not ask this server: open its address by itself");
@@ -19,7 +19,7 @@ export function checkOrigin(request: IncomingMessage, bound: string): void {
 export function checkHost(request: IncomingMessage, bound: string): void {
   const { host } = request.headers;
   const names = [targetOf(request).href, ...(host === undefined ? [] : [`http://${host}`])];
-  const other = names.find((name) => !isLoopback(hostOf(name)));
+  const other = names.find((name) => !isLoopbackUrl(name));
   if (isLoopback(bound) && other !== undefined)
     throw new HttpProblem(403, `this server is not ${hostOf(other)}: it listens on ${bound} alone`);
 }
@@ -30,6 +30,11 @@ function hostOf(url: string): string {
   } catch {
     return "";
   }
+}
+
+/** Whether a URL or an origin belongs to this machine. */
+export function isLoopbackUrl(url: string): boolean {
+  return isLoopback(hostOf(url));
 }
 
 /** Whether a host is a loopback address, which no other machine reaches. */

@@ -1,0 +1,17 @@
+import { defineTool } from "everturn/plugin";
+
+/** Repeats a text, except that calls with `lost` fail: the tool's host, not what it was asked, with the text in the message. */
+export default defineTool({
+  name: "vault",
+  description: "Keeps a text.",
+  parameters: {
+    type: "object",
+    properties: { text: { type: "string" }, lost: { type: "boolean" } },
+    required: ["text"],
+  },
+  retry: { initialInterval: "20s", maximumInterval: "20s", maximumAttempts: 2 },
+  execute: ({ text, lost }) => {
+    if (lost === true) throw new Error(`the vault lost ${text}`);
+    return `the vault holds ${text}`;
+  },
+});
