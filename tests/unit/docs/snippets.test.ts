@@ -78,6 +78,8 @@ const others = new Set([
   "echo",
   "head",
   "for",
+  "jq",
+  "split",
   "docker",
   "export",
   "uv",

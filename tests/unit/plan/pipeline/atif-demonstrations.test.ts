@@ -80,6 +80,41 @@ test("a run's trajectories return with the tokens and log-probabilities that it 
   }
 });
 
+const fixture = (name: string) =>
+  join(import.meta.dirname, "..", "..", "..", "fixtures", "atif", `${name}.trajectory.json`);
+
+test("trajectories that Harbor's own models wrote", async () => {
+  const [summary, ...others] = (await readDemonstrations(fixture("terminal"))).toReversed();
+  const [chat] = others;
+  expect(others).toHaveLength(1);
+  expect(chat?.messages.map(({ role, content }) => [role, content.slice(0, 20)])).toEqual([
+    ["user", "Write the sum of num"],
+    ["assistant", "Analysis: There is a"], // two commands
+    ["user", "$ cat numbers.txt\n1\n"], // their common output
+    ["assistant", "I will add them up"],
+    ["user", "Previous response ha"],
+    ["assistant", "Analysis: Two number"],
+  ]);
+  expect(chat?.messages[1]?.tool_calls).toMatchObject([
+    { function: { name: "bash_command", arguments: { keystrokes: "cat numbers.txt\n", duration: 0.1 } } },
+    { function: { name: "bash_command" } },
+  ]);
+  expect(chat?.messages[5]).toMatchObject({ reasoning_content: "1 + 2 = 3", tool_calls: [{}, {}] });
+  expect(summary?.messages).toHaveLength(4);
+  expect(summary?.given).toEqual(new Set([1]));
+});
+
+test.each(["sampled", "nulls"])("Harbor's token ids and log-probabilities: %s", async (name) => {
+  const chats = await readDemonstrations(fixture(name));
+  expect(chats.map(({ sampled }) => sampled)).toEqual([
+    {
+      tokens: [12, 7, 30, 41, 9, 2, 50, 51, 52, 60, 2],
+      mask: [0, 0, 0, 1, 1, 1, 0, 0, 0, 1, 1],
+      logprobs: [0, 0, 0, -0.7346915602684021, -1.1920928955078125e-7, -2.5, 0, 0, 0, -0.25, -0.125],
+    },
+  ]);
+});
+
 test("without token ids, the chat template frames the same messages", async () => {
   const tools = [{ type: "function", function: { name: "calculator", parameters: { type: "object" } } }];
   const call = {
