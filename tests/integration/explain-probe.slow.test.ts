@@ -3,9 +3,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { Probe } from "../../src/control/operations/probe-pipeline.ts";
-import { everturn, lastLine } from "../support/command.ts";
+import { findServerBinary } from "../../src/control/temporal/server-binary.ts";
+import { everturn, lastLine, startWith } from "../support/command.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const pipeline = join(import.meta.dirname, "..", "pipelines", "small.yaml");
+const folder = temporaryFolder();
 const probes = () => readdirSync(tmpdir()).filter((name) => name.startsWith("everturn-probe-"));
 
 test("a probe says from two steps how long a run takes and how much memory, and leaves nothing", async () => {
@@ -61,4 +64,32 @@ test("everturn probe reports what the policy does, and names a policy that calls
   const nothing = await everturn("probe", pipeline, "--set", "steps=0", "--set", "warmStart=null");
   expect(nothing.code).not.toBe(0);
   expect(nothing.stderr).toContain("has no steps, so there is nothing to probe");
+});
+
+test("explain estimates a run from an earlier probe or run of the pipeline on this machine", async () => {
+  const temporal = await findServerBinary();
+  const command = async (...parameters: string[]) => {
+    const env = { XDG_CACHE_HOME: folder, EVERTURN_TEMPORAL: temporal };
+    const ended = await startWith(env, ...parameters).end();
+    expect(ended.code, ended.stderr).toBe(0);
+    return ended;
+  };
+  const explain = async (...parameters: string[]) =>
+    (await command("explain", pipeline, ...parameters)).stdout;
+  const sets = (...changes: string[]) => changes.flatMap((change) => ["--set", change]);
+  const time = /^Time: about (\d+) s, as measured by a (probe|run) on \d{4}-\d\d-\d\d \((\d) steps\)$/m;
+  expect(await explain()).toMatch(/^Time: npx everturn probe \S+ measures it$/m);
+  const probed = await command("probe", pipeline, "--json");
+  const { run } = lastLine<Probe>(probed.stdout);
+  expect(time.exec(await explain())?.slice(1)).toEqual([run.toFixed(0), "probe", "2"]);
+  expect(Number(time.exec(await explain(...sets("steps=6")))?.[1])).toBeGreaterThan(run);
+  expect(await explain(...sets("rollout.batchSize=32"))).toMatch(/^Time: npx everturn probe/m);
+
+  const ran = await command("run", pipeline, "--runs", folder, "--json");
+  expect(ran.stderr).toMatch(/ of the time is over, about \d+ s left$/m);
+  const { seconds } = lastLine<{ seconds: number }>(ran.stdout);
+  const [, estimate, by, steps] = time.exec(await explain()) ?? [];
+  expect([by, steps]).toEqual(["run", "3"]);
+  expect(Number(estimate)).toBeGreaterThan(0.5 * seconds);
+  expect(Number(estimate)).toBeLessThan(1.1 * seconds); // the end of the command is not measured
 });

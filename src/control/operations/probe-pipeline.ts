@@ -3,7 +3,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { watchPeakMemory } from "../../base/processes/peak-memory.ts";
 import { defined } from "../../base/records/defined.ts";
-import { mean } from "../../base/statistics/mean.ts";
 import { counted, percent } from "../../base/text/format.ts";
 import type { StepRecord } from "../../contracts/generated/step-record.ts";
 import type { Plan } from "../../contracts/plan.ts";
@@ -11,6 +10,7 @@ import type { EvaluationRecord } from "../../contracts/run.ts";
 import type { DerivedNumbers } from "../../plan/pipeline/explain/derived-numbers.ts";
 import { type LoadOptions, loadPlan } from "../../plan/pipeline/load-plan.ts";
 import { offeredTools } from "../../plan/pipeline/resolve/tool-definitions.ts";
+import { type MeasuredTimes, runSeconds, watchTimes } from "./measured-times.ts";
 import { placeRun } from "./place-run.ts";
 import { trainRun } from "./train-run.ts";
 
@@ -27,6 +27,8 @@ export interface Probe {
   /** A task of an evaluation, and a supervised step of the warm start if there is one. */
   evaluationTask: number;
   warmStartStep?: number;
+  /** All times from which the whole run is estimated. */
+  times: MeasuredTimes;
   /** The command until the run begins. */
   start: number;
   /** The whole run, estimated from these. */
@@ -78,10 +80,11 @@ export async function probePipeline(
 async function probeOnce(
   file: string,
   { overrides = [], pluginFolders = [] }: LoadOptions,
-  { steps, evaluations, evaluationTasks, trajectoriesOfStep, warmStartSteps: allWarm }: DerivedNumbers,
+  numbers: DerivedNumbers,
   warmStartSteps: number,
   { temporal, signal, onPhase = () => {} }: ProbeOptions,
 ): Promise<Probe & { isWarmStartMeasured: boolean }> {
+  const { steps, evaluationTasks, trajectoriesOfStep, warmStartSteps: allWarm } = numbers;
   const runs = await mkdtemp(join(tmpdir(), "everturn-probe-"));
   const memory = watchPeakMemory();
   try {
@@ -99,56 +102,40 @@ async function probeOnce(
         ? "probing two steps"
         : `probing two steps after ${warmStartSteps} of ${counted(allWarm, "supervised step")}`,
     );
-    const began = performance.now();
+    const watch = watchTimes();
     let told = "";
-    const evaluated: EvaluationRecord[] = [];
-    const stepped: StepRecord[] = [];
-    const phases = new Map<string, number>();
-    const seen: WarmProgress[] = [];
+    let evaluation: EvaluationRecord | undefined;
     await trainRun(
       reference,
       defined({
         temporal,
         signal,
         onEvent: (event) => {
-          if (event.type === "evaluation") evaluated.push(event.record);
-          if (event.type === "step") stepped.push(event.record);
+          watch.see(event);
+          if (event.type === "evaluation" && event.record.step === 0) evaluation = event.record;
           if (event.type !== "progress") return;
           const { text } = event.phase;
           if (text !== told) onPhase(`  ${text}`);
           told = text;
-          const { phase, done } = event.progress;
-          if (!phases.has(phase)) phases.set(phase, performance.now());
-          if (phase === "warm-start" && done > 0 && done !== seen.at(-1)?.done)
-            seen.push({ done, at: performance.now() });
         },
       }),
     );
-    const [first, last] = [stepped.at(0), stepped.at(-1)];
+    const [first, last] = [watch.steps().at(0), watch.steps().at(-1)];
     if (first === undefined || last === undefined) throw new Error("The probe's step was not told.");
-    const start = ((phases.get("initialize") ?? phases.get("evaluate") ?? began) - began) / 1000;
-    const warm = warmTimes(warmStartSteps, phases, seen, evaluated);
-    const [initial = 0, ...later] = evaluated.map(({ seconds, tasks }) => seconds / Math.max(1, tasks));
-    const evaluationTask = later.length === 0 ? initial : mean(later);
-    const run =
-      start +
-      warm.fixed +
-      warm.step * allWarm +
-      evaluationTasks * (initial + (evaluations - 1) * evaluationTask) +
-      first.seconds.total +
-      (steps - 1) * last.seconds.total;
+    const times = probedTimes(watch.times(), first, last);
     return defined({
       step: last.seconds,
       record: first,
       warmStartSteps,
-      evaluation: evaluated.findLast(({ step }) => step === 0),
-      evaluationTask,
-      start,
-      run,
+      evaluation,
+      evaluationTask: times.task,
+      start: watch.start(),
+      times,
+      run: runSeconds(numbers, times),
       warnings: probeWarnings(plan, first, allWarm - warmStartSteps),
       memory: byProcess(memory.stop()),
-      warmStartStep: warmStartSteps === 0 ? undefined : warm.step,
-      isWarmStartMeasured: warm.isMeasured,
+      warmStartStep: warmStartSteps === 0 ? undefined : times.warmStartStep,
+      isWarmStartMeasured: watch.isWarmStartMeasured(),
     });
   } finally {
     memory.stop();
@@ -188,31 +175,20 @@ function probeWarnings(plan: Plan, record: StepRecord, remaining: number): strin
   return warnings;
 }
 
-/** When a number of supervised steps was first seen, in ms. */
-interface WarmProgress {
-  done: number;
-  at: number;
-}
-
-/**
- * The seconds of a supervised step and of what the warm start needs besides, such as loading the trainer. From its
- * progress, which is known to the second; `isMeasured` is false if there was too little of it, so that the step
- * includes everything.
- */
-function warmTimes(
-  steps: number,
-  phases: ReadonlyMap<string, number>,
-  seen: readonly WarmProgress[],
-  [, after]: readonly EvaluationRecord[],
-): { step: number; fixed: number; isMeasured: boolean } {
-  const [from, to] = [phases.get("warm-start"), phases.get("step")];
-  if (steps === 0 || from === undefined || to === undefined) return { step: 0, fixed: 0, isMeasured: false };
-  const whole = Math.max(0, (to - from) / 1000 - (after?.seconds ?? 0));
-  const [first, last] = [seen.at(0), seen.at(-1)];
-  if (first === undefined || last === undefined || last.done === first.done)
-    return { step: whole / steps, fixed: 0, isMeasured: false };
-  const step = (last.at - first.at) / 1000 / (last.done - first.done);
-  return { step, fixed: Math.max(0, whole - step * steps), isMeasured: true };
+/** The first step includes what happens once, such as loading the trainer; the last one does not. */
+function probedTimes(
+  {
+    once = 0,
+    untrainedTask = 0,
+    warmStartStep = 0,
+    task = untrainedTask,
+    measuredSteps = 0,
+  }: Partial<MeasuredTimes>,
+  first: StepRecord,
+  last: StepRecord,
+): MeasuredTimes {
+  const step = last.seconds.total;
+  return { once: once + first.seconds.total - step, untrainedTask, warmStartStep, task, step, measuredSteps };
 }
 
 /** Workers by role, the server, and other processes, the largest first. */

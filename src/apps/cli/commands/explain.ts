@@ -1,5 +1,8 @@
 import type { Command } from "commander";
+import { counted } from "../../../base/text/format.ts";
+import { runSeconds } from "../../../control/operations/measured-times.ts";
 import { type Probe, probePipeline } from "../../../control/operations/probe-pipeline.ts";
+import { type RememberedTimes, timesMemory } from "../../../control/operations/remembered-times.ts";
 import { rewardNotes } from "../../../plan/pipeline/check/reward-notes.ts";
 import { derivedNumbers } from "../../../plan/pipeline/explain/derived-numbers.ts";
 import { forecastMemory } from "../../../plan/pipeline/explain/forecast-memory.ts";
@@ -7,6 +10,7 @@ import { forecastServer } from "../../../plan/pipeline/explain/server-usage.ts";
 import { checkPipeline } from "../../../plan/pipeline/load-plan.ts";
 import { interruptible } from "../terminal/interruptible.ts";
 import { collect } from "../terminal/option-values.ts";
+import { aboutText } from "../views/estimate.ts";
 import { explanation, suppliedParts } from "../views/explanation.ts";
 import { forecastText, samplingText } from "../views/forecast-text.ts";
 import { preflightText } from "../views/preflight-text.ts";
@@ -46,16 +50,20 @@ async function explain(pipeline: string, { set, plugins, probe, temporal, json }
   const { plan, preflight, data, notes: found } = await checkPipeline(pipeline, loading);
   const notes = [...found, ...(await rewardNotes(plan, data))];
   const numbers = derivedNumbers(plan, preflight);
-  const { sampling, updates: memory } = await forecastMemory(plan, preflight, lengths);
+  const { sampling, updates } = await forecastMemory(plan, preflight, lengths);
+  const writeLine = (one: string) => process.stderr.write(`${one}\n`);
+  const memory = await timesMemory(writeLine);
   let measured: Probe | undefined;
   if (probe && plan.steps > 0) {
-    const onPhase = (phase: string) => process.stderr.write(`${phase}\n`);
     const probed = await interruptible((signal) =>
-      probePipeline(pipeline, loading, numbers, { temporal, signal, onPhase }),
+      probePipeline(pipeline, loading, numbers, { temporal, signal, onPhase: writeLine }),
     );
     if (probed === "interrupted") return;
     measured = probed;
+    await memory.keep(plan, measured.times, "probe");
   }
+  const earlier = measured === undefined ? memory.of(plan) : undefined;
+  const time = earlier && { run: runSeconds(numbers, earlier), ...earlier };
   const server = await forecastServer(plan, preflight, numbers);
   const measuredServer = measured && (await forecastServer(plan, preflight, numbers, measured.record));
   const line = {
@@ -63,19 +71,18 @@ async function explain(pipeline: string, { set, plugins, probe, temporal, json }
     parts: suppliedParts(plan),
     preflight: preflight.counted,
     sampling,
-    memory: memory.length === 0 ? undefined : memory,
+    memory: updates.length === 0 ? undefined : updates,
     server: server && { atMost: server, measured: measuredServer },
+    time,
     notes,
     probe: measured,
   };
   const text = [
     explanation(plan, numbers),
     ...(sampling === undefined ? [] : ["", samplingText(sampling)]),
-    ...(memory.length === 0 ? [] : ["", ...forecastText(memory)]),
+    ...(updates.length === 0 ? [] : ["", ...forecastText(updates)]),
     ...(server === undefined ? [] : ["", ...usageText(server, measuredServer)]),
-    ...(measured === undefined && plan.steps > 0
-      ? ["", `Time: npx everturn probe ${pipeline} measures it`]
-      : []),
+    ...(measured === undefined && plan.steps > 0 ? ["", timeText(pipeline, time)] : []),
     ...(measured === undefined ? [] : ["", "Measured by a probe", ...probeText(measured)]),
     ...notes,
     "",
@@ -83,4 +90,12 @@ async function explain(pipeline: string, { set, plugins, probe, temporal, json }
     preflightText(preflight, plan),
   ];
   process.stdout.write(`${json ? JSON.stringify(line) : text.join("\n")}\n`);
+}
+
+/** A line about the time of a whole run, as measured earlier. */
+function timeText(pipeline: string, time: (RememberedTimes & { run: number }) | undefined): string {
+  if (time === undefined) return `Time: npx everturn probe ${pipeline} measures it`;
+  const { run, by, at, measuredSteps } = time;
+  const measured = `measured by a ${by} on ${at.slice(0, 10)} (${counted(measuredSteps, "step")})`;
+  return `Time: ${aboutText(run, 0)}, as ${measured}`;
 }

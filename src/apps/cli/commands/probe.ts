@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import { EverturnError } from "../../../base/errors/everturn-error.ts";
 import { probePipeline } from "../../../control/operations/probe-pipeline.ts";
+import { timesMemory } from "../../../control/operations/remembered-times.ts";
 import { rewardNotes } from "../../../plan/pipeline/check/reward-notes.ts";
 import { derivedNumbers } from "../../../plan/pipeline/explain/derived-numbers.ts";
 import { checkPipeline } from "../../../plan/pipeline/load-plan.ts";
@@ -34,11 +35,16 @@ async function probe(pipeline: string, { set, plugins, temporal, json }: Options
   const loading = { overrides: set, pluginFolders: plugins };
   const { plan, preflight, data, notes } = await checkPipeline(pipeline, loading);
   if (plan.steps === 0) throw new EverturnError("PROBE_WITHOUT_STEPS", { pipeline });
-  for (const note of [...notes, ...(await rewardNotes(plan, data))]) process.stderr.write(`${note}\n`);
-  const onPhase = (phase: string) => process.stderr.write(`${phase}\n`);
+  const writeLine = (text: string) => process.stderr.write(`${text}\n`);
+  [...notes, ...(await rewardNotes(plan, data))].forEach(writeLine);
   const measured = await interruptible((signal) =>
-    probePipeline(pipeline, loading, derivedNumbers(plan, preflight), { temporal, signal, onPhase }),
+    probePipeline(pipeline, loading, derivedNumbers(plan, preflight), {
+      temporal,
+      signal,
+      onPhase: writeLine,
+    }),
   );
   if (measured === "interrupted") return;
+  await (await timesMemory(writeLine)).keep(plan, measured.times, "probe");
   process.stdout.write(`${json ? JSON.stringify(measured) : probeText(measured).join("\n")}\n`);
 }

@@ -1,6 +1,8 @@
 import { counted } from "../../../base/text/format.ts";
 import type { TrainingResult } from "../../../contracts/run.ts";
 import type { RunEvent } from "../../../control/operations/events.ts";
+import { watchTimes } from "../../../control/operations/measured-times.ts";
+import { timesMemory } from "../../../control/operations/remembered-times.ts";
 import { trainRun } from "../../../control/operations/train-run.ts";
 import type { Diagnosis } from "../../../results/diagnosis/diagnose.ts";
 import type { OpenRun } from "../../../run/folder/open-runs.ts";
@@ -24,8 +26,10 @@ export async function train(options: {
   const { runs, run, json, isResumed = false, ...how } = options;
   const { root, report } = runFolder(runs, run);
   const started = Date.now();
-  const view = createView({ json });
+  const view = createView({ json, timesOf: (plan) => memory.of(plan) });
   const note = (text: string) => view.tell({ type: "note", text });
+  const memory = await timesMemory(note);
+  const watch = watchTimes();
   const onHeld = async ({ plan, store }: OpenRun) => {
     note(capabilityLine(plan));
     const last = await lastRecordedStep(store);
@@ -36,6 +40,7 @@ export async function train(options: {
   };
   const diagnoses: Diagnosis[] = [];
   const onEvent = (event: RunEvent) => {
+    watch.see(event);
     if (event.type === "diagnosis") diagnoses.push(event.diagnosis);
     view.tell(event);
   };
@@ -47,6 +52,8 @@ export async function train(options: {
         view.close();
       },
     );
+    const plan = watch.plan();
+    if (plan !== undefined) await memory.keep(plan, watch.times(), "run");
     if (result === "interrupted") {
       if (json) process.stdout.write(`${JSON.stringify({ run, interrupted: true })}\n`);
       return "interrupted";

@@ -9,6 +9,13 @@ export interface PhaseTime {
   each?: number;
 }
 
+/** How long the rest of a run will take. */
+export interface TimeLeft {
+  seconds: number;
+  /** No trajectory has called a tool yet, and no earlier run of the pipeline was measured. */
+  assumesQuickTools: boolean;
+}
+
 /** Follows the phases of a run. */
 export interface PhaseClock {
   /** Returns the times of the phase at `now` (seconds). */
@@ -38,4 +45,10 @@ export function phaseClock(): PhaseClock {
 export function aboutText(seconds: number | undefined, least: number): string | undefined {
   if (seconds === undefined || seconds < least) return undefined;
   return `about ${seconds < 59.5 ? `${Math.round(seconds)} s` : duration(Math.round(seconds))}`;
+}
+
+/** The rest of a run in words, such as `about 12 s left`; undefined if it is below `least` seconds. */
+export function leftText({ seconds, assumesQuickTools }: TimeLeft, least: number): string | undefined {
+  const about = aboutText(seconds, least);
+  return about && `${about} left${assumesQuickTools ? " if tool calls are quick" : ""}`;
 }

@@ -2,9 +2,9 @@ import { counted } from "../../../base/text/format.ts";
 import type { StepRecord } from "../../../contracts/generated/step-record.ts";
 import type { RunEvent } from "../../../control/operations/events.ts";
 import { diagnosisWriter } from "./diagnosis-text.ts";
-import { aboutText } from "./estimate.ts";
+import { leftText } from "./estimate.ts";
 import { evaluationLine, serverLine, stepLine, summaryLines } from "./progress-text.ts";
-import { runClock } from "./run-clock.ts";
+import { runClock, type TimesOf } from "./run-clock.ts";
 import type { RunView, ViewStream } from "./run-view.ts";
 
 /** Seconds below which an estimate is not useful. */
@@ -14,10 +14,16 @@ const leastOfRun = 5;
  * Plain lines: one for each change of phase outside the steps, each quarter of the warm start, of an evaluation and of the
  * whole run, each evaluation, each step and each note.
  */
-export function linesView(stream: ViewStream, clock: () => number = () => performance.now()): RunView {
+export function linesView(
+  stream: ViewStream,
+  timesOf?: TimesOf,
+  clock: () => number = () => performance.now(),
+): RunView {
   const started = clock();
-  const whole = runClock();
+  const whole = runClock(timesOf);
   let parts = 0; // quarters of the run
+  let hasAssumed = false; // that tool calls are quick
+  let hasStepped = false;
   let phase: string | undefined;
   let steps: number | undefined;
   const writeDiagnosis = diagnosisWriter();
@@ -65,12 +71,21 @@ export function linesView(stream: ViewStream, clock: () => number = () => perfor
     const now = clock() / 1000;
     const elapsed = now - started / 1000;
     const left = whole.left(now);
-    if (left === undefined || left < 0) return;
-    const part = Math.floor((4 * elapsed) / (elapsed + left));
-    const about = aboutText(left, leastOfRun);
+    if (left === undefined || left.seconds < 0) return;
+    const part = Math.floor((4 * elapsed) / (elapsed + left.seconds));
+    const text = leftText(left, leastOfRun);
     const share = ["", "a quarter", "half", "three quarters"][part];
-    if (part > parts && about !== undefined && share !== undefined)
-      write(`${share} of the time is over, ${about} left`);
+    if (hasAssumed && !left.assumesQuickTools) {
+      if (!hasStepped) return; // the first step shows more than an evaluation
+      if (text !== undefined) write(`${text}, as measured after the warm start`);
+      [hasAssumed, parts] = [false, part];
+      return;
+    }
+    if (part > parts && text !== undefined && share !== undefined) {
+      const why = left.assumesQuickTools ? ": no trajectory has called a tool yet" : "";
+      write(`${share} of the time is over, ${text}${why}`);
+      hasAssumed = left.assumesQuickTools;
+    }
     parts = Math.max(parts, part);
   }
 
@@ -88,6 +103,7 @@ export function linesView(stream: ViewStream, clock: () => number = () => perfor
         case "evaluation":
           return void write(evaluationLine(event.record));
         case "step":
+          hasStepped = true;
           if (steps === undefined) early.push(event.record);
           else write(stepLine(event.record, steps));
           return;

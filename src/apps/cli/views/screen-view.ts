@@ -5,7 +5,7 @@ import type { RunEvent } from "../../../control/operations/events.ts";
 import type { Phase } from "../../../control/operations/phase.ts";
 import type { Diagnosis } from "../../../results/diagnosis/diagnose.ts";
 import { diagnosisWriter } from "./diagnosis-text.ts";
-import { aboutText, type PhaseTime, phaseClock } from "./estimate.ts";
+import { aboutText, leftText, type PhaseTime, phaseClock, type TimeLeft } from "./estimate.ts";
 import {
   learningNumbers,
   progressBar,
@@ -14,7 +14,7 @@ import {
   stepNumbers,
   summaryLines,
 } from "./progress-text.ts";
-import { runClock } from "./run-clock.ts";
+import { runClock, type TimesOf } from "./run-clock.ts";
 import type { RunView, ViewStream } from "./run-view.ts";
 import { line, paintFor, type Span } from "./spans.ts";
 
@@ -26,12 +26,16 @@ const clearBelow = `${csi}0J`;
 const barWidth = 24;
 
 /** A few lines of a terminal that are redrawn in place. Notes stay above them. */
-export function screenView(stream: ViewStream, clock: () => number = () => performance.now()): RunView {
+export function screenView(
+  stream: ViewStream,
+  timesOf?: TimesOf,
+  clock: () => number = () => performance.now(),
+): RunView {
   const paint = paintFor(stream);
   const started = clock();
   const records: StepRecord[] = [];
   const phases = phaseClock();
-  const whole = runClock();
+  const whole = runClock(timesOf);
   let latest: Progress | undefined;
   let waits: readonly string[] = [];
   const writeDiagnosis = diagnosisWriter();
@@ -146,7 +150,7 @@ type Progress = Extract<RunEvent, { type: "progress" }>;
 interface Times {
   run: number;
   phase: PhaseTime;
-  remaining: number | undefined;
+  remaining: TimeLeft | undefined;
 }
 
 /** Seconds below which an estimate is not useful. */
@@ -184,8 +188,8 @@ function screenLines(
     const values = progress.evaluations.map((record) => percent(record.accuracy));
     lines.push(["held-out accuracy ", ["bold", values.join(" → ")]]);
   }
-  const left = aboutText(times.remaining, leastOfRun);
-  lines.push([["dim", `${duration(times.run)}${left === undefined ? "" : `, ${left} left`}`]]);
+  const left = times.remaining && leftText(times.remaining, leastOfRun);
+  lines.push([["dim", `${duration(times.run)}${left === undefined ? "" : `, ${left}`}`]]);
   return lines;
 }
 

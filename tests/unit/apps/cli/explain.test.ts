@@ -1,13 +1,19 @@
 import { globSync } from "node:fs";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { registerExplain } from "../../../../src/apps/cli/commands/explain.ts";
+import { temporaryFolder } from "../../../support/temporary-folder.ts";
 import { runCommand } from "./run-command.ts";
 
 const pipelines = join(import.meta.dirname, "..", "..", "..", "..", "pipelines");
 const explain = (pipeline: string, ...parameters: string[]) =>
   runCommand(registerExplain, "explain", pipeline, ...parameters);
 const calculator = join(pipelines, "calculator.yaml");
+
+const cache = temporaryFolder();
+
+beforeEach(() => vi.stubEnv("XDG_CACHE_HOME", cache)); // without times of earlier runs
+afterEach(() => vi.unstubAllEnvs());
 
 test("says what happens, in order and in numbers, which plugin supplies what, and shows a prompt", async () => {
   const text = await explain(calculator, "--set", "steps=25", "--set", "evaluation.every=10");

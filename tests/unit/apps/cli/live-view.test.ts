@@ -178,7 +178,7 @@ test("draws over its own lines on a terminal, and gives the cursor back", () => 
 function timedView() {
   const { stream, written } = fakeStream({ isTTY: true, columns: 120 });
   let now = 0;
-  const view = screenView(stream, () => now * 1000);
+  const view = screenView(stream, undefined, () => now * 1000);
   const frameAt = (seconds: number, ...told: Parameters<typeof progressEvent>) => {
     now = seconds;
     view.tell(progressEvent(...told));

@@ -6,6 +6,7 @@ import type { StepRecord } from "../../../../src/contracts/generated/step-record
 import type { Plan } from "../../../../src/contracts/plan.ts";
 import type { EvaluationRecord, RunProgress } from "../../../../src/contracts/run.ts";
 import { progressEvent, type RunEvent } from "../../../../src/control/operations/events.ts";
+import type { MeasuredTimes } from "../../../../src/control/operations/measured-times.ts";
 import { samplePlan } from "../../../support/sample-plan.ts";
 
 /** The times of runs on two cores, in seconds since they began. Steps have 64 trajectories and two epochs. */
@@ -20,6 +21,8 @@ interface RecordedRun {
   evaluationEvery?: number;
   steps: { at: number; seconds: number }[];
   end: number;
+  /** The times that a probe measured. Default: none, and calls of its tools take little time. */
+  probed?: MeasuredTimes;
 }
 
 const recorded: RecordedRun[] = [
@@ -154,6 +157,31 @@ const recorded: RecordedRun[] = [
     ],
     end: 163.2,
   },
+  {
+    name: "web",
+    warmStart: { batchSize: 64, every: 75, slices: [18.4, 28.5, 38.7, 49.2] },
+    evaluations: [
+      { at: 6.2, seconds: 1.4, tasks: 50 },
+      { at: 57.2, seconds: 7.5, tasks: 50 },
+      { at: 100.9, seconds: 6.4, tasks: 50 },
+      { at: 142.3, seconds: 5.8, tasks: 50 },
+    ],
+    evaluationEvery: 5,
+    steps: [
+      { at: 64, seconds: 7.5 },
+      { at: 70.9, seconds: 6.9 },
+      { at: 77.8, seconds: 7.2 },
+      { at: 86, seconds: 7.6 },
+      { at: 95.1, seconds: 8.8 },
+      { at: 109.8, seconds: 8.7 },
+      { at: 119.1, seconds: 9 },
+      { at: 128.5, seconds: 9.2 },
+      { at: 130.8, seconds: 2.6 },
+      { at: 136.6, seconds: 6.1 },
+    ],
+    end: 144,
+    probed: { once: 4.4, untrainedTask: 0.03, warmStartStep: 0.15, task: 0.12, step: 7.2, measuredSteps: 2 },
+  },
 ];
 
 test.each(recorded)(
@@ -161,10 +189,10 @@ test.each(recorded)(
   (run) => {
     for (const share of [0.25, 0.5, 0.75]) {
       const time = share * run.end;
-      const clock = runClock();
+      const clock = runClock(() => run.probed);
       clock.see(opened(run), 0);
       for (const { at, event } of eventsOf(run, time)) clock.see(event, at);
-      const estimated = time + (clock.left(time) ?? Number.NaN);
+      const estimated = time + (clock.left(time)?.seconds ?? Number.NaN);
       expect(Math.abs(estimated / run.end - 1), `${share}: ${estimated} of ${run.end}`).toBeLessThan(0.2);
     }
   },
@@ -178,6 +206,17 @@ test("a run that has ended, and one whose warm start is to come, have no estimat
   expect(clock.left(20)).toBeUndefined();
   clock.see(progressEvent({ ...base(run!), phase: "done", step: 10 }), 210);
   expect(clock.left(210)).toBeUndefined();
+});
+
+test("a run that was measured earlier has an estimate from its beginning", () => {
+  const run = recordedRun("web");
+  for (const time of [1, 3, 6, 8]) {
+    const clock = runClock(() => run.probed);
+    clock.see(opened(run), 0);
+    for (const { at, event } of eventsOf(run, time)) clock.see(event, at);
+    const estimated = time + (clock.left(time)?.seconds ?? Number.NaN);
+    expect(Math.abs(estimated / run.end - 1), `${time}: ${estimated} of ${run.end}`).toBeLessThan(0.2);
+  }
 });
 
 test("steps on preferences have an estimate before the first one ends", () => {
@@ -199,34 +238,56 @@ test("steps on preferences have an estimate before the first one ends", () => {
   for (const { at, event: seen } of eventsOf(run!, 124)) clock.see(seen, at);
   const supervised = (123.7 - 34.7) / 375; // seconds of 32 examples
   const steps = run!.steps.length * 10 * 2 * 2 * supervised; // each update: two answers to 32 prompts, with a reference
-  expect(clock.left(124)).toBeGreaterThan(steps);
-  expect(clock.left(124)).toBeLessThan(steps + 20); // the evaluations
+  expect(clock.left(124)?.seconds).toBeGreaterThan(steps);
+  expect(clock.left(124)?.seconds).toBeLessThan(steps + 20); // the evaluations
 });
 
 test("plain lines have the estimate at each quarter", () => {
-  const [run] = recorded;
-  let now = 0;
-  const written: string[] = [];
-  const stream = new Writable({
-    write: (chunk, _encoding, done) => {
-      written.push(String(chunk));
-      done();
-    },
-  });
-  const view = linesView(stream, () => now * 1000);
-  view.tell(opened(run!));
-  for (const { at, event } of eventsOf(run!, run!.end)) {
-    now = at;
-    view.tell(event);
-  }
   expect(
-    written.filter((line) => line.includes(" of the time is over")).map((line) => line.split(",")[0]),
+    linesAboutTime(recordedRun("web"), recordedRun("web").probed).map((line) => line.split(",")[0]),
   ).toEqual([
     "a quarter of the time is over",
     "half of the time is over",
     "three quarters of the time is over",
   ]);
 });
+
+test("until a trajectory calls a tool, an estimate says that it assumes quick calls, and is corrected later", () => {
+  expect(linesAboutTime(recordedRun("web"), undefined)).toEqual([
+    "a quarter of the time is over, about 58 s left if tool calls are quick: no trajectory has called a tool yet",
+    "half of the time is over, about 36 s left if tool calls are quick: no trajectory has called a tool yet",
+    "about 1 min 22 s left, as measured after the warm start",
+    "half of the time is over, about 1 min 12 s left",
+    "three quarters of the time is over, about 36 s left",
+  ]);
+});
+
+/** The lines about the rest of a run that a view writes. */
+function linesAboutTime(run: RecordedRun, earlier: MeasuredTimes | undefined): string[] {
+  let now = 0;
+  const written: string[] = [];
+  const stream = new Writable({
+    write: (chunk, _encoding, done) => {
+      written.push(String(chunk).trimEnd());
+      done();
+    },
+  });
+  const view = linesView(
+    stream,
+    () => earlier,
+    () => now * 1000,
+  );
+  view.tell(opened(run));
+  for (const { at, event } of eventsOf(run, run.end)) {
+    now = at;
+    view.tell(event);
+  }
+  return written.filter((line) => line.includes(" left"));
+}
+
+function recordedRun(name: string): RecordedRun {
+  return recorded.find((run) => run.name === name)!;
+}
 
 function opened({
   warmStart,
