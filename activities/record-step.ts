@@ -16,6 +16,7 @@ import { readStops } from "../src/run/folder/sessions.ts";
 import { actionNumbers, countActions } from "../src/run/projections/action-numbers.ts";
 import { commonObservation } from "../src/run/projections/common-observation.ts";
 import { meanMetrics } from "../src/run/projections/metrics.ts";
+import { shownAnswers } from "../src/run/projections/shown-answers.ts";
 import { recordedStepKey } from "../src/run/store/keys.ts";
 import { recordedOnce } from "../src/run/trajectory/journal.ts";
 import { readTrajectories } from "../src/run/trajectory/trajectory-files.ts";
@@ -99,6 +100,7 @@ async function measured(
     ...record,
     ...actionNumbers(records.map(countActions)),
     commonObservation: commonObservation(records),
+    ...shownAnswers(records),
     toolDifferences: await differencesOfTools(run, places),
     metrics,
   });

@@ -41,6 +41,7 @@ export type StopCondition =
   | "unreadable-calls"
   | "invalid-calls"
   | "same-observations"
+  | "missed-answers"
   | "limited-trajectories"
   | "never-rewarded"
   | "constant-rewards"

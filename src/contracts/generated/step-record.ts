@@ -113,6 +113,14 @@ export interface StepRecord {
     calls: number;
   };
   /**
+   * Share of trajectories in which a tool returned the ground truth, word for word, before the policy answered. Those whose prompt contains it do not count. Absent if there are none.
+   */
+  shownAnswerShare?: number;
+  /**
+   * Share of the trajectories that read the answer whose own answer contains it. Absent if there are none.
+   */
+  givenAnswerShare?: number;
+  /**
    * How the tools in the agent's first prompt of the step differ from those of the demonstrations, one entry per difference. Absent if they do not differ, and without an agent or demonstrations.
    *
    * @minItems 1

@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 import { recordStep } from "../../../activities/record-step.ts";
 import { readLines } from "../../../src/base/files/line-file.ts";
 import type { StepRecord } from "../../../src/contracts/generated/step-record.ts";
-import type { Trajectory } from "../../../src/contracts/generated/trajectory.ts";
+import type { Call, Trajectory } from "../../../src/contracts/generated/trajectory.ts";
 import { openRunFolder } from "../../../src/run/folder/open-runs.ts";
 import { readRunFile } from "../../../src/run/folder/run-file.ts";
 import { runFolder } from "../../../src/run/folder/run-folder.ts";
@@ -115,19 +115,33 @@ test("checkpoints and the newest versions stay, other old ones go, also those a 
 test("a step's line has the means of what the reward and the tools measured of its finished trajectories", async () => {
   const { store } = await open(run);
   const ids = [0, 1, 2].map((sample) => `${run}/step-0001/measured/${sample}`);
-  const measured = [
-    { metrics: { length: 1, "search.hits": 4 } },
-    { metrics: { length: 3, cutActions: 3 } },
-    {},
+  const task: Trajectory["task"] = {
+    data_source: "lamps",
+    prompt: [{ role: "user", content: "What does it cost?" }],
+    reward_model: { ground_truth: "57" },
+  };
+  const call: Call = { tool: "look", arguments: {}, observation: "57", valid: true, attempts: 1 };
+  const called = { action: "…", toolCalls: [call] };
+  const silent = { action: "75", toolCalls: [] };
+  const measured: Partial<Trajectory>[] = [
+    { turns: [called, silent], answer: "75", metrics: { length: 1, "search.hits": 4 } },
+    { turns: [silent], metrics: { length: 3, cutActions: 3 } },
+    { turns: [silent] },
   ];
   for (const [index, id] of ids.entries()) {
-    const record: Partial<Trajectory> = { turns: [{ action: "…", toolCalls: [] }], ...measured[index] };
+    const record: Partial<Trajectory> = { task, ...measured[index] };
     await store.record<Partial<Trajectory>>(trajectoryKey(trajectoryOf(id)), record);
   }
   await recordStep(open, keeping)({ run, record: { ...template, step: 50 }, finished: ids });
   const line = (await readLines<StepRecord>(folder.metrics)).find(({ step }) => step === 50);
   expect(line?.metrics).toEqual({ length: 2, "search.hits": 4, cutActions: 1 });
-  expect(line).toMatchObject({ toolCallRate: 0, unreadableCallRate: 0, cutActionShare: 1 });
+  expect(line).toMatchObject({
+    toolCallRate: 1 / 3,
+    unreadableCallRate: 0,
+    cutActionShare: 0.75,
+    shownAnswerShare: 1 / 3,
+    givenAnswerShare: 0,
+  });
 });
 
 test("a condition of stopIf that holds after the step is returned, other conditions are not", async () => {

@@ -152,6 +152,34 @@ export const sameObservations: Condition = {
   },
 };
 
+const [leastShown, mostGiven] = [0.2, 0.2];
+
+/** The number of a step's trajectories that read the right answer. */
+function shownCount({ shownAnswerShare = 0, trajectories }: StepRecord): number {
+  return shownAnswerShare * trajectories;
+}
+
+export const missedAnswers: Condition = {
+  title: "The policy reads the right answer but gives another",
+  when: `In two steps in a row, a tool returned the ground truth, word for word, to at least ${percent(leastShown, 0)} of the trajectories, eight or more, and at most ${percent(mostGiven, 0)} of these answered with it.`,
+  consequence:
+    "The calls are right, but they do not pay, so the policy learns nothing from them, or learns not to call the tools.",
+  remedies: [
+    "Read a few trajectories (`npx everturn show TRAJECTORY`): which part of the observation does the policy copy?",
+    "Warm-start on demonstrations whose answers come from observations like these, for more steps. A model with random weights copies only what demonstrations contain, such as numbers of as many digits.",
+    "Let the tool return less besides the answer.",
+  ],
+  find: (evidence) => {
+    const isSo = (record: StepRecord) =>
+      (record.shownAnswerShare ?? 0) >= leastShown &&
+      shownCount(record) >= 8 &&
+      (record.givenAnswerShare ?? 1) <= mostGiven;
+    if (lastSteps(evidence, 2, isSo) === undefined) return undefined;
+    const { shownAnswerShare = 0, givenAnswerShare = 0 } = lastStep(evidence);
+    return `${percent(shownAnswerShare, 0)} of the trajectories read the right answer, and ${percent(givenAnswerShare, 0)} of these gave it`;
+  },
+};
+
 export const noToolCalls: Condition = {
   title: "The policy calls no tool",
   when: "The policy is offered tools, and in two steps in a row no trajectory called one, readable or not, while fewer than half were solved and [limited-trajectories](#limited-trajectories) does not hold.",

@@ -29,6 +29,8 @@ const placed: Record<keyof StepRecord, (typeof headings)[number] | undefined> = 
   unreadableCallRate: "Actions",
   cutActionShare: "Actions",
   commonObservation: undefined,
+  shownAnswerShare: "Actions",
+  givenAnswerShare: "Actions",
   toolDifferences: undefined,
   uniformGroupShare: "Rewards",
   zeroGroupShare: "Rewards",

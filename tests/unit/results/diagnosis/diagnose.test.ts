@@ -47,6 +47,8 @@ function healthy(step: number): StepRecord {
     solvedRewardLead: 1,
     kl: 0.003 * step,
     approximateKl: 0.0003,
+    shownAnswerShare: 0.4,
+    givenAnswerShare: 0.75,
     entropy: 0.25,
     clipFraction: 0.003,
     policyLoss: 0.01,
@@ -149,6 +151,7 @@ const cases: Record<string, Case> = {
   "same-observations": {
     steps: changed({ commonObservation: { text: "Error: no license", share: 1, calls: 20 } }),
   },
+  "missed-answers": { steps: changed({ shownAnswerShare: 0.6, givenAnswerShare: 0.1 }) },
   "limited-trajectories": { steps: changed({ limitedShare: 0.9, successRate: 0.1 }) },
   "never-rewarded": { steps: changed(uniform(0)) },
   "constant-rewards": { steps: changed(uniform(0.5)) },
