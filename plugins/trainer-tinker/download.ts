@@ -7,7 +7,7 @@ import { pipeline } from "node:stream/promises";
 import type { TinkerClient, TinkerModel } from "@everturn/tinker";
 import { adapterConfigFile, copyPolicyFiles, EverturnError, readAdapter } from "everturn/engine";
 import { extract, ReadEntry } from "tar";
-import { adapterParams, clientOf, releaseModels, releasePatience } from "./connection.ts";
+import { adapterParams, clientOf, openSession, releaseModels, releasePatience } from "./connection.ts";
 import { pointerFile, readPointer } from "./policy-files.ts";
 import { profiles } from "./profiles.ts";
 import type { ServerTrainerConfig } from "./settings.ts";
@@ -47,7 +47,7 @@ async function downloadAdapter(path: string, target: string, config: ServerTrain
   const { baseModel, server, lora } = config;
   const { exportsFiles } = profiles[server];
   const client = clientOf(config);
-  const session = await client.createSession();
+  const session = await openSession(client);
   try {
     const model = await session.createModel({ baseModel, lora: adapterParams(lora) });
     await model.loadWeights(path, { optimizer: false });

@@ -8,7 +8,7 @@ import {
 } from "everturn/engine";
 import { urlProblems } from "./connection.ts";
 import { downloadVersion } from "./download.ts";
-import { answerNotes, answerProblems, lookAtServer } from "./look-at-server.ts";
+import { answerNotes, answerProblems, lastAnswer, lookAtServer } from "./look-at-server.ts";
 import { openServer } from "./open-server.ts";
 import { openTrainer } from "./open-trainer.ts";
 import { profiles } from "./profiles.ts";
@@ -50,7 +50,7 @@ const plugin: TrainerPlugin = {
 
   async notes(given) {
     const config = readConfig(given);
-    return answerNotes(config, await lookAtServer(config));
+    return answerNotes(config, await lastAnswer(config));
   },
 };
 

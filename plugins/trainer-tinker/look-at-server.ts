@@ -10,8 +10,28 @@ export type ServerAnswer = { models: readonly string[] } | { failure: TinkerErro
 /** Milliseconds to wait for the answer. */
 const patience = 5000;
 
-/** Asks a server for its models, once. */
+/** The answers that checks have received, by the server's address, until their notes take them. */
+const received = new Map<string, ServerAnswer>();
+
+/** Asks a server for its models, and keeps the answer for `lastAnswer`. */
 export async function lookAtServer(config: ServerTrainerConfig): Promise<ServerAnswer> {
+  const answer = await ask(config);
+  received.set(addressOf(config), answer);
+  return answer;
+}
+
+/** Takes the answer that `lookAtServer` received last. Asks the server if there is none. */
+export async function lastAnswer(config: ServerTrainerConfig): Promise<ServerAnswer> {
+  const answer = received.get(addressOf(config));
+  received.delete(addressOf(config));
+  return answer ?? ask(config);
+}
+
+function addressOf({ server, url, apiKeyVariable }: ServerTrainerConfig): string {
+  return JSON.stringify([server, url, apiKeyVariable]);
+}
+
+async function ask(config: ServerTrainerConfig): Promise<ServerAnswer> {
   const client = clientOf(config, { retry: { attempts: 1 }, requestTimeoutMs: patience });
   try {
     const { models } = await client.capabilities();

@@ -115,6 +115,8 @@ test("an adapter comes in PEFT's format, with the version's other files", async 
   expect(found.config).toMatchObject({ rank: 2, alpha: 32, base: "tiny" });
   expect(found.tensors).toEqual((await readAdapter(adapter)).tensors);
   expect([...server.models.keys()], "the model that loaded the checkpoint is released").toEqual([]);
+  const paths = server.calls.map(({ path }) => path);
+  expect(paths, "SkyRL drops only sessions that have sent a heartbeat").toContain("session_heartbeat");
 });
 
 test("on the service of Thinking Machines, whose files have addresses of their own", async () => {

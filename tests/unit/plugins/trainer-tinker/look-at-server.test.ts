@@ -40,6 +40,15 @@ test("a base model that the server does not serve is refused before the run, wit
   expect(helps).toEqual(["Use the server's own name of the model: Qwen/Qwen3-4B."]);
 });
 
+test("the check and the notes of a plan need one request, and the next plan asks again", async () => {
+  const { url, calls } = await skyrl();
+  const given = { server: "skyrl-jax", url, baseModel: "Qwen/Qwen3-4B" };
+  await found(given);
+  expect(calls.map(({ path }) => path)).toEqual(["get_server_capabilities"]);
+  await found(given);
+  expect(calls).toHaveLength(2);
+});
+
 test("a server that does not answer yet is a note, because it may start later", async () => {
   const { url, server } = await skyrl().then((one) => ({ url: one.url, server: one }));
   await server.stop();
