@@ -10,6 +10,8 @@ export interface RunningServer {
   adapterOf(path: string, folder: string): Promise<Matrices>;
   /** How many checkpoints it has saved. */
   saves(): number;
+  /** Whether it works on a request for actions. */
+  isSampling(): boolean;
   stop(): Promise<void>;
 }
 
@@ -28,6 +30,8 @@ export interface ServerKind {
     /** The served model. */
     model: string;
     port: number;
+    /** Whether runs sample on it. Then it has batches of one size, so that it compiles little. */
+    isSampled: boolean;
     /** A variable of its processes. */
     mark: Record<string, string>;
   }): Promise<RunningServer>;

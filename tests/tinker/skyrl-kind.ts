@@ -2,15 +2,16 @@ import { TinkerClient } from "@everturn/tinker";
 import { downloadAdapter, lora } from "./adapters.ts";
 import type { ServerKind } from "./server-kind.ts";
 import { startSkyrl } from "./skyrl.ts";
-import { savedCheckpoints, stepChain } from "./step-chain.ts";
+import { isSampling, savedCheckpoints, stepChain } from "./step-chain.ts";
 
 /** SkyRL's published server on JAX. */
 export const skyrl: ServerKind = {
   name: "skyrl 0.4.0",
   settings: [],
   isSeeded: true,
-  async start(place) {
-    const { url, database, stop } = await startSkyrl(place);
+  async start({ isSampled, ...place }) {
+    const backend = isSampled ? { sample_max_num_sequences: 8, train_micro_batch_size: 4 } : {};
+    const { url, database, stop } = await startSkyrl({ ...place, backend });
     return {
       url,
       chainOf: (path) => stepChain(database, path),
@@ -31,6 +32,7 @@ export const skyrl: ServerKind = {
         }
       },
       saves: () => savedCheckpoints(database),
+      isSampling: () => isSampling(database),
       stop,
     };
   },

@@ -23,8 +23,10 @@ export async function startSkyrl(options: {
   model: string;
   port: number;
   mark?: Record<string, string>;
+  /** Settings of its back end. */
+  backend?: Record<string, number>;
 }): Promise<SkyrlServer> {
-  const { folder, model, port, mark = {} } = options;
+  const { folder, model, port, mark = {}, backend = {} } = options;
   const environment = await fetchEnvironment("skyrl");
   const bin = join(environment, "bin");
   const [database, log] = [join(folder, "skyrl.sqlite"), join(folder, "skyrl.log")];
@@ -35,13 +37,14 @@ export async function startSkyrl(options: {
     "--database-url",
     `sqlite:///${database}`,
   ];
+  const engine = ["--backend", "jax", "--backend-config", JSON.stringify(backend)];
   // The server starts its engine by the command of its parent process, which has to be `uv run`.
   const uv = [join(bin, "uv"), "run", "--no-project", "-m", "skyrl.tinker.api"];
   const { url, stop } = await startKeptServer({
     name: "SkyRL",
     folder,
     log,
-    command: [...uv, ...place, "--base-model", model, "--backend", "jax", ...files],
+    command: [...uv, ...place, "--base-model", model, ...engine, ...files],
     environment: {
       VIRTUAL_ENV: environment,
       PATH: [bin, process.env.PATH].join(delimiter),

@@ -40,3 +40,9 @@ export function savedCheckpoints(database: string): number {
     "SELECT count(*) AS saved FROM futures WHERE request_type = 'SAVE_WEIGHTS' AND status = 'COMPLETED'";
   return readRecords(database, (requests) => Number(requests.prepare(saved).get()?.saved));
 }
+
+/** Whether the server has a request for actions that it has not completed. */
+export function isSampling(database: string): boolean {
+  const asked = "SELECT count(*) AS asked FROM futures WHERE request_type = 'SAMPLE' AND status = 'PENDING'";
+  return readRecords(database, (requests) => Number(requests.prepare(asked).get()?.asked) > 0);
+}

@@ -1,9 +1,10 @@
-// npm run tinker -- [--server skyrl|hatchery] [--only losses|learn|steps|kills …] [--case NAME …] [--kills N] [--port N] [--json]:
+// npm run tinker -- [--server skyrl|hatchery] [--only losses|learn|steps|kills|sampling …] [--case NAME …] [--kills N] [--port N] [--json]:
 // `trainer-tinker` on the published server of SkyRL or Hatchery, which the first run installs into the user's cache (6 to 7 GB).
 //   losses: each loss and its gradient against trainer-onnx. --case takes single ones.
 //   learn: a run on SkyRL's server that learns to use the calculator.
 //   steps: steps on Hatchery that are interrupted, such as it refuses, and what the trainer works around.
 //   kills: runs whose processes and whose server are killed and stopped N times (default 50), against a run left alone.
+//   sampling: the same with N / 5 kills and stops of runs that sample on SkyRL's server, during requests for actions.
 import { randomUUID } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -13,7 +14,7 @@ import { freePort } from "../../src/control/temporal/free-port.ts";
 import { hatchery } from "./hatchery/hatchery-kind.ts";
 import { runHatchery } from "./hatchery/run.ts";
 import type { StepsReport } from "./hatchery/steps.ts";
-import { killRuns } from "./kills.ts";
+import { type KillPart, type KillReport, killRuns } from "./kills.ts";
 import { learn } from "./learn/learn.ts";
 import { prepareBase } from "./learn/prepare-base.ts";
 import { lossCases } from "./loss-cases.ts";
@@ -29,7 +30,7 @@ const tolerance = 1e-4;
 const goal = { before: 0.05, after: 0.9 };
 
 const kinds = { skyrl, hatchery };
-const parts = ["losses", "learn", "steps", "kills"];
+const parts = ["losses", "learn", "steps", "kills", "sampling"];
 const { values } = parseArgs({
   options: {
     server: { type: "string", default: "skyrl" },
@@ -52,6 +53,7 @@ if (values.server !== "skyrl" && values.server !== "hatchery") {
   process.exit(2);
 }
 const kind = kinds[values.server];
+const mostKills = Number(values.kills);
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(1));
 const out = values.json ? process.stderr : process.stdout;
 const note = (text: string) => void out.write(`${text}\n`);
@@ -66,30 +68,29 @@ const losses: Record<string, LossDifference> = own
     ? { ...(await lossesOf("llama")), ...(await lossesOf("qwen3")) }
     : {};
 const learned = kind === skyrl && values.only.includes("learn") ? await learnPart() : undefined;
-const kills = values.only.includes("kills") ? await killPart() : undefined;
+const kills = values.only.includes("kills") ? await killPart("kills", mostKills) : undefined;
+const sampling =
+  kind === skyrl && values.only.includes("sampling")
+    ? await killPart("sampling", Math.ceil(mostKills / 5))
+    : undefined;
+const struck = [kills, sampling].filter((one) => one !== undefined);
 const largestDifference = Math.max(0, ...Object.values(losses).flatMap((one) => Object.values(one)));
-const { optimizerStepsTwice, optimizerStepsLost, ledger, ...counts } = kills ?? {};
 const result = {
   server: kind.name,
   losses,
   largestDifference,
-  learned,
+  learned: learned ?? null, // Hatchery's actions are refused
   ...(own && { bfloat16: own.losses.bfloat16, precision: own.precision, steps: own.steps }),
-  kills: counts,
-  optimizerStepsTwice,
-  optimizerStepsLost,
-  ledger,
+  kills,
+  sampling,
+  optimizerStepsTwice: struck.reduce((sum, one) => sum + one.optimizerStepsTwice, 0),
+  optimizerStepsLost: struck.reduce((sum, one) => sum + one.optimizerStepsLost, 0),
+  ledger: struck.every((one) => one.ledger),
 };
 process.stdout.write(`${JSON.stringify(result)}\n`);
 const steps = own?.steps;
 const isExact = largestDifference <= tolerance && (steps === undefined || areExact(steps));
-const isDurable =
-  kills === undefined ||
-  (kills.optimizerStepsTwice === 0 &&
-    kills.optimizerStepsLost === 0 &&
-    kills.unrecovered === 0 &&
-    kills.ledger &&
-    kills.largestDifference <= kills.repeatability);
+const isDurable = struck.every(areDurable) && (sampling?.sampled?.logprobGap ?? 0) <= tolerance;
 const hasLearned = learned === undefined || (learned.before <= goal.before && learned.after >= goal.after);
 if (isExact && hasLearned && isDurable) rmSync(work, { recursive: true, force: true });
 else process.exitCode = 1;
@@ -122,11 +123,18 @@ async function learnPart() {
   }
 }
 
-async function killPart() {
-  const folder = join(work, "kills");
+async function killPart(part: KillPart, most: number): Promise<KillReport> {
+  const folder = join(work, part);
   const model = join(folder, "model");
   await writeServedModel(model, "llama");
-  return killRuns({ kind, work: folder, model, port, mark: randomUUID(), kills: Number(values.kills), note });
+  return killRuns({ part, kind, work: folder, model, port, mark: randomUUID(), kills: most, note });
+}
+
+/** No step was made twice or lost, and each run ended by itself with the weights of one left alone. */
+function areDurable(report: KillReport): boolean {
+  const { optimizerStepsTwice, optimizerStepsLost, unrecovered, ledger, compared, repeatability } = report;
+  const isWhole = optimizerStepsTwice + optimizerStepsLost + unrecovered === 0 && ledger;
+  return isWhole && compared > 0 && report.largestDifference <= repeatability;
 }
 
 async function hatcheryParts() {

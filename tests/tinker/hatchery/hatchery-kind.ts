@@ -16,6 +16,7 @@ export const hatchery: ServerKind = {
       chainOf: (path) => jobChain(server.queue, path),
       adapterOf: (path, folder) => readCheckpoint(server, path, folder),
       saves: () => savedCheckpoints(server.queue),
+      isSampling: () => false, // its actions are refused
       stop: server.stop,
     };
   },
