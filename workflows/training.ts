@@ -12,6 +12,7 @@ import type {
   TrainingResult,
 } from "../src/contracts/run.ts";
 import { evaluationStage, stepStage } from "../src/contracts/stages.ts";
+import { warmStartSlice } from "../src/contracts/warm-start-slice.ts";
 import { carriedOf, restored } from "./carried-rollout.ts";
 import { continueOnCurrentCode, shouldContinueAsNew } from "./continue-as-new.ts";
 import { roundsOf } from "./ended-groups.ts";
@@ -25,9 +26,6 @@ import { shardStarter } from "./shard-starter.ts";
 
 /** Turns that take fewer seconds than this on average are generated without a round trip to the server. */
 const quickTurn = 2;
-
-/** Supervised steps per activity. A worker that dies repeats at most these. */
-const warmStartSlice = 25;
 
 /**
  * The training workflow. It creates the policy, warms it up and takes the steps, with evaluations before,

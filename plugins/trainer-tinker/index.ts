@@ -7,6 +7,7 @@ import {
   type TrainerSurroundings,
 } from "everturn/engine";
 import { urlProblems } from "./connection.ts";
+import { checkpointDeleter } from "./delete-checkpoints.ts";
 import { downloadVersion } from "./download.ts";
 import { answerNotes, answerProblems, lastAnswer, lookAtServer } from "./look-at-server.ts";
 import { openServer } from "./open-server.ts";
@@ -47,6 +48,8 @@ const plugin: TrainerPlugin = {
   usage: (given, step) => stepUsage(readConfig(given), step),
 
   download: (policy, target, given) => downloadVersion(policy, target, readConfig(given)),
+
+  checkpointDeleter: (given) => checkpointDeleter(readConfig(given)),
 
   async notes(given) {
     const config = readConfig(given);

@@ -75,6 +75,8 @@ export interface ServerProfile {
   blamesUser?: true;
   /** Whether its capabilities list the exact names of all its base models. */
   listsModels?: true;
+  /** Whether it deletes checkpoints of models that were released. */
+  deletes?: true;
   /** Whether it exports an adapter as files with signed addresses. Absent: as an archive, if at all. */
   exportsFiles?: true;
   /**
@@ -124,6 +126,7 @@ export const profiles: Readonly<Record<ServerName, ServerProfile>> = {
     losses: hosted,
     repeats: "kept", // its own client sends a request again with the same idempotency key
     listsModels: true,
+    deletes: true, // lib/public_interfaces/rest_client.py
     exportsFiles: true, // cli/commands/checkpoint.py
     clips: true,
     limits: { zeroRate: true },
@@ -136,6 +139,7 @@ export const profiles: Readonly<Record<ServerName, ServerProfile>> = {
     losses: ["cross_entropy", "importance_sampling", "ppo", "cispo"],
     repeats: "kept",
     listsModels: true, // api.py, get_server_capabilities. create_model accepts any name
+    deletes: true,
     leavesGradients: true, // skyrl/backends/jax.py: delete_model and create_model keep accumulated_grads
     clips: false, // its request has no such field, so the number is ignored
     gradientNorm: "skyrl.ai/grad_norm",
@@ -149,6 +153,7 @@ export const profiles: Readonly<Record<ServerName, ServerProfile>> = {
     losses: ["cross_entropy", "importance_sampling", "ppo", "gspo", "cispo", "ppo_critic", "dppo"],
     repeats: "kept",
     listsModels: true,
+    deletes: true,
     clips: false, // at its own max_grad_norm, 1 by default
     gradientNorm: "skyrl.ai/grad_norm",
     limits: { zeroRate: true, rateOnly: true }, // skyrl_train_backend.py, optim_step,
@@ -161,6 +166,7 @@ export const profiles: Readonly<Record<ServerName, ServerProfile>> = {
     losses: ["cross_entropy", "importance_sampling", "ppo", "cispo", "dro", "trinity_ppo"],
     repeats: "strict",
     listsModels: true, // config.py, ModelConfig.model_name
+    deletes: true, // server.py
     rollsBack: true, // futures.py, mark_futures_failed_after_checkpoint
     clips: true,
     limits: { zeroRate: true },

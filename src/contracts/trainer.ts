@@ -288,6 +288,11 @@ export interface TrainerPlugin {
    */
   download?(policy: string, target: string, config: JsonObject): Promise<boolean>;
   /**
+   * Returns a function that deletes checkpoints, named as in `ServerStep`, from the training server. It also resolves for
+   * those that the server no longer has. Returns undefined if the server can't delete them. Default: no server trains.
+   */
+  checkpointDeleter?(config: JsonObject): ((checkpoints: readonly string[]) => Promise<void>) | undefined;
+  /**
    * Returns notes for people before a run with a resolved configuration, such as a server that can't be reached yet.
    * Default: none.
    */

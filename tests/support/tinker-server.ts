@@ -249,8 +249,19 @@ export class TinkerServer {
       case "POST retrieve_future":
         return this.#retrieve(parsed.request_id, request);
       default:
-        return this.#archive(route);
+        return route.startsWith("DELETE ") ? this.#delete(route) : this.#archive(route);
     }
+  }
+
+  /** Deletes a checkpoint. Hatchery does it only for models that were not released. */
+  #delete(route: string): Reply {
+    const [, id = "", kind = "", name = ""] =
+      /^DELETE training_runs\/([^/]+)\/checkpoints\/(?:([^/]+)\/)?([^/]+)$/.exec(route) ?? [];
+    const isHatchery = this.options.numbering === "none";
+    if (isHatchery && !this.models.has(id)) throw new Refusal(410, "Session is terminated");
+    const isThere = this.checkpoints.delete(`tinker://${id}/${isHatchery ? "checkpoints" : kind}/${name}`);
+    if (!isThere && !isHatchery) throw new Refusal(404, `Checkpoint not found: ${id}/${name}`);
+    return isHatchery ? { json: { deleted: true } } : { status: 204 };
   }
 
   #archive(route: string): Reply {

@@ -871,6 +871,12 @@ export const errorTable = {
     help: "Nothing is lost: the separate records remain. The next step, or `npx everturn prune`, tries again.",
   },
 
+  CHECKPOINTS_NOT_DELETED: {
+    message: "The training server still has checkpoints that the run no longer needs: {reason}.",
+    retryable: true,
+    help: "Nothing is lost. The next step, or `npx everturn prune`, tries again.",
+  },
+
   DISK_FULL: {
     message: "{file} can't be written: the disk is full.{wanted} {free} are free.",
     retryable: true,

@@ -3,14 +3,19 @@ import { messageOf } from "../../base/errors/message-of.ts";
 import { tellNotice } from "../../base/processes/notice.ts";
 import type { OpenRun } from "../../run/folder/open-runs.ts";
 import { stepPrefix } from "../../run/store/keys.ts";
+import { firstVersion } from "../../run/versions/first-version.ts";
+import { deleteCheckpoints } from "./delete-checkpoints.ts";
 import { foldSteps } from "./fold-steps.ts";
 import { freeRecords } from "./free-records.ts";
+
+/** The versions before the newest whose checkpoints on a training server are deleted. Failures leave some to a later step. */
+const lookedBack = 8;
 
 /** A worker's retention work in addition to its activities. Only the worker's end waits for it. */
 export interface Housekeeping {
   /**
-   * Puts the trajectories of a recorded step into its file, then removes single records that are too old, and
-   * leftovers of killed writers.
+   * Puts the trajectories of a recorded step into its file, then removes single records that are too old, leftovers of
+   * killed writers, and checkpoints of freed versions on a training server.
    */
   add(run: OpenRun, step: number): void;
   /** Resolves when all of that has finished or failed. */
@@ -34,9 +39,13 @@ export function housekeeping(): Housekeeping {
       }
       await freeRecords(run, step - run.plan.retention.singleRecords);
     } catch (error) {
-      const reason = messageOf(error);
-      const { code, message } = new EverturnError("STEP_NOT_FOLDED", { step, reason });
-      tellNotice({ code, notice: message });
+      tell(new EverturnError("STEP_NOT_FOLDED", { step, reason: messageOf(error) }));
+    }
+    try {
+      await deleteCheckpoints(run, { last: step, from: firstVersion(run.plan) + step - lookedBack });
+    } catch (error) {
+      const isKnown = error instanceof EverturnError;
+      tell(isKnown ? error : new EverturnError("CHECKPOINTS_NOT_DELETED", { reason: messageOf(error) }));
     }
   }
 
@@ -46,4 +55,8 @@ export function housekeeping(): Housekeeping {
     },
     done: () => last,
   };
+}
+
+function tell({ code, message }: EverturnError): void {
+  tellNotice({ code, notice: message });
 }

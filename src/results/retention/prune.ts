@@ -11,6 +11,7 @@ import { foldedPrefix } from "../../run/trajectory/folded/folded-path.ts";
 import { trajectoriesPrefix, trajectoryIn } from "../../run/trajectory/listed-trajectories.ts";
 import { trajectoryOf } from "../../run/trajectory/trajectory-of.ts";
 import { readTrainedStep } from "../ledger/trained-steps.ts";
+import { deleteCheckpoints } from "./delete-checkpoints.ts";
 import { foldSteps, isFolded } from "./fold-steps.ts";
 import { type FreedVersion, freeVersions } from "./free-versions.ts";
 
@@ -22,13 +23,16 @@ export interface Pruned {
   trajectories: number;
   records: number;
   versions: FreedVersion[];
+  /** Checkpoints on a training server that were deleted. */
+  checkpoints: string[];
   /** Leftovers of killed processes; absent in a dry run, which does not look for them. */
   swept?: Swept;
 }
 
 /**
  * Frees everything that retention allows, but nothing that a continued run may need. It can be repeated after a kill
- * at any point. With `isDry` it only returns what it would do.
+ * at any point. With `isDry` it only returns what it would do. Throws CHECKPOINTS_NOT_DELETED after everything else is
+ * done.
  */
 export async function prune(run: OpenRun, { isDry = false } = {}): Promise<Pruned> {
   const { store, plan } = run;
@@ -36,12 +40,9 @@ export async function prune(run: OpenRun, { isDry = false } = {}): Promise<Prune
   const folded = await foldAll(run, last, isDry);
   const freed = await freeAll(run, last - plan.retention.singleRecords, isDry);
   const versions = await freeVersions(run, { last, isDry });
-  return defined({
-    folded,
-    ...freed,
-    versions,
-    swept: isDry ? undefined : await sweepRun(run, { isWhole: true }),
-  });
+  const swept = isDry ? undefined : await sweepRun(run, { isWhole: true });
+  const checkpoints = await deleteCheckpoints(run, { last, isDry });
+  return defined({ folded, ...freed, versions, checkpoints, swept });
 }
 
 async function foldAll(run: OpenRun, last: number, isDry: boolean): Promise<number[]> {

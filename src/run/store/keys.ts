@@ -191,6 +191,11 @@ export function freedRecordsKey(step: number): Key<{ records: number }> {
   return keyOf("steps", step, "freed-records");
 }
 
+/** Records that the training server no longer has the checkpoint of a tree whose files were freed. */
+export function deletedCheckpointKey({ tree }: TreeKey<unknown>): Key<{ checkpoint: string }> {
+  return keyOf(...tree.split("/"), "deleted-checkpoint");
+}
+
 /** All single records of a trajectory. */
 export function trajectoryPrefix({ stage, task, sample }: TrajectoryName): Prefix {
   return prefixOf("trajectories", stage, task, sample);

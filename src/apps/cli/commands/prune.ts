@@ -29,7 +29,10 @@ async function pruneRun(named: string, { runs: folder, dryRun, json }: Options):
   process.stdout.write(json ? `${JSON.stringify({ run, dryRun, ...pruned })}\n` : text(pruned, dryRun));
 }
 
-function text({ folded, trajectories, records, versions, swept }: Pruned, isDry: boolean): string {
+function text(
+  { folded, trajectories, records, versions, checkpoints, swept }: Pruned,
+  isDry: boolean,
+): string {
   const would = isDry ? "would be " : "";
   const bytes = versions.reduce((total, version) => total + version.bytes, 0);
   const lines = [
@@ -46,6 +49,9 @@ function text({ folded, trajectories, records, versions, swept }: Pruned, isDry:
       : [
           `${counted(versions.length, "version")} ${would}freed, ${grouped(Math.ceil(bytes / 1e6))} MB: ${versions.map(({ version }) => version).join(", ")}`,
         ]),
+    ...(checkpoints.length === 0
+      ? []
+      : [`${counted(checkpoints.length, "checkpoint")} ${would}deleted on the training server`]),
     ...(swept === undefined ? [] : [sweptLine(swept) ?? []].flat()),
   ];
   return lines.length === 0 ? "Nothing to prune.\n" : `${lines.join("\n")}\n`;
