@@ -52,7 +52,7 @@ function commands(template: Template, userAgent = ""): string[] {
   const starts =
     template === "tinker"
       ? [
-          `  ${manager} run base  makes a small base model in one or two minutes`,
+          `  ${manager} run base  makes a small base model in a few minutes`,
           `  ${manager} start     trains it, once you have started the server as README.md shows`,
         ]
       : [`  ${manager} start     trains for one to four minutes and reports the result`];
