@@ -39,6 +39,10 @@ export interface TrainerConfig {
     unembedding: boolean;
   };
   /**
+   * Write the adapter of each version into the version's folder, for a policy that reads weights there, such as policy-inference-server. Default: true unless the policy samples on the training server.
+   */
+  downloadAdapter?: boolean;
+  /**
    * Prices of a million tokens on the server, from which everturn explain estimates the cost of a run. Default: no estimate.
    */
   prices?: {

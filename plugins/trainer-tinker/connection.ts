@@ -74,24 +74,13 @@ export function connect(
   return {
     client,
     call,
-    openSession: () => call((options) => openSession(client, options)),
+    async openSession() {
+      const session = await call((options) => client.createSession(options));
+      await call(({ signal }) => session.heartbeat(signal)); // SkyRL drops no session that never sent one, nor its models
+      return session;
+    },
     close: () => closing.abort(),
   };
-}
-
-/** Opens a session with its first heartbeat: SkyRL drops no session that never sent one, nor its models. */
-export async function openSession(
-  client: TinkerClient,
-  options: { signal?: AbortSignal } = {},
-): Promise<TinkerSession> {
-  const session = await client.createSession(options);
-  try {
-    await session.heartbeat(options.signal);
-  } catch (error) {
-    session.close();
-    throw error;
-  }
-  return session;
 }
 
 /** Milliseconds to wait for a server to release something. Later it drops it with the session. */

@@ -65,7 +65,7 @@ function serverProblems(
   given: JsonObject,
   { temperature = 1 }: TrainerSurroundings,
 ): ConfigurationProblem[] {
-  const { title, refusal, clips, limits } = profiles[config.server];
+  const { title, refusal, clips, downloads, limits } = profiles[config.server];
   const { gradientClip, learningRate = 0, critic, criticModel, criticArchitecture } = config;
   const { entropyCoefficient = 0, weightDecay = 0 } = config;
   const problems: ConfigurationProblem[] = [];
@@ -91,6 +91,11 @@ function serverProblems(
     problems.push({ key: "entropyCoefficient", reason, help });
   }
   problems.push(...urlProblems(config));
+  if (config.downloadAdapter === true && downloads === undefined && refusal === undefined) {
+    const reason = `is ${config.server}, which offers no adapters for download, but the policy reads weights from the folders of versions`;
+    const help = "Use policy-tinker, or another server. docs/tinker.md lists those that offer downloads.";
+    problems.push({ key: "server", reason, help });
+  }
   if (temperature !== 1) {
     const reason = `is ${config.server}, which returns log-probabilities at temperature 1, but rollout.temperature is ${temperature}`;
     problems.push({ key: "server", reason, help: "Set rollout.temperature to 1." });

@@ -1,14 +1,18 @@
 import { randomUUID } from "node:crypto";
 import type { Datum, FutureTicket, TinkerModel } from "@everturn/tinker";
 import { adapterParams, connect, type Requester, releaseModels } from "./connection.ts";
+import { downloadAdapter } from "./download-adapter.ts";
 import type { ServerDatum } from "./exact-data.ts";
 import { profiles, type ServerProfile } from "./profiles.ts";
 import { requestCounts } from "./request-counts.ts";
 import type { ModelServer, ServerModel } from "./server-model.ts";
 import type { ServerTrainerConfig } from "./settings.ts";
 
-/** Opens a session on a server. Its methods, and those of its models, throw the errors of a connection's calls. */
-export async function openServer(config: ServerTrainerConfig, seed: number): Promise<ModelServer> {
+/**
+ * Opens a session on a server, whose new models begin with the adapter of `seed`. Its methods, and those of its models,
+ * throw the errors of a connection's calls.
+ */
+export async function openServer(config: ServerTrainerConfig, seed?: number): Promise<ModelServer> {
   const { baseModel, server } = config;
   const profile = profiles[server];
   const { client, call, close, openSession } = connect(config, "TRAINER_CLOSED");
@@ -20,6 +24,10 @@ export async function openServer(config: ServerTrainerConfig, seed: number): Pro
     models.add(model);
     return model;
   };
+  const release = async (model: TinkerModel) => {
+    models.delete(model);
+    await call((options) => model.unload(options));
+  };
   const check = async (ticket: FutureTicket) => {
     if (profile.rollsBack === true) await call((options) => client.future(ticket).result(options));
   };
@@ -29,21 +37,27 @@ export async function openServer(config: ServerTrainerConfig, seed: number): Pro
     get lastNumber() {
       return model.nextSeqId - 1;
     },
-    async unload() {
-      models.delete(model);
-      await call((options) => model.unload(options));
-    },
+    unload: () => release(model),
   });
+  const load = async (path: string, optimizer: boolean) => {
+    const model = await create();
+    // Some servers allow it only as the first request, so it can't be repeated.
+    const future = await call((options) =>
+      model.submitLoadWeights(path, { ...options, optimizer, repeatable: false }),
+    );
+    await call((options) => future.result(options));
+    return { model, ticket: future.ticket };
+  };
   return {
     create: async () => serve(await create()),
     async load(path, optimizer) {
-      const model = await create();
-      // Some servers allow it only as the first request, so it can't be repeated.
-      const future = await call((options) =>
-        model.submitLoadWeights(path, { ...options, optimizer, repeatable: false }),
-      );
-      await call((options) => future.result(options));
-      return serve(model, { path, ticket: future.ticket });
+      const { model, ticket } = await load(path, optimizer);
+      return serve(model, { path, ticket });
+    },
+    async download(path, folder) {
+      const { model } = await load(path, false); // servers offer only current weights
+      await downloadAdapter(profile.downloads, { client, call }, model, folder);
+      await release(model);
     },
     async close() {
       close();

@@ -1,3 +1,5 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import {
   createRemoteTrainer,
@@ -14,7 +16,7 @@ import {
   usesClippedLoss,
 } from "everturn/engine";
 import { openCritic } from "./critic.ts";
-import { readPointer, readState, writePolicy, writeState } from "./policy-files.ts";
+import { readPointer, readState, writeAdapter, writePolicy, writeState } from "./policy-files.ts";
 import { probeServer } from "./probe.ts";
 import { profiles, type ServerProfile } from "./profiles.ts";
 import { remoteModel } from "./remote-model.ts";
@@ -81,6 +83,7 @@ export async function openTrainer({ server, folders, config, seed, loss }: Train
       const { path, loaded, ...calls } = await trained.save(`update-${state.updates}`);
       const { server: name, url, baseModel, lora } = config;
       await writePolicy(policyFolder, folders.initial, { server: name, url, baseModel, path, lora });
+      if (config.downloadAdapter === true) await publishAdapter(server, path, policyFolder, folders.initial);
       await writeState(stateFolder, { counters: state, ...calls });
       await critic?.save(stateFolder);
       step = { url, model: calls.model, requests: calls.numbers, loaded, checkpoint: path };
@@ -114,6 +117,22 @@ async function confirmed(
   );
   await model.unload();
   return profile;
+}
+
+/** Writes the adapter of a saved version into the version's folder. */
+async function publishAdapter(
+  server: ModelServer,
+  path: string,
+  policyFolder: string,
+  initial: string,
+): Promise<void> {
+  const downloaded = await mkdtemp(join(tmpdir(), "everturn-adapter-"));
+  try {
+    await server.download(path, downloaded);
+    await writeAdapter(policyFolder, initial, downloaded);
+  } finally {
+    await rm(downloaded, { recursive: true, force: true });
+  }
 }
 
 function opened(server: ModelServer, path: string | undefined, optimizer: boolean): Promise<ServerModel> {

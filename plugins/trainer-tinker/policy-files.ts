@@ -1,12 +1,14 @@
 import { statSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import {
   copyPolicyFiles,
   EverturnError,
   makeFolder,
   persistently,
   type RemoteTrainerOptions,
+  readAdapter,
+  writeAdapterPolicyFolder,
 } from "everturn/engine";
 
 /** An adapter's rank, and the layers that have one. */
@@ -51,6 +53,15 @@ export async function readPointer(folder: string): Promise<WeightsPointer | unde
 export async function writePolicy(folder: string, initial: string, pointer: WeightsPointer): Promise<void> {
   await copyPolicyFiles(folder, initial);
   await writePointer(folder, pointer);
+}
+
+/**
+ * Writes an adapter into a policy folder, from the folder to which a server's was downloaded. Like that of `trainer-onnx`
+ * it names version 0's folder as its base, and the layers that it adapts.
+ */
+export async function writeAdapter(folder: string, initial: string, downloaded: string): Promise<void> {
+  const { config, tensors } = await readAdapter(downloaded);
+  await writeAdapterPolicyFolder(folder, initial, { ...config, base: relative(folder, initial) }, tensors);
 }
 
 /** Writes a policy folder's pointer. */

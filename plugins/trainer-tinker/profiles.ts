@@ -77,8 +77,8 @@ export interface ServerProfile {
   listsModels?: true;
   /** Whether it deletes checkpoints of models that were released. */
   deletes?: true;
-  /** Whether it exports an adapter as files with signed addresses. Absent: as an archive, if at all. */
-  exportsFiles?: true;
+  /** How it offers adapters for download: as an archive, or as files with signed addresses. Absent if it offers none. */
+  downloads?: "archive" | "files";
   /**
    * A model may begin with gradients that another one left behind. Models have numbered places. A new one takes the first
    * free place, with the gradients of a model that ended there before its optimizer step.
@@ -127,7 +127,7 @@ export const profiles: Readonly<Record<ServerName, ServerProfile>> = {
     repeats: "kept", // its own client sends a request again with the same idempotency key
     listsModels: true,
     deletes: true, // lib/public_interfaces/rest_client.py
-    exportsFiles: true, // cli/commands/checkpoint.py
+    downloads: "files", // cli/commands/checkpoint.py
     clips: true,
     limits: { zeroRate: true },
   },
@@ -140,6 +140,7 @@ export const profiles: Readonly<Record<ServerName, ServerProfile>> = {
     repeats: "kept",
     listsModels: true, // api.py, get_server_capabilities. create_model accepts any name
     deletes: true,
+    downloads: "archive",
     leavesGradients: true, // skyrl/backends/jax.py: delete_model and create_model keep accumulated_grads
     clips: false, // its request has no such field, so the number is ignored
     gradientNorm: "skyrl.ai/grad_norm",
@@ -154,6 +155,7 @@ export const profiles: Readonly<Record<ServerName, ServerProfile>> = {
     repeats: "kept",
     listsModels: true,
     deletes: true,
+    downloads: "archive",
     clips: false, // at its own max_grad_norm, 1 by default
     gradientNorm: "skyrl.ai/grad_norm",
     limits: { zeroRate: true, rateOnly: true }, // skyrl_train_backend.py, optim_step,

@@ -53,6 +53,8 @@ export interface ModelServer {
   create(): Promise<ServerModel>;
   /** Creates a model from a saved one, with the optimizer's state or without. */
   load(path: string, optimizer: boolean): Promise<ServerModel>;
+  /** Downloads the adapter of a saved model into a folder, in PEFT's format. */
+  download(path: string, folder: string): Promise<void>;
   /** Ends the session. */
   close(): Promise<void>;
 }

@@ -51,6 +51,7 @@ export function resolveTraining(given: JsonObject, surroundings: TrainerSurround
   if (settings.critic === "model" && config.criticModel !== undefined)
     usual.valueLearningRate = pretrainedCriticRate;
   if (profiles[config.server].clips) usual.gradientClip = 1;
+  if (!samplesOnServer(surroundings)) usual.downloadAdapter = true;
   const isUncorrected = given.importanceCorrection === undefined && settings.importanceCorrection === "none";
   if (isUncorrected && correctionReason(surroundings) !== undefined)
     usual.importanceCorrection = "token-truncate";
@@ -60,6 +61,11 @@ export function resolveTraining(given: JsonObject, surroundings: TrainerSurround
     preferenceLearningRate: learningRates.policyGradient,
     comparesTurns: comparesTurns(settings),
   };
+}
+
+/** Whether the policy samples from the server's checkpoints, as opposed to weights in the folders of versions. */
+export function samplesOnServer({ policy }: TrainerSurroundings): boolean {
+  return policy.trainers?.includes("trainer-tinker") === true;
 }
 
 /**
@@ -76,6 +82,7 @@ export function trainingSettings(config: TrainerConfig): TrainingSettings & { al
     lora,
     prices,
     callTokens,
+    downloadAdapter,
     criticModel,
     criticArchitecture,
     ...numbers

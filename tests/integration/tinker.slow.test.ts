@@ -3,6 +3,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
+import { readPointer } from "../../plugins/trainer-tinker/policy-files.ts";
 import { readLines } from "../../src/base/files/line-file.ts";
 import type { StepRecord } from "../../src/contracts/generated/step-record.ts";
 import type { TrainingResult } from "../../src/contracts/run.ts";
@@ -71,6 +72,10 @@ test("a run trains and samples on the server: warm start, steps, evaluations, re
   expect(lastLine(resumed.stdout)).toMatchObject({ steps: 4, trajectories: 64 });
   const ledger = await everturn("ledger", result.run, "--runs", runs);
   expect(ledger.stdout, ledger.stderr).toContain("The ledger holds.");
+  const run = await openRunFolder(runs, result.run);
+  const kept = [1, 3, 4, 5].map(async (version) => (await readPointer(await folderOf(run, version)))?.path);
+  const saved = [...server.checkpoints.keys()].filter((path) => path.includes("/weights/"));
+  expect(saved.sort(), "without that of version 2").toEqual((await Promise.all(kept)).sort());
 });
 
 test.each(["skyrl-jax", "tuft"] as const)(

@@ -16,6 +16,8 @@ export interface InferenceServer {
   /** How often it read weights from a folder. */
   loads: string[];
   adapters: Set<string>;
+  /** How many actions it wrote, by the folder of their weights. */
+  written: Map<string, number>;
   /** What is wrong with the next actions, in order. */
   faults: Fault[];
   /** Whether it answers looks at its health. */
@@ -55,8 +57,10 @@ export async function inferenceServer(folder: string): Promise<InferenceServer> 
     if (own === undefined) return undefined;
     writing += 1;
     const by = label;
+    const place = folders[own] ?? "";
+    server.written.set(place, (server.written.get(place) ?? 0) + 1);
     try {
-      await policy.load(own, folders[own] ?? ""); // it may have let it go
+      await policy.load(own, place); // it may have let it go
       const key = { seed, trajectory: "", turn: 1 };
       const sampling = { temperature, maxTokens, stop };
       return { by, ...(await policy.generate({ tokens, version: own, sampling, key })) };
@@ -196,6 +200,7 @@ export async function inferenceServer(folder: string): Promise<InferenceServer> 
     loads: [],
     faults: [],
     adapters: new Set<string>(),
+    written: new Map<string, number>(),
     die,
     start,
     stop: stopServer,

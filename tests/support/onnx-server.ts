@@ -84,6 +84,7 @@ export async function onnxServer(folder: string): Promise<OnnxServer> {
       const saved = copyTrainerState(checkpoints.get(path)!);
       return serve(optimizer ? saved : freshTrainerState({ config }, saved.weights));
     },
+    download: () => Promise.reject(new Error("this server has no adapters")),
     async close() {
       for (const engine of engines) await engine.close();
     },

@@ -56,8 +56,8 @@ export interface TinkerServerOptions {
   sample?: SamplesFrom;
   /** The only base model. A model under another name gets it too, as SkyRL does it. Default `tiny`. */
   baseModel?: string;
-  /** The archive of each checkpoint for sampling, under SkyRL's address. Default: it offers none. */
-  archive?: Uint8Array;
+  /** Returns the archive of a checkpoint for sampling, which is at SkyRL's address. Default: it offers none. */
+  archive?: (history: ServedModel["history"]) => Uint8Array;
   /** The files of all external weights, at addresses of their own as on Tinker. Default: it offers none. */
   files?: ReadonlyMap<string, Uint8Array>;
 }
@@ -274,8 +274,9 @@ export class TinkerServer {
     const [, model, name] = /^GET training_runs\/([^/]+)\/checkpoints\/([^/]+)\/archive$/.exec(route) ?? [];
     if (archive === undefined || model === undefined) throw new Refusal(404, "Not Found");
     const checkpoint = `tinker://${model}/sampler_weights/${name}`;
-    if (!this.checkpoints.has(checkpoint)) throw new Refusal(404, `Checkpoint not found: ${checkpoint}`);
-    return { bytes: archive };
+    const saved = this.checkpoints.get(checkpoint);
+    if (saved === undefined) throw new Refusal(404, `Checkpoint not found: ${checkpoint}`);
+    return { bytes: archive(saved.history) };
   }
 
   #pass(route: string, { isBinary, pass }: Received): Future {

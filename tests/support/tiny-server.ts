@@ -62,6 +62,7 @@ export function tinyServer(options: TinyServerOptions): TinyServer {
       if (!saved) throw new EverturnError("TINKER_REQUEST_REFUSED", { reason: `there is no ${path}` });
       return serve(tinyModel(vocabulary, optimizer ? saved : withoutMoments(saved)), path);
     },
+    download: () => Promise.reject(new Error("this server has no adapters")),
     close: async () => {},
   };
 

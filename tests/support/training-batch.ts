@@ -1,11 +1,11 @@
 import type { TrainingTrajectory } from "everturn/engine";
 
-/** The surroundings of a trainer of `trajectories`. */
+/** The surroundings of a trainer of `trajectories` on a server, which also samples. */
 export const surroundings = {
   groupSize: 2,
   batchSize: 4,
   staleness: 0,
-  policy: { pretrained: true, restrictions: [] },
+  policy: { pretrained: true, restrictions: [], trainers: ["trainer-tinker"] },
 };
 
 /** A step's trajectories: four of two tasks, with two actions each. */

@@ -65,10 +65,11 @@ const matrices = new Map([
 await writeSafetensors(join(adapter, "adapter_model.safetensors"), matrices);
 
 /** A folder as SkyRL packs it: the folder itself, then its files. */
-function archiveOf(folder: string): Uint8Array {
+function archiveOf(folder: string): () => Uint8Array {
   const file = join(root, "archive.tar.gz");
   execFileSync("tar", ["-czf", file, "-C", folder, "."]);
-  return readFileSync(file);
+  const bytes = readFileSync(file);
+  return () => bytes;
 }
 
 /** A run whose version 1 is on a server. Version 0 has no weights, as `policy-tinker` writes it. */
