@@ -1,6 +1,7 @@
 // Writes docs/cli.md from the commands of src/apps/cli; with --check, fails if the page is not up to date.
 import { type Argument, Command, type Option } from "commander";
 import { commands } from "../src/apps/cli/command-table.ts";
+import { addStoreOptions } from "../src/apps/cli/terminal/store-option.ts";
 import { writeGenerated } from "./generated-file.ts";
 
 const introduction = `# Commands
@@ -63,6 +64,7 @@ function section(command: Command): string {
 
 const program = new Command("everturn");
 for (const register of await Promise.all(Object.values(commands).map((load) => load()))) register(program);
+addStoreOptions(program);
 const list = program.commands.map(
   (one) => `| [\`${one.name()}\`](#everturn-${one.name()}) | ${cell(one.description())} |`,
 );

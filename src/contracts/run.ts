@@ -215,3 +215,20 @@ export interface RecordedKey {
 
 /** The signal that makes a worker drop its cached state of a workflow and rebuild it from history. */
 export const buildAnew = "build-anew";
+
+/** A process that works, or worked, on a run whose store several machines reach. */
+export interface StoreSession {
+  process: { pid: number; started: string; machine: string };
+  /** The name of its machine or container, for people. */
+  host: string;
+  /** The identity of that machine's folder of the run. */
+  identity: string;
+}
+
+/** A build of a run's workflow code in its store. */
+export interface WorkflowBuild {
+  /** 16 digits of the SHA-256 of its bundle. */
+  build: string;
+  /** The SHA-256 of its bundle, whose bytes are in the store. */
+  sha256: string;
+}

@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdirSync, readdirSync, symlinkSync } from "node:fs";
-import { dirname, join, relative } from "node:path";
+import { basename, dirname, join, relative } from "node:path";
 import type { Behaviour } from "../support/object-server.ts";
 import { objectsUrl } from "../support/open-objects.ts";
 
@@ -33,6 +33,7 @@ export function showObjects(root: string, runs: string): void {
     if (!entry.isFile()) continue;
     const object = join(entry.parentPath, entry.name);
     const shown = join(runs, relative(root, object));
+    if (basename(object) === "run.json") continue; // the store's copy
     if (existsSync(shown)) throw new Error(`${shown} is in the run's folder, and in its store`);
     mkdirSync(dirname(shown), { recursive: true });
     symlinkSync(object, shown);

@@ -9,6 +9,7 @@ import type { Task } from "../../src/contracts/generated/task.ts";
 import type { Trajectory } from "../../src/contracts/generated/trajectory.ts";
 import type { BatchMember } from "../../src/contracts/ledger.ts";
 import type { RecordedCall } from "../../src/contracts/recorded-call.ts";
+import type { RunFile } from "../../src/contracts/run.ts";
 import { stepStage } from "../../src/contracts/stages.ts";
 import type { ServerStep } from "../../src/contracts/trainer.ts";
 import { taskId } from "../../src/plan/tasks/run-tasks.ts";
@@ -28,7 +29,7 @@ import {
   trajectoryKey,
   turnKey,
 } from "../../src/run/store/keys.ts";
-import { openFolderStore, openRunStoreAt } from "../../src/run/store/open-run-store.ts";
+import { openFolderStore, openStoreOf } from "../../src/run/store/open-run-store.ts";
 import { samplePlan } from "./sample-plan.ts";
 import { writeVersion } from "./versions.ts";
 
@@ -62,14 +63,19 @@ export async function makeRun(runs: string, options: MadeRunOptions): Promise<Op
   const { steps, trajectories } = options;
   const id = "made";
   const { root } = runFolder(runs, id);
-  const store = openRunStoreAt(root, options.store);
   const settings = { steps, batchSize: trajectories, tasks: 6, warmStart: false, evaluationEvery: 0 };
   const { singleRecords = 3 } = options;
+  const file = defined<RunFile>({
+    run: id,
+    createdAt: "2026-11-22T06:00:00.000Z",
+    namespace: "default",
+    queues,
+    telemetry: false,
+    store: options.store,
+  });
+  const store = openStoreOf(root, file);
   await store.record(planRow(1), { ...samplePlan(settings), retention: { singleRecords } });
-  const createdAt = "2026-11-22T06:00:00.000Z";
-  const file = { run: id, createdAt, namespace: "default", queues, telemetry: false };
-  const named = options.store === undefined ? {} : { store: options.store };
-  await openFolderStore(root).record(runFileKey, { ...file, ...named });
+  await openFolderStore(root).record(runFileKey, file);
   const run = await openRunFolder(runs, id);
   await writeVersion(run, 0);
   for (let step = 1; step <= steps; step++) await makeStep(run, step, options);

@@ -4,6 +4,7 @@ import { isSystemError } from "../../base/errors/system-error.ts";
 import { isStorageError, storageError } from "../../base/files/storage-errors.ts";
 import { guardTerminal } from "../../base/processes/terminal.ts";
 import { commands } from "./command-table.ts";
+import { addStoreOptions, useStore } from "./terminal/store-option.ts";
 import { endWith } from "./terminal/tell-error.ts";
 
 const program = new Command("everturn")
@@ -36,6 +37,8 @@ try {
   const onlyVersion = ["--version", "-V"].includes(process.argv[2] ?? "");
   const needed = asked.length > 0 || onlyVersion ? asked : all; // all of them for help and for a misspelled command
   for (const register of await Promise.all(needed.map(([, load]) => load()))) register(program);
+  addStoreOptions(program);
+  program.hook("preAction", (_, command) => useStore(command));
   await program.parseAsync();
 } catch (error) {
   endWith(error);

@@ -755,13 +755,13 @@ export const errorTable = {
     message:
       "Process {pid} on {host} is working on the run {run}. This machine or container can't see the processes of {host}.",
     retryable: true,
-    help: "Run the command there, or stop that process first. If {host} is gone, {file} no longer changes: `npx everturn resume` watches it for 20 seconds and then takes over the run.",
+    help: "Run the command there, or stop that process first. If {host} is gone, {file} no longer changes: `npx everturn resume` watches it for 20 seconds (40 if the run is in a bucket) and then takes over the run.",
   },
   RUN_TAKEN_OVER: {
     message:
       "Process {pid} on {host} took over the run {run}, because it saw no sign of life from this process.",
     retryable: false,
-    help: "Finished work is kept, and the run continues there. Both machines must see changes in the folder of {run}: check the shared disk.",
+    help: "Finished work is kept, and the run continues there. Both machines must see changes in the folder or the store of {run}: check the shared disk or the connection.",
   },
   RUN_FAILED: {
     message: "The run {run} failed: {reason}.",

@@ -14,10 +14,14 @@ export const machineName = createHash("sha256").update(machine).digest("hex").sl
  * error if the disk can't resolve `root`, because under another name the machine would not find its files.
  */
 export function machineFolder(root: string): string {
-  const state = process.env.XDG_STATE_HOME || join(homedir(), ".local", "state");
   const path = realPath(root);
   const hash = createHash("sha256").update(path).digest("hex").slice(0, 12);
-  return join(state, "everturn", `${basename(path)}-${hash}`);
+  return join(stateFolder(), `${basename(path)}-${hash}`);
+}
+
+/** Where this machine keeps its own state: `$XDG_STATE_HOME/everturn`, else `~/.local/state/everturn`. */
+export function stateFolder(): string {
+  return join(process.env.XDG_STATE_HOME || join(homedir(), ".local", "state"), "everturn");
 }
 
 /** Tries five times: a disk's failure is often a single one, and callers can't wait here. */

@@ -2,7 +2,7 @@ import { hostname } from "node:os";
 import type { RecordedKey, RunFile } from "../../contracts/run.ts";
 import { runFolder } from "../../run/folder/run-folder.ts";
 import { encryptionRow } from "../../run/store/keys.ts";
-import { openRunStoreAt } from "../../run/store/open-run-store.ts";
+import { openStoreOf } from "../../run/store/open-run-store.ts";
 import { addToRow, readRow } from "../../run/store/row.ts";
 import { type CodecKey, codecKeys } from "./codec-keys.ts";
 import { type Encryption, keyMissing, keyWrong } from "./encryption-codec.ts";
@@ -56,6 +56,6 @@ function foundKey({ id, check }: RecordedKey, keys: readonly CodecKey[], run: st
   return found;
 }
 
-function storeOf(runs: string, { run, store }: RunFile) {
-  return openRunStoreAt(runFolder(runs, run).root, store);
+function storeOf(runs: string, file: RunFile) {
+  return openStoreOf(runFolder(runs, file.run).root, file);
 }

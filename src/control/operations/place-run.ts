@@ -3,6 +3,7 @@ import { checkTelemetry, telemetryIsOn } from "../../base/telemetry/telemetry.ts
 import type { Plan } from "../../contracts/plan.ts";
 import { createRunFolder, type workerLayouts } from "../../run/folder/create-run-folder.ts";
 import type { RunReference } from "../../run/folder/run-reference.ts";
+import { folderOfStore, storeOf } from "../../run/folder/store-runs.ts";
 import { keyOfNewRun } from "../encryption/run-encryption.ts";
 import { locationFromEnvironment } from "../temporal/client.ts";
 
@@ -10,6 +11,8 @@ import { locationFromEnvironment } from "../temporal/client.ts";
 export interface RunPlace {
   /** The folder of runs; default: `runs`. */
   runs?: string | undefined;
+  /** The store of the runs, `s3://bucket/prefix`, instead of a folder. */
+  store?: string | undefined;
   /** host:port of a Temporal server to join. Default: TEMPORAL_ADDRESS, else the run gets its own server. */
   address?: string | undefined;
   /** The namespace on the joined server. */
@@ -24,12 +27,13 @@ export interface RunPlace {
 }
 
 /**
- * Creates the folder of a new run with its plan, in the store of EVERTURN_STORE and with the first key of
- * EVERTURN_CODEC_KEYS. Throws TELEMETRY_PACKAGES_MISSING and CODEC_KEYS_MALFORMED.
+ * Creates the folder of a new run with its plan, in the store of its folder of runs, else in that of EVERTURN_STORE,
+ * and with the first key of EVERTURN_CODEC_KEYS. Throws TELEMETRY_PACKAGES_MISSING, CODEC_KEYS_MALFORMED and the
+ * errors of `createRunFolder`.
  */
 export async function placeRun(plan: Plan, place: RunPlace): Promise<RunReference> {
-  const { EVERTURN_STORE: store } = process.env;
-  const runs = resolve(place.runs ?? "runs");
+  const runs = place.store === undefined ? resolve(place.runs ?? "runs") : await folderOfStore(place.store);
+  const store = (await storeOf(runs)) ?? process.env.EVERTURN_STORE;
   const telemetry = telemetryIsOn();
   checkTelemetry(telemetry);
   const run = await createRunFolder(

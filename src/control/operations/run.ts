@@ -11,6 +11,7 @@ import { type OpenRun, openRunFolder } from "../../run/folder/open-runs.ts";
 import { recordedSteps } from "../../run/folder/recorded-steps.ts";
 import { runFolder } from "../../run/folder/run-folder.ts";
 import { type RunReference, runReference } from "../../run/folder/run-reference.ts";
+import { folderOfStore, joinRuns } from "../../run/folder/store-runs.ts";
 import type { ListedTrajectory } from "../../run/projections/listed-trajectory.ts";
 import type { TrajectoryDetail } from "../../run/projections/trajectory-detail.ts";
 import { findTrajectory } from "../../run/trajectory/find-trajectory.ts";
@@ -134,6 +135,8 @@ export interface Run {
 export interface OpenOptions {
   /** The folder of runs to search for an id. Default: `runs`. */
   runs?: string;
+  /** The store that contains the run, `s3://bucket/prefix`, instead of a folder. */
+  store?: string;
   /** Receives a notice about each unreadable record. It counts as absent and is recreated. The ledger lists it too. */
   onNotice?: (text: string) => void;
 }
@@ -148,8 +151,10 @@ export function createRun(
 
 /** Opens a run by its id, or by the path of its folder. Throws RUN_NOT_FOUND, RECORD_CORRUPT. */
 export function openRun(named: string, options: OpenOptions = {}): Promise<Run> {
-  const reference = runReference(named, options.runs ?? "runs");
   return known(async () => {
+    const runs = options.store === undefined ? (options.runs ?? "runs") : await folderOfStore(options.store);
+    await joinRuns(runs, named);
+    const reference = runReference(named, runs);
     await openRunFolder(reference.runs, reference.run, () => {}); // reported when they are requested
     return runAt(reference, options.onNotice);
   });

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import { EverturnError } from "../../base/errors/everturn-error.ts";
 import { isAbsence, isSystemError } from "../../base/errors/system-error.ts";
-import { heedMark, markFolder } from "../../base/files/marked-folder.ts";
+import { heedMark, markFolder, readMark } from "../../base/files/marked-folder.ts";
 import { littlePatience, patiently } from "../../base/files/patiently.ts";
 import { removeFile } from "../../base/files/remove-file.ts";
 import { readingError, storageError } from "../../base/files/storage-errors.ts";
@@ -15,7 +15,10 @@ import { isRunning, ownIdentity, type ProcessIdentity } from "../../base/process
 import { defined } from "../../base/records/defined.ts";
 import { checkHome, settleHome } from "../../run/folder/home.ts";
 import type { RunFolder } from "../../run/folder/run-folder.ts";
+import { runFileKey } from "../../run/store/keys.ts";
+import { openFolderStore, openStoreOf } from "../../run/store/open-run-store.ts";
 import { heldElsewhere, type RunHolder, readRunHolder } from "./run-holder.ts";
+import { claimInStore } from "./store-claim.ts";
 
 /** A run that this process works on. */
 export interface HeldRun {
@@ -34,13 +37,42 @@ const beatInterval = 2000;
 const usualSilence = 20_000;
 
 /**
- * Makes this process the one that works on the run. It takes over from a holder whose process has ended, and ends the
+ * Makes this process the one that works on the run: in its folder, and if the run has a store of its own, among all
+ * machines that reach the store. Throws RUN_ALREADY_ACTIVE, RUN_HELD_ELSEWHERE and RUN_COPIED.
+ */
+export async function claimRun(
+  run: string,
+  folder: RunFolder,
+  options: { note?: (text: string) => void; silence?: number; stopping?: AbortSignal } = {},
+): Promise<HeldRun> {
+  const held = await claimFolder(run, folder, options);
+  try {
+    const file = await openFolderStore(folder.root).read(runFileKey);
+    if (file?.store === undefined) return held;
+    const store = openStoreOf(folder.root, file);
+    const own = { folder, identity: readMark(folder.root) ?? "" };
+    const claim = await claimInStore(run, store, own, options);
+    const release = async () => {
+      await claim.release();
+      await held.release();
+    };
+    const taken = Promise.race([held.taken, claim.taken]);
+    taken.catch(() => {}); // those who wait for it see it
+    return { ...held, release, taken };
+  } catch (error) {
+    await held.release();
+    throw error;
+  }
+}
+
+/**
+ * Makes this process the one that works in the run's folder. It takes over from a holder whose process has ended, and ends the
  * dev server that it left, because two servers would corrupt the database. It can't see whether a process on another
  * machine or in another container lives. It therefore watches the holder's file for `silence` ms, and takes over
  * only if the file does not change in all that time. This way it compares no clocks of different machines. Throws
  * RUN_ALREADY_ACTIVE, RUN_HELD_ELSEWHERE and RUN_COPIED.
  */
-export async function claimRun(
+async function claimFolder(
   run: string,
   folder: RunFolder,
   options: { note?: (text: string) => void; silence?: number; stopping?: AbortSignal } = {},

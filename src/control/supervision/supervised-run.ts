@@ -133,7 +133,12 @@ export async function superviseRun(options: {
     const encrypts = encryption !== undefined;
     if (!encrypts && codecKeys().length > 0)
       note(`the payloads of ${run} are not encrypted, because it was created without ${codecKeysVariable}`);
-    const bundling = prepareBuilds(folder, planLoops(plan), { telemetry: file.telemetry, encrypts, upgrade });
+    const bundling = prepareBuilds(opened, planLoops(plan), {
+      telemetry: file.telemetry,
+      encrypts,
+      upgrade,
+      isShared: file.store !== undefined,
+    });
     bundling.catch(() => {}); // it may fail while the server starts, before it is awaited
     let finished = 0;
     const progress = () => finished;

@@ -24,6 +24,7 @@ import { watchLoops } from "./loop-watch.ts";
 import { tellOutOfMemory } from "./out-of-memory.ts";
 import { checkServer, watchIdentity } from "./server-identity.ts";
 import type { Wait } from "./waits.ts";
+import { fetchBuilds } from "./workflow-builds.ts";
 
 type Activities = Record<string, (input: never) => Promise<unknown>>;
 
@@ -76,7 +77,8 @@ export async function runWorker(options: {
   onWaits: (waits: Wait[]) => void;
 }): Promise<void> {
   const { role, runs, run, location, queues } = options;
-  const { folder, plan } = await openRunFolder(runs, run);
+  const opened = await openRunFolder(runs, run);
+  const { folder, plan } = opened;
   const served = rolesBeside(role, queues);
   const connection = await connectWorker(location);
   let made: RoleActivities[] = [];
@@ -115,6 +117,7 @@ export async function runWorker(options: {
       },
       shutdownGraceTime: "2s",
     };
+    if (served.includes("orchestration")) await fetchBuilds(opened);
     const builds = served.includes("orchestration")
       ? await workflowOptions(connection, location.namespace, folder, options.deployment)
       : [{}];

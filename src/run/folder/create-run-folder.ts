@@ -11,7 +11,8 @@ import { checkFolder, pathError } from "../../base/validation/path-error.ts";
 import type { Plan } from "../../contracts/plan.ts";
 import type { RecordedKey, RunFile } from "../../contracts/run.ts";
 import { planRow, runFileKey } from "../store/keys.ts";
-import { openFolderStore, openRunStoreAt } from "../store/open-run-store.ts";
+import { checkStore } from "../store/named-backend.ts";
+import { openFolderStore, openStoreOf } from "../store/open-run-store.ts";
 import { prefixed, separateQueues, sharedQueues } from "./queues.ts";
 import { runFolder } from "./run-folder.ts";
 
@@ -24,7 +25,7 @@ export const workerLayouts = ["shared", "separate"] as const;
  * is shared if the run has its own server, and separate if it joins one, because workers may then run on other
  * machines. `store`: the URL of its store, if that is not its folder. `id`: a given id, which continues a run that a
  * killed command left incomplete. `encryption`: the key that encrypts its payloads on the server. Throws
- * STORE_UNUSABLE.
+ * STORE_UNUSABLE and the errors of `checkStore`.
  */
 export async function createRunFolder(
   plan: Plan,
@@ -36,6 +37,7 @@ export async function createRunFolder(
   id?: string,
   encryption?: RecordedKey,
 ): Promise<string> {
+  if (store !== undefined) await checkStore(store);
   await makeRuns(runs);
   const run = id ?? (await newRun(plan.name, runs));
   if (id !== undefined) await patiently(() => makeRoot(runs, id), littlePatience); // or it exists already
@@ -53,8 +55,13 @@ export async function createRunFolder(
   const undo = writeAs(root);
   try {
     await patiently(async () => markFolder(root), littlePatience);
-    await openRunStoreAt(root, store).record(planRow(1), plan, { waits: false });
-    await openFolderStore(root).record(runFileKey, file, { waits: false }); // last, because it makes the folder a run
+    const records = openStoreOf(root, file);
+    const isOwn = (await records.record(planRow(1), plan, { waits: false })) === plan;
+    const standing = store === undefined ? file : await records.record(runFileKey, file, { waits: false });
+    // Another machine may have taken the id in the same second. The next free one is another here.
+    if (id === undefined && !(isOwn && standing === file))
+      return createRunFolder(plan, runs, server, telemetry, workers, store, undefined, encryption);
+    await openFolderStore(root).record(runFileKey, standing, { waits: false }); // last, because it makes the folder a run
     return run;
   } finally {
     undo();

@@ -14,7 +14,14 @@ import type { Plan } from "../../contracts/plan.ts";
 import type { Failure, RecordedCall } from "../../contracts/recorded-call.ts";
 import type { RecordedTurn } from "../../contracts/recorded-turn.ts";
 import type { GroupScore, Score, Unscored } from "../../contracts/reward.ts";
-import type { EvaluationPlan, EvaluationRecord, RecordedKey, RunFile } from "../../contracts/run.ts";
+import type {
+  EvaluationPlan,
+  EvaluationRecord,
+  RecordedKey,
+  RunFile,
+  StoreSession,
+  WorkflowBuild,
+} from "../../contracts/run.ts";
 import type { KeptResult } from "../../contracts/session.ts";
 import type { TrajectoryPlace } from "../../contracts/trajectory.ts";
 import { type Key, keyOf, type Prefix, prefixOf, type TreeKey, treeKeyOf } from "./key.ts";
@@ -134,6 +141,22 @@ export const runFileKey: Key<RunFile> = keyOf("run");
 
 /** The keys that replaced the one in `run.json` for a run's payloads on the Temporal server, in order. */
 export const encryptionRow: Row<RecordedKey> = (number) => keyOf("encryption", number);
+
+/** The processes that have held a run in a store, in order. Only the last one may hold it. */
+export const sessionRow: Row<StoreSession> = (number) => keyOf("sessions", number);
+
+/** A holder's sign of life. It puts the record back after another machine has removed it. */
+export function sessionSignKey(session: number): Key<true> {
+  return keyOf("sessions", session, "sign-of-life");
+}
+
+/** That a holder has released the run. */
+export function sessionEndKey(session: number): Key<true> {
+  return keyOf("sessions", session, "ended");
+}
+
+/** The builds of a run's workflow code in a store, in the order in which they became current. */
+export const buildRow: Row<WorkflowBuild> = (number) => keyOf("builds", number);
 
 /** The plan that a run was created with, followed by the plan after each change. */
 export const planRow: Row<Plan> = (number) => keyOf("plan", number);

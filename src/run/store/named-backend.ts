@@ -27,6 +27,26 @@ export async function namedBackend(url: string, run: string): Promise<Backend> {
   }
 }
 
+/**
+ * The names of the runs in the store at a URL, and of other places in it. None for a module's URL, which can't list
+ * them. Throws STORE_ADDRESS_INVALID, STORE_REFUSED and STORE_NOT_READABLE.
+ */
+export async function runNames(url: string): Promise<string[]> {
+  if (!isS3Address(url)) return [];
+  const { s3RunNames } = await import("./s3/run-names.ts");
+  return s3RunNames(s3Place(url));
+}
+
+/**
+ * Proves that a store can be used. Throws STORE_ADDRESS_INVALID, STORE_REFUSED, STORE_WITHOUT_CONDITIONS,
+ * STORE_NOT_READABLE and STORE_NOT_WRITABLE.
+ */
+export async function checkStore(url: string): Promise<void> {
+  if (!isS3Address(url)) return;
+  const { checkS3Place } = await import("./s3/preflight.ts");
+  await checkS3Place(s3Place(url));
+}
+
 /** A backend that opens on first use. If that fails, the next use tries again. */
 export function lazyBackend(open: () => Promise<Backend>): Backend {
   let opening: Promise<Backend> | undefined;

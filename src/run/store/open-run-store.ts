@@ -1,5 +1,6 @@
-import { basename, join } from "node:path";
+import { join } from "node:path";
 import { type Notice, tellNotice } from "../../base/processes/notice.ts";
+import type { RunFile } from "../../contracts/run.ts";
 import type { Backend } from "./backend.ts";
 import { folderBackend } from "./folder-backend.ts";
 import { runFileKey } from "./keys.ts";
@@ -15,27 +16,30 @@ import type { Store } from "./store.ts";
 export function openRunStore(folder: string, tell: (notice: Notice) => void = tellNotice): Store {
   const find = async () => {
     const file = await openFolderStore(folder, tell).read(runFileKey);
-    return backendOf(folder, file?.store);
+    return backendOf(folder, file);
   };
   return tellingStore(folder, lazyBackend(find), tell);
 }
 
-/** The same for a caller that already knows the URL in `run.json`. */
-export function openRunStoreAt(folder: string, url: string | undefined): Store {
+/** The same for a caller that knows the contents of `run.json`. */
+export function openStoreOf(folder: string, file: Pick<RunFile, "run" | "store">): Store {
   return tellingStore(
     folder,
-    lazyBackend(async () => backendOf(folder, url)),
+    lazyBackend(async () => backendOf(folder, file)),
     tellNotice,
   );
 }
 
-/** The folder of a run as a store. `run.json` is there, wherever the other records are. */
+/** The folder of a run as a store. `run.json` is there too, wherever the other records are. */
 export function openFolderStore(folder: string, tell: (notice: Notice) => void = tellNotice): Store {
   return tellingStore(folder, folderBackend(folder), tell);
 }
 
-function backendOf(folder: string, url: string | undefined): Backend | Promise<Backend> {
-  return url === undefined ? folderBackend(folder) : namedBackend(url, basename(folder));
+function backendOf(
+  folder: string,
+  file: Pick<RunFile, "run" | "store"> | undefined,
+): Backend | Promise<Backend> {
+  return file?.store === undefined ? folderBackend(folder) : namedBackend(file.store, file.run);
 }
 
 function tellingStore(folder: string, backend: Backend, tell: (notice: Notice) => void): Store {

@@ -14,7 +14,7 @@ export interface ListedVersion {
   step?: number;
   /** `removed`: it is neither a checkpoint nor recent. `broken`: its files differ from the commit. */
   state: "there" | "removed" | "broken";
-  /** The folder of its policy, in Hugging Face's formats. */
+  /** The folder of its policy, in Hugging Face's formats; its address if it is in a bucket. */
   folder?: string;
 }
 

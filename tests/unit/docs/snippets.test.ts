@@ -13,6 +13,7 @@ import { Command, CommanderError } from "commander";
 import { load } from "js-yaml";
 import { beforeAll, expect, test } from "vitest";
 import packageJson from "../../../package.json" with { type: "json" };
+import { addStoreOptions } from "../../../src/apps/cli/terminal/store-option.ts";
 import { projectFiles } from "../../../src/apps/init/project-files.ts";
 import { parseJson } from "../../../src/base/validation/parse-json.ts";
 import { loadPlan } from "../../../src/plan/pipeline/load-plan.ts";
@@ -338,6 +339,7 @@ async function commandLine(): Promise<Command> {
     const [, register] = /^export function (register\w+)/m.exec(readFileSync(join(cli, name), "utf8")) ?? [];
     if (register !== undefined) (await import(join(cli, name)))[register](program);
   }
+  addStoreOptions(program);
   const still = (command: Command): void => {
     if (command.commands.length === 0) command.action(() => {});
     command.commands.forEach(still);

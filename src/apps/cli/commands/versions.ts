@@ -1,9 +1,11 @@
 import { isAbsolute } from "node:path";
 import type { Command } from "commander";
+import { defined } from "../../../base/records/defined.ts";
 import { displayPath } from "../../../base/validation/place.ts";
 import { findVersion } from "../../../control/operations/find-version.ts";
-import { openRunFolder } from "../../../run/folder/open-runs.ts";
+import { type OpenRun, openRunFolder } from "../../../run/folder/open-runs.ts";
 import { runReference } from "../../../run/folder/run-reference.ts";
+import { isS3Address } from "../../../run/store/s3/place.ts";
 import { type ListedVersion, listVersions } from "../../../run/versions/list-versions.ts";
 import { tableLines } from "../views/table.ts";
 
@@ -28,14 +30,26 @@ async function versions(named: string, asked: string | undefined, options: Optio
   const { runs, run } = runReference(named, options.runs);
   const opened = await openRunFolder(runs, run);
   const all = await listVersions(opened);
-  const found = (asked === undefined ? all : [await findVersion(opened, all, asked)]).map(shown);
+  const found = (asked === undefined ? all : [await wholeVersion(opened, all, asked)]).map(shown);
   if (options.json) process.stdout.write(`${JSON.stringify({ run, versions: found })}\n`);
   else if (asked === undefined) process.stdout.write(`${text(found)}\n`);
   else process.stdout.write(`${found[0]?.folder}\n`);
 }
 
+/** A version whose files match the commit. In a bucket it has an address there, because local copies are temporary. */
+async function wholeVersion(
+  run: OpenRun,
+  all: readonly ListedVersion[],
+  asked: string,
+): Promise<ListedVersion> {
+  const { folder, ...found } = await findVersion(run, all, asked);
+  const address = all.find(({ version }) => version === found.version)?.folder;
+  return { ...found, folder: address !== undefined && isS3Address(address) ? address : folder };
+}
+
 function shown({ folder, ...version }: ListedVersion): ListedVersion {
-  return folder === undefined ? version : { ...version, folder: pathInPipeline(displayPath(folder)) };
+  if (folder === undefined || isS3Address(folder)) return defined({ ...version, folder });
+  return { ...version, folder: pathInPipeline(displayPath(folder)) };
 }
 
 /**

@@ -1,5 +1,6 @@
 import { S3Client } from "@aws-sdk/client-s3";
 import { defined } from "../../../base/records/defined.ts";
+import { otherServer } from "./place.ts";
 
 /** How long a connection may take to open, and for how long it may be silent, in ms. */
 const timeouts = { opening: 5000, silence: 30_000 };
@@ -23,11 +24,6 @@ export function s3Client(): S3Client {
   const client = clients.get(server) ?? newClient(server);
   clients.set(server, client);
   return client;
-}
-
-/** The URL of a server that is not Amazon's. */
-export function otherServer(): string | undefined {
-  return process.env.AWS_ENDPOINT_URL_S3 ?? process.env.AWS_ENDPOINT_URL;
 }
 
 function newClient(server: string | undefined): S3Client {

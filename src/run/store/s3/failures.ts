@@ -1,6 +1,6 @@
-import { EverturnError } from "../../../base/errors/everturn-error.ts";
+import { EverturnError, isEverturnError } from "../../../base/errors/everturn-error.ts";
 import { messageOf } from "../../../base/errors/message-of.ts";
-import { otherServer } from "./client.ts";
+import { otherServer } from "./place.ts";
 
 /** A failed request in words. */
 export interface Failure {
@@ -82,6 +82,13 @@ export function throwWrite(error: unknown, file: string): never {
   if (failure.isFull)
     throw new EverturnError("DISK_FULL", { file, wanted: "", free: "0 MiB" }, { cause: error });
   throw new EverturnError("STORE_NOT_WRITABLE", { file, reason: failure.reason }, { cause: error });
+}
+
+/** The error STORE_REFUSED for a mistake that only a person can fix; any other error unchanged. */
+export function refusal(store: string, error: unknown): unknown {
+  const failure = failureOf(isEverturnError(error) ? error.cause : error);
+  if (failure?.isMistake !== true) return error;
+  return new EverturnError("STORE_REFUSED", { store, reason: failure.reason }, { cause: error });
 }
 
 function serverName(): string {

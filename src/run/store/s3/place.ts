@@ -36,6 +36,11 @@ function invalid(address: string, reason: string): EverturnError {
   return new EverturnError("STORE_ADDRESS_INVALID", { address, reason });
 }
 
+/** The URL of the server in the environment, if that is not Amazon's. */
+export function otherServer(): string | undefined {
+  return process.env.AWS_ENDPOINT_URL_S3 ?? process.env.AWS_ENDPOINT_URL;
+}
+
 /** The place of a run's objects in the store at a place. */
 export function placeOfRun({ bucket, prefix }: S3Place, run: string): S3Place {
   return { bucket, prefix: `${prefix}${run}/` };

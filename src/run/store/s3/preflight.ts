@@ -1,6 +1,6 @@
-import { EverturnError, isEverturnError } from "../../../base/errors/everturn-error.ts";
+import { EverturnError } from "../../../base/errors/everturn-error.ts";
 import { newAttempt } from "../../../base/files/temporary-name.ts";
-import { failureOf } from "./failures.ts";
+import { refusal } from "./failures.ts";
 import { type S3Objects, s3Objects } from "./objects.ts";
 import { type S3Place, s3Address } from "./place.ts";
 
@@ -49,11 +49,4 @@ async function checkConditions(store: string, objects: S3Objects, path: string):
 
 function unsupported(store: string, reason: string): EverturnError {
   return new EverturnError("STORE_WITHOUT_CONDITIONS", { store, reason });
-}
-
-/** The error STORE_REFUSED for a mistake that only a person can fix; any other error unchanged. */
-export function refusal(store: string, error: unknown): unknown {
-  const failure = failureOf(isEverturnError(error) ? error.cause : error);
-  if (failure?.isMistake !== true) return error;
-  return new EverturnError("STORE_REFUSED", { store, reason: failure.reason }, { cause: error });
 }

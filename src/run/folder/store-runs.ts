@@ -1,0 +1,103 @@
+import { hash } from "node:crypto";
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { ahead } from "../../base/async/ahead.ts";
+import { isThere } from "../../base/files/is-there.ts";
+import { markFolder } from "../../base/files/marked-folder.ts";
+import { patiently } from "../../base/files/patiently.ts";
+import { storageError } from "../../base/files/storage-errors.ts";
+import { readRecord, writeWhole } from "../../base/files/whole-files.ts";
+import { stateFolder } from "../../base/processes/machine-folder.ts";
+import type { RunFile } from "../../contracts/run.ts";
+import { objectsAtOnce } from "../store/at-once.ts";
+import { runFileKey } from "../store/keys.ts";
+import { runNames } from "../store/named-backend.ts";
+import { openFolderStore, openStoreOf } from "../store/open-run-store.ts";
+import { otherServer, s3Address, s3Place } from "../store/s3/place.ts";
+import { isRun } from "./run-file.ts";
+import { runFolder } from "./run-folder.ts";
+
+/** Names the store in a folder of its runs: `{"store":"s3://bucket/prefix"}`. */
+const storeFile = "store.json";
+
+/**
+ * This machine's folder for the runs of the store at an address. It holds what belongs to the machine: logs, a run's
+ * Temporal database, views for people. The records of the runs are in the store. Throws STORE_ADDRESS_INVALID.
+ */
+export async function folderOfStore(address: string): Promise<string> {
+  const place = s3Place(address);
+  const store = s3Address(place);
+  const name = hash("sha256", `${otherServer() ?? ""} ${store}`).slice(0, 12);
+  const runs = join(stateFolder(), "stores", `${place.bucket}-${name}`);
+  if (!isThere(join(runs, storeFile))) {
+    makePrivate(runs);
+    await patiently(() => writeWhole(join(runs, storeFile), `${JSON.stringify({ store })}\n`));
+  }
+  return runs;
+}
+
+/** The store whose runs a folder is for; undefined for a usual folder. */
+export async function storeOf(runs: string): Promise<string | undefined> {
+  return (await patiently(() => readRecord<{ store: string }>(join(runs, storeFile))))?.store;
+}
+
+/**
+ * Makes the runs of a folder's store known in it: those that other machines created get a folder with a copy of
+ * `run.json`. Does nothing for a usual folder. With `only`, looks for a single run. Throws STORE_REFUSED and
+ * STORE_NOT_READABLE.
+ */
+export async function joinRuns(runs: string, only?: string): Promise<void> {
+  const store = await storeOf(runs);
+  if (store === undefined) return;
+  const names = only === undefined ? await patiently(() => runNames(store)) : [only];
+  const unknown = names.filter((name) => /^[A-Za-z0-9_][A-Za-z0-9._-]*$/.test(name) && !isRun(runs, name));
+  for await (const _ of ahead(unknown, objectsAtOnce, (run) => joinRun(runs, store, run)));
+}
+
+/** The run that an address names, with its local folder of runs: `s3://bucket/prefix/RUN`, and what comes after it. */
+export async function runAtAddress(address: string): Promise<{ runs: string; named: string }> {
+  const { bucket, prefix } = s3Place(address);
+  const names = prefix.split("/").slice(0, -1);
+  for (let at = names.length - 1; at >= 0; at--) {
+    const store = s3Address({
+      bucket,
+      prefix: names
+        .slice(0, at)
+        .map((name) => `${name}/`)
+        .join(""),
+    });
+    const [run = ""] = names.slice(at);
+    const runs = await folderOfStore(store);
+    if (isRun(runs, run) || (await joinRun(runs, store, run)))
+      return { runs, named: names.slice(at).join("/") };
+  }
+  const runs = await folderOfStore(
+    s3Address({
+      bucket,
+      prefix: names
+        .slice(0, -1)
+        .map((name) => `${name}/`)
+        .join(""),
+    }),
+  );
+  return { runs, named: names.at(-1) ?? "" };
+}
+
+/** Returns false if the store has no such run. */
+async function joinRun(runs: string, store: string, run: string): Promise<boolean> {
+  const { root } = runFolder(runs, run);
+  const file: RunFile | undefined = await openStoreOf(root, { run, store }).read(runFileKey);
+  if (file === undefined) return false;
+  makePrivate(root);
+  await patiently(async () => markFolder(root));
+  await openFolderStore(root).record(runFileKey, { ...file, store });
+  return true;
+}
+
+function makePrivate(folder: string): void {
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    throw storageError(error, folder);
+  }
+}

@@ -1,0 +1,110 @@
+import { existsSync, mkdtempSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, describe, expect, test, vi } from "vitest";
+import { openRun } from "../../src/control/operations/run.ts";
+import { type RunningCommand, startWith } from "../support/command.ts";
+import { startS3Proxy } from "../support/s3-proxy.ts";
+import { s3Users, seaweedHere, startS3Server } from "../support/s3-server.ts";
+import { scriptedPolicy, writeScriptedPipeline } from "../support/scripted-pipeline.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+
+const weed = await seaweedHere();
+
+describe.skipIf(weed === undefined)("runs in a bucket", async () => {
+  if (weed === undefined) return;
+  const folder = temporaryFolder();
+  const server = await startS3Server(weed, join(folder, "s3"));
+  const store = "s3://runs/team/one";
+  const commands: RunningCommand[] = [];
+  afterAll(async () => {
+    for (const { child, killGroup } of commands)
+      if (child.exitCode === null && child.signalCode === null) killGroup();
+    await server.kill();
+  });
+
+  const policy = scriptedPolicy({ conversations: [["1"]], seconds: 0.2 });
+  const rollout = { batchSize: 4, groupSize: 1, concurrency: 1, maxActionTokens: 100 };
+  const pipeline = writeScriptedPipeline(folder, [["1"]], { tools: [], policy, rollout, steps: 3 });
+
+  const said = (command: RunningCommand, text: string) =>
+    vi.waitUntil(() => command.stderr().includes(text), { timeout: 400_000, interval: 50 });
+
+  /** A machine with its own state. It shares only the server, and downloads, with others. */
+  function machine(env: Record<string, string> = server.env) {
+    const own = mkdtempSync(join(folder, "machine-"));
+    return (...parameters: string[]) => {
+      const command = startWith({ ...env, XDG_STATE_HOME: own }, ...parameters);
+      commands.push(command);
+      return command;
+    };
+  }
+
+  async function output(command: RunningCommand): Promise<string> {
+    const { code, stdout, stderr } = await command.end();
+    expect({ code, stderr }).toMatchObject({ code: 0 });
+    return stdout;
+  }
+
+  let run = "";
+
+  test("a run waits for its store, and another machine continues it when its own is lost", async () => {
+    const training = machine()("run", pipeline, "--store", `${store}/`, "--json");
+    await said(training, "building the policy");
+    await server.kill();
+    await server.start();
+    await said(training, "step 1/3");
+    training.killGroup();
+    await training.end();
+    const other = machine();
+    const { stderr } = await other("ledger", "nope", "--store", store).end();
+    run = /scripted-[0-9-]+/.exec(stderr)?.[0] ?? stderr; // it lists the runs in the store
+    const resuming = other("resume", run, "--store", store, "--json");
+    await said(resuming, "checking for 40 s");
+    const result: { steps: number } = JSON.parse((await output(resuming)).trim().split("\n").at(-1) ?? "");
+    expect(result.steps).toBe(3);
+    expect(await output(other("ledger", run, "--store", store))).toContain("The ledger holds.");
+  }, 1_200_000);
+
+  test("another machine reads it by its id and the store, and by its address", async () => {
+    const other = machine();
+    const listed = await output(other("trajectories", run, "--store", store, "--json"));
+    const byAddress = await output(machine()("trajectories", `${store}/${run}`, "--json"));
+    expect(byAddress).toBe(listed);
+    const { trajectories }: { trajectories: { trajectory: string }[] } = JSON.parse(listed);
+    expect(trajectories.length).toBeGreaterThanOrEqual(12);
+    expect(await output(other("ledger", run, "--store", store))).toContain("The ledger holds.");
+    expect(await output(other("versions", run, "--store", store))).toContain(`${store}/${run}/initial/`);
+    const [{ trajectory = "" } = {}] = trajectories;
+    expect(await output(other("show", trajectory, "--store", store))).toContain(trajectory);
+    expect(await output(other("prune", `${store}/${run}`))).not.toBe("");
+  });
+
+  test("mistakes are named before anything is created", async () => {
+    const told = async (command: RunningCommand) => (await command.end()).stderr;
+    const refused = (to: string, env?: Record<string, string>) =>
+      told(machine(env)("run", pipeline, "--store", to));
+    expect(await refused("s3://nowhere/runs")).toMatch(/STORE_REFUSED.*NoSuchBucket.*create the bucket/s);
+    expect(await refused("gs://runs")).toContain("STORE_ADDRESS_INVALID");
+    expect(await refused(store, { ...server.env, AWS_SECRET_ACCESS_KEY: "wrong" })).toMatch(
+      /STORE_REFUSED.*AWS_SECRET_ACCESS_KEY/s,
+    );
+    expect(await refused(store, { ...server.env, ...s3Users.reader })).toMatch(
+      /STORE_REFUSED.*s3:PutObject/s,
+    );
+    const proxy = await startS3Proxy(server.port, () => "ignore-conditions");
+    expect(await refused(store, { ...server.env, AWS_ENDPOINT_URL_S3: proxy.url })).toContain(
+      "STORE_WITHOUT_CONDITIONS",
+    );
+    proxy.stop();
+    const { stderr } = await machine()("trajectories", "nope", "--store", store).end();
+    expect(stderr).toMatch(new RegExp(`RUN_NOT_FOUND.*${run}`, "s"));
+  });
+
+  test("scripts open it too", async () => {
+    Object.assign(process.env, server.env, { XDG_STATE_HOME: join(folder, "script") });
+    const opened = await openRun(run, { store });
+    expect((await opened.steps()).map(({ step }) => step)).toEqual([1, 2, 3]);
+    expect(existsSync(await opened.policyFolder())).toBe(true);
+    expect(readdirSync(opened.folder)).not.toContain("steps");
+  });
+});
