@@ -187,6 +187,11 @@ export const preparedCases: readonly PreparedCase[] = [
     { condition: "same-observations", companions: ["uniform-groups", "never-rewarded"] },
   ),
   prepared(
+    "tool-returns-other-numbers-first",
+    { tools: [tool("detailed")] },
+    { condition: "missed-answers", companions: ["uniform-groups", "never-rewarded"] },
+  ),
+  prepared(
     "observations-of-20-characters",
     { tools: [tool("wordy")], "rollout.observations": { characters: 20 } },
     { condition: "cut-observations", companions: ["uniform-groups", "never-rewarded"] },

@@ -54,6 +54,17 @@ export const wordy = defineTool({
   execute: ({ expression }) => `${"The calculation takes place. ".repeat(12)}${String(expression)}`,
 });
 
+/** Returns the result after other numbers. */
+export const detailed = defineTool({
+  ...definition,
+  execute: ({ expression }) => {
+    if (!/^[\d\s+\-*/().]+$/.test(String(expression))) return "error: not an expression";
+    const inputs = String(expression).match(/\d+/g)?.map(Number) ?? [];
+    const bounds = [Math.min(...inputs), Math.max(...inputs)];
+    return JSON.stringify({ id: 4711, inputs, bounds, result: new Function(`return ${expression}`)() });
+  },
+});
+
 let outageUntil: number | undefined;
 
 /** Fails for 25 seconds after its first call in a step. */

@@ -152,7 +152,7 @@ export const sameObservations: Condition = {
   },
 };
 
-const [leastShown, mostGiven] = [0.2, 0.2];
+const [leastShown, mostGiven, leastShownCount] = [0.2, 0.25, 24];
 
 /** The number of a step's trajectories that read the right answer. */
 function shownCount({ shownAnswerShare = 0, trajectories }: StepRecord): number {
@@ -161,22 +161,23 @@ function shownCount({ shownAnswerShare = 0, trajectories }: StepRecord): number 
 
 export const missedAnswers: Condition = {
   title: "The policy reads the right answer but gives another",
-  when: `In two steps in a row, a tool returned the ground truth, word for word, to at least ${percent(leastShown, 0)} of the trajectories, eight or more, and at most ${percent(mostGiven, 0)} of these answered with it.`,
+  when: `In two steps in a row, a tool returned the ground truth, word for word, to at least ${percent(leastShown, 0)} of the trajectories, in both steps to ${leastShownCount} or more, and at most ${percent(mostGiven, 0)} of these answered with it.`,
   consequence:
-    "The calls are right, but they do not pay, so the policy learns nothing from them, or learns not to call the tools.",
+    "The policy calls its tools rightly, but the calls do not pay. So it learns nothing from them, or learns not to make them.",
   remedies: [
     "Read a few trajectories (`npx everturn show TRAJECTORY`): which part of the observation does the policy copy?",
     "Warm-start on demonstrations whose answers come from observations like these, for more steps. A model with random weights copies only what demonstrations contain, such as numbers of as many digits.",
     "Let the tool return less besides the answer.",
   ],
   find: (evidence) => {
-    const isSo = (record: StepRecord) =>
-      (record.shownAnswerShare ?? 0) >= leastShown &&
-      shownCount(record) >= 8 &&
-      (record.givenAnswerShare ?? 1) <= mostGiven;
-    if (lastSteps(evidence, 2, isSo) === undefined) return undefined;
-    const { shownAnswerShare = 0, givenAnswerShare = 0 } = lastStep(evidence);
-    return `${percent(shownAnswerShare, 0)} of the trajectories read the right answer, and ${percent(givenAnswerShare, 0)} of these gave it`;
+    const last = lastSteps(evidence, 2, ({ shownAnswerShare = 0 }) => shownAnswerShare >= leastShown) ?? [];
+    const shown = last.reduce((total, record) => total + shownCount(record), 0);
+    const given = last.reduce(
+      (total, record) => total + shownCount(record) * (record.givenAnswerShare ?? 0),
+      0,
+    );
+    if (shown < leastShownCount || given > mostGiven * shown) return undefined;
+    return `${Math.round(shown)} trajectories of the last two steps read the right answer, and ${Math.round(given)} of these gave it`;
   },
 };
 

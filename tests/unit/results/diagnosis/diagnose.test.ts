@@ -151,7 +151,7 @@ const cases: Record<string, Case> = {
   "same-observations": {
     steps: changed({ commonObservation: { text: "Error: no license", share: 1, calls: 20 } }),
   },
-  "missed-answers": { steps: changed({ shownAnswerShare: 0.6, givenAnswerShare: 0.1 }) },
+  "missed-answers": { steps: changed({ shownAnswerShare: 0.9, givenAnswerShare: 0.1 }) },
   "limited-trajectories": { steps: changed({ limitedShare: 0.9, successRate: 0.1 }) },
   "never-rewarded": { steps: changed(uniform(0)) },
   "constant-rewards": { steps: changed(uniform(0.5)) },
@@ -251,6 +251,14 @@ test("an evaluation before the first step shows that an agent's tools differ, an
   expect(diagnose({ plan: planWith(), steps: [], evaluations: early })).toHaveLength(1);
   const solved = [evaluation(0, 0.95, { toolDifferences: differences })];
   expect(diagnose({ plan: planWith(), steps: [], evaluations: solved })).toEqual([]);
+});
+
+test("few trajectories that read the right answer show nothing", () => {
+  const missed = { shownAnswerShare: 0.6, givenAnswerShare: 0 };
+  expect(names({ steps: changed(missed) })).toEqual([]); // 19 in two steps
+  expect(names({ steps: changed({ ...missed, trajectories: 32 }) })).toEqual(["missed-answers"]);
+  const rising = changed((step) => ({ shownAnswerShare: 0.9, givenAnswerShare: 0.2 * step }));
+  expect(names({ steps: rising })).toEqual([]); // 30 % of the first two steps
 });
 
 test("groups are not compared by algorithms that do not compare them", () => {
