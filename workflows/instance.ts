@@ -1,8 +1,13 @@
 import { type WorkflowInterceptors, workflowInfo } from "@temporalio/workflow";
 import { buildAnew } from "../src/contracts/run.ts";
 
-/** The length of the history at the first task that this instance carried out rather than replayed. */
-let firstTask: number | undefined;
+declare global {
+  /**
+   * The length of the history at the first task that this instance carried out rather than replayed. Workflows share
+   * modules and their variables, but each has its own globals.
+   */
+  var everturnFirstTask: number | undefined;
+}
 
 /**
  * Whether this instance of the workflow has just been built from its history. An instance that stays in a
@@ -10,7 +15,7 @@ let firstTask: number | undefined;
  */
 export function isBuiltAnew(): boolean {
   const { historyLength, unsafe } = workflowInfo();
-  return unsafe.isReplaying || firstTask === historyLength;
+  return unsafe.isReplaying || globalThis.everturnFirstTask === historyLength;
 }
 
 /**
@@ -23,7 +28,7 @@ export const interceptors = (): WorkflowInterceptors => ({
     {
       activate: (input, next) => {
         const { historyLength, unsafe } = workflowInfo();
-        if (!unsafe.isReplaying) firstTask ??= historyLength;
+        if (!unsafe.isReplaying) globalThis.everturnFirstTask ??= historyLength;
         const isTold = input.activation.jobs?.some((job) => job.signalWorkflow?.signalName === buildAnew);
         if (isTold && !isBuiltAnew()) throw new Error("The run stands still. Rebuilding from the history.");
         next(input);
