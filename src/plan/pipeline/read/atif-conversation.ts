@@ -19,17 +19,19 @@ export interface AtifPlace {
 
 /**
  * Returns the conversation in a trajectory's steps. A system step with an observation is an event that no model reads.
+ * Images and audio are left out if the steps have token ids, which contain what the model read, and rejected otherwise.
  * Throws WRONG_VALUE and WRONG_COMBINATION.
  */
 export function atifConversation({ steps }: Pick<Atif, "steps">, { at, path }: AtifPlace): AtifConversation {
   const messages: Message[] = [];
   const written: AtifConversation["written"] = [];
+  const skipsMedia = steps.some(({ metrics }) => (metrics?.completion_token_ids ?? []).length > 0);
   steps.forEach((step, index) => {
     const where = `${path}steps[${index}]`;
     checkStep(step, index + 1, { at, where });
     const { source, observation, reasoning_content: thoughts } = step;
     if (source === "system" && observation !== undefined) return;
-    const content = textOf(step.message, { at, where: `${where}.message` });
+    const content = textOf(step.message, { at, where: `${where}.message` }, skipsMedia);
     if (source !== "agent") {
       if (content !== "") messages.push({ role: source, content });
     } else {
@@ -54,7 +56,7 @@ export function atifConversation({ steps }: Pick<Atif, "steps">, { at, path }: A
     const names = new Map(step.tool_calls?.map((call) => [call.tool_call_id, call.function_name]));
     observation?.results.forEach(({ source_call_id: id, content: result }, number) => {
       const place = { at, where: `${where}.observation.results[${number}]` };
-      const text = textOf(result ?? "", { ...place, where: `${place.where}.content` });
+      const text = textOf(result ?? "", { ...place, where: `${place.where}.content` }, skipsMedia);
       const name = names.get(id ?? "");
       if (id !== undefined && name === undefined) throw unknownCall(id, names, place);
       if (name !== undefined) messages.push({ role: "tool", name, content: text });
@@ -96,15 +98,19 @@ function unknownCall(id: string, names: ReadonlyMap<string, string>, place: { at
   });
 }
 
-function textOf(content: string | AtifPart[], place: { at: string; where: string }): string {
+function textOf(
+  content: string | AtifPart[],
+  place: { at: string; where: string },
+  skipsMedia: boolean,
+): string {
   if (typeof content === "string") return content;
   const other = content.findIndex(({ type }) => type !== "text");
-  if (other >= 0)
+  if (other >= 0 && !skipsMedia)
     throw new EverturnError("WRONG_VALUE", {
       ...place,
       where: `${place.where}[${other}]`,
       actual: `a part of type ${content[other]?.type}`,
-      expected: "demonstrations contain only text",
+      expected: "demonstrations without token ids contain only text",
       hint: "Remove the part, or the row.",
     });
   return content.map(({ text = "" }) => text).join("");

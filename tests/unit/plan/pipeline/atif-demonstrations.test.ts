@@ -29,10 +29,10 @@ function written(text: string, kind = "jsonl"): string {
 }
 
 const user = { step_id: 1, source: "user", message: "1 + 2?" };
-const ids = (prompt: number[], completion: number[], logprobs?: number[]) => ({
-  prompt_token_ids: prompt,
-  completion_token_ids: completion,
-  ...(logprobs === undefined ? {} : { logprobs }),
+const ids = (prompt_token_ids: number[], completion_token_ids: number[], logprobs?: number[]) => ({
+  prompt_token_ids,
+  completion_token_ids,
+  logprobs, // JSON leaves it out if it is undefined
 });
 const agentStep = (step_id: number, message: string, more: object = {}) => ({
   step_id,
@@ -209,6 +209,13 @@ test("a prompt that does not continue the tokens before it begins another row", 
   ]);
 });
 
+test("images are left out where token ids contain what the model read", async () => {
+  const image = { type: "image", source: { media_type: "image/png", path: "a.png" } };
+  const message = [{ type: "text", text: "[image 1]" }, image];
+  const [chat] = await read(atif([{ ...user, message }, agentStep(2, "3", { metrics: ids([1], [2]) })]));
+  expect(chat?.messages[0]?.content).toBe("[image 1]");
+});
+
 test("chats and trajectories may share a file, and a .json file is one row", async () => {
   const chat = {
     messages: [
@@ -257,7 +264,7 @@ test.each<[name: string, row: object, message: RegExp]>([
       { ...user, message: [{ type: "image", source: { media_type: "image/png", path: "a.png" } }] },
       agentStep(2, "3"),
     ]),
-    /:1: steps\[0\].message\[0\] is a part of type image, but demonstrations contain only text/,
+    /:1: steps\[0\].message\[0\] is a part of type image, but demonstrations without token ids contain only text/,
   ],
   [
     "no step of a model",
