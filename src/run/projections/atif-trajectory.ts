@@ -63,6 +63,7 @@ export function atifTrajectory(
     const observation = { results: [{ subagent_trajectory_ref: [{ trajectory_id }] }] };
     bodies.push({ source: "system", message: `The sub-agent ${turn.agent} begins.`, observation });
   }
+  const { tool_definitions: _, ...agent } = settings.agent; // those of a sub-agent are not recorded
   const embedded = subagents.map((conversation, index): Atif => {
     const own = conversation.turns;
     const steps = numberedSteps(
@@ -72,7 +73,7 @@ export function atifTrajectory(
       schema_version: "ATIF-v1.8",
       session_id: id,
       trajectory_id: subagentId(id, index + 1),
-      agent: { ...settings.agent, name: conversation.agent },
+      agent: { ...agent, name: conversation.agent },
       steps,
       final_metrics: totalsOf(steps),
     };

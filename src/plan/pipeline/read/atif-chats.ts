@@ -85,6 +85,7 @@ function sampledRows({ written }: AtifConversation, at: string): Row[] | undefin
         expected: `there are ${completion.length} completion_token_ids`,
         hint: "There must be one for each token, or none.",
       });
+    if (completion.length === 0) continue; // there was no room for an action
     const last = rows.at(-1);
     const row = last !== undefined && continues(prompt, last.sampled.tokens) ? last : emptyRow();
     if (row !== last) rows.push(row);
@@ -95,10 +96,10 @@ function sampledRows({ written }: AtifConversation, at: string): Row[] | undefin
   return rows;
 }
 
-/** A step's token ids. A list without any counts as absent, and so do those of several generations together. */
+/** A step's token ids. An empty prompt counts as absent, and so do the ids of several generations together. */
 function idsOf({ metrics = {}, llm_call_count: generations = 1 }: AtifStep) {
-  const { prompt_token_ids: prompt = [], completion_token_ids: completion = [] }: AtifMetrics = metrics;
-  if (prompt.length === 0 || completion.length === 0 || generations > 1) return undefined;
+  const { prompt_token_ids: prompt = [], completion_token_ids: completion }: AtifMetrics = metrics;
+  if (prompt.length === 0 || completion === undefined || generations > 1) return undefined;
   return { prompt, completion, logprobs: metrics.logprobs };
 }
 
@@ -117,10 +118,10 @@ function append(
   loss: 0 | 1,
   logprobs?: readonly number[],
 ): void {
-  for (const token of tokens) {
+  if (loss === 1 && logprobs === undefined) delete to.logprobs;
+  for (const [at, token] of tokens.entries()) {
     to.tokens.push(token);
     to.mask.push(loss);
+    to.logprobs?.push(logprobs?.[at] ?? 0);
   }
-  if (loss === 1 && logprobs === undefined) delete to.logprobs;
-  to.logprobs?.push(...(logprobs ?? tokens.map(() => 0)));
 }

@@ -209,6 +209,17 @@ test("a prompt that does not continue the tokens before it begins another row", 
   ]);
 });
 
+test("a step that had no room for an action is given", async () => {
+  const steps = [
+    user,
+    agentStep(2, "a", { metrics: ids([1], [2], [-1]) }),
+    agentStep(3, "", { metrics: ids([1, 2, 3], [], []) }),
+  ];
+  const [chat, ...others] = await read(atif(steps));
+  expect(others).toEqual([]);
+  expect(chat?.sampled).toEqual({ tokens: [1, 2], mask: [0, 1], logprobs: [0, -1] });
+});
+
 test("images are left out where token ids contain what the model read", async () => {
   const image = { type: "image", source: { media_type: "image/png", path: "a.png" } };
   const message = [{ type: "text", text: "[image 1]" }, image];

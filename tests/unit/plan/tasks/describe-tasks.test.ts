@@ -102,3 +102,20 @@ test("where steps train on pairs, these are told in place of training tasks", ()
   ]);
   expect(describeExamples({}, { learned: [], rejected: [] })).toBeUndefined();
 });
+
+test("demonstrations with token ids are counted, with the mean log-probability of their model's tokens", () => {
+  const messages: DemonstratedChat["messages"] = [
+    { role: "user", content: "1 + 1?" },
+    { role: "assistant", content: "2" },
+  ];
+  const sampled = { tokens: [1, 2, 3], mask: [0, 1, 1], logprobs: [0, -1, -0.5] };
+  const unknown = { tokens: [1, 2], mask: [0, 1] };
+  const learned = [{ messages, sampled }, { messages, sampled: unknown }, { messages }];
+  const sft = { demonstrations: "d.jsonl", batchSize: 1, updates: 1, heldOut: 0, learningRate: 1 };
+  const examples = describeExamples({ sft }, { learned, rejected: [] });
+  expect(examples?.sampled).toEqual({ rows: 2, logprob: -0.75 });
+  const inspection = { examples, validation: describeTasks(held), shared: [], tokens: [] };
+  expect(inspectionText(defined(inspection))).toContain(
+    "  token ids in 2 of 3 rows, which train as they were sampled; mean log-probability -0.75 per token",
+  );
+});

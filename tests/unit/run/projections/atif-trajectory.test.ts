@@ -8,7 +8,7 @@ import type { Detail } from "../../../../src/run/projections/trajectory-detail.t
 
 const id = "run/step-0001/task-00001/2";
 const settings = {
-  agent: { name: "everturn", version: "1.0.0" },
+  agent: { name: "everturn", version: "1.0.0", tool_definitions: [{ type: "function" }] },
   read: (action: string) => ({
     answer: action.split("<")[0] ?? "",
     reasoning: action.startsWith("Hm") ? "Hm." : "",
@@ -212,6 +212,7 @@ test("each conversation of a sub-agent is a trajectory that an event refers to",
     ["user", "And now?"],
     ["agent", "worse"],
   ]);
+  expect(subagents[0]?.agent).not.toHaveProperty("tool_definitions");
   expect(subagents[0]?.steps[3]?.metrics?.prompt_token_ids).toEqual([5, 6, 7, 8, 9, 10, 11]);
 });
 
