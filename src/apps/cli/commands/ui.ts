@@ -1,5 +1,8 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Command } from "commander";
 import { untilAborted } from "../../../base/async/abort-signals.ts";
+import { isStorageError } from "../../../base/files/storage-errors.ts";
+import { joinRuns, storeOf } from "../../../run/folder/store-runs.ts";
 import { startUi } from "../../ui/start-ui.ts";
 import { accessToken, withToken } from "../terminal/access-token.ts";
 import { interruptible } from "../terminal/interruptible.ts";
@@ -20,13 +23,31 @@ async function ui({ runs, port, token }: { runs: string; port: number; token: bo
   const secret = accessToken(token);
   await interruptible(async (signal) => {
     const pages = await startUi(runs, port, secret);
+    const joining = joinNewRuns(runs, signal);
     try {
       process.stdout.write(
         `${secret === undefined ? pages.url : withToken(`${pages.url}/`, secret)}\nCtrl-C ends it\n`,
       );
-      await untilAborted(signal);
+      await Promise.race([untilAborted(signal), joining]);
     } finally {
       await pages.close();
     }
   });
+}
+
+/** Ms between two looks for new runs in a store. */
+const joinInterval = 10_000;
+
+/** Adds the runs that other machines create in a store. Does nothing for a folder. Never resolves. */
+async function joinNewRuns(runs: string, signal: AbortSignal): Promise<never> {
+  if ((await storeOf(runs)) === undefined) return new Promise(() => {});
+  for (;;) {
+    await sleep(joinInterval, undefined, { signal });
+    try {
+      await joinRuns(runs);
+    } catch (error) {
+      if (!isStorageError(error)) throw error;
+      process.stderr.write(`${error.message}\n`);
+    }
+  }
 }
