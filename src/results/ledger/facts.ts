@@ -1,3 +1,4 @@
+import { dirname } from "node:path";
 // biome-ignore lint/style/noRestrictedImports: metrics.jsonl, for people
 import { wholeLines } from "../../base/files/line-file.ts";
 import { patiently } from "../../base/files/patiently.ts";
@@ -9,6 +10,7 @@ import { trajectoryId } from "../../contracts/trajectory-id.ts";
 import { otherEvaluations, ownEvaluations } from "../../run/folder/evaluations.ts";
 import type { OpenRun } from "../../run/folder/open-runs.ts";
 import { recordedSteps } from "../../run/folder/recorded-steps.ts";
+import { readRunFile } from "../../run/folder/run-file.ts";
 import { type TrajectoryName, trajectoryPrefix, turnKey } from "../../run/store/keys.ts";
 import type { RecordReader } from "../../run/trajectory/reader.ts";
 import type { Stage } from "../../run/trajectory/stages.ts";
@@ -22,8 +24,8 @@ import { readUses, type StageUse, type Uses } from "./trained-steps.ts";
 export interface RunFacts {
   /** The recorded steps. */
   metrics: StepRecord[];
-  /** The lines of `metrics.jsonl`. */
-  view: string[];
+  /** The lines of `metrics.jsonl`; absent in a bucket, because each machine has the lines that it wrote. */
+  view: string[] | undefined;
   uses: Uses;
   evaluations: EvaluationRecord[];
 }
@@ -44,7 +46,8 @@ export interface StageFacts {
  */
 export async function readRunFacts(run: OpenRun): Promise<RunFacts> {
   const { folder, store, plan } = run;
-  const view = await patiently(() => wholeLines(folder.metrics));
+  const { store: address } = await readRunFile(dirname(folder.root), run.id, () => {}); // reported when it was opened
+  const view = address === undefined ? await patiently(() => wholeLines(folder.metrics)) : undefined;
   const metrics = await recordedSteps(store);
   const uses = await readUses(run, largestStaleness(plan));
   const own = await ownEvaluations(run, metrics.at(-1)?.policyVersion ?? 1);

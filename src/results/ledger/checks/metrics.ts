@@ -8,7 +8,7 @@ export function checkMetrics({
   view,
   uses: { counts: trained },
 }: Pick<RunFacts, "metrics" | "view" | "uses">): Finding[] {
-  const findings: Finding[] = [...checkView(metrics, view)];
+  const findings: Finding[] = [...(view === undefined ? [] : checkView(metrics, view))];
   const report = (step: number, problem: string) =>
     findings.push({ check: "metrics", subject: `step ${step}`, problem });
   for (const [index, line] of metrics.entries()) {
