@@ -52,7 +52,7 @@ export function stepUsage(
   const sum = (all: readonly Passes[], unit: keyof Passes) =>
     all.reduce((total, one) => total + one[unit], 0);
   const optimizerSteps = sizes.length;
-  const saves = 1;
+  const saves = config.downloadAdapter === true ? 5 : 1; // a download creates a model, loads, saves and releases it
   return {
     requests: sum(scores, "requests") + (isTwice ? 2 : 1) * sum(updated, "requests") + optimizerSteps + saves,
     prefill: sum(scores, "tokens") + (isTwice ? sum(updated, "tokens") : 0),
