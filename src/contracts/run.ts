@@ -200,6 +200,8 @@ export interface RunFile {
   queues: Queues;
   /** The URL of its store. Absent if the store is the run folder. */
   store?: string;
+  /** Set if the run's commands start no workers, because `everturn worker` starts them all. */
+  workers?: "elsewhere";
   /** Whether the workflows were bundled with OpenTelemetry's interceptors. */
   telemetry: boolean;
   /** The first key that encrypts its payloads on the Temporal server. Absent if they are not encrypted. */

@@ -20,8 +20,8 @@ export interface RunPlace {
   /** Its id. Default: the pipeline's name and the time. */
   run?: string | undefined;
   /**
-   * `shared`: one process for rollouts and one for the trainer. `separate`: one process per role. Default:
-   * `separate` on a joined server, else `shared`.
+   * `shared`: one process for rollouts and one for the trainer. `separate`: one process per role.
+   * `elsewhere`: none, because `everturn worker` starts them. Default: `separate` on a joined server, else `shared`.
    */
   workers?: (typeof workerLayouts)[number] | undefined;
 }

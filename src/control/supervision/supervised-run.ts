@@ -9,7 +9,7 @@ import { checkTelemetry, startTelemetry } from "../../base/telemetry/telemetry.t
 import { loopNames, planLoops } from "../../contracts/plan-loops.ts";
 import type { Queues } from "../../contracts/trajectory.ts";
 import { type OpenRun, openRunFolder } from "../../run/folder/open-runs.ts";
-import { prefixed } from "../../run/folder/queues.ts";
+import { prefixed, roles, rolesToStart } from "../../run/folder/queues.ts";
 import { readRunFile } from "../../run/folder/run-file.ts";
 import { type RunFolder, runFolder } from "../../run/folder/run-folder.ts";
 import { beginSession, endSession } from "../../run/folder/sessions.ts";
@@ -127,7 +127,10 @@ export async function superviseRun(options: {
     const { upgrade = false, prepare = async () => found } = options;
     const opened = await prepare(found);
     const { plan } = opened;
-    requireDevices(plan, options.queuePrefix === undefined);
+    // Workers on queues of their own belong to this process.
+    const startsWorkers = file.workers !== "elsewhere" || options.queuePrefix !== undefined;
+    if (startsWorkers) requireDevices(plan, options.queuePrefix === undefined);
+    else note(`start the workers with npx everturn worker --run ${run} --role ROLE (${roles.join(", ")})`);
     await rotateKey(runs, file);
     const encryption = await runEncryption(runs, file);
     const encrypts = encryption !== undefined;
@@ -201,7 +204,7 @@ export async function superviseRun(options: {
     started.push(standstill);
     const stuck = Promise.withResolvers<never>();
     stuck.promise.catch(() => {}); // those who wait for it see it
-    const workers = await superviseWorkers(queues, {
+    const workers = await superviseWorkers(startsWorkers ? rolesToStart(queues) : [], {
       runs,
       run,
       address,

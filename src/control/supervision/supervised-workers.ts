@@ -1,8 +1,7 @@
 import { requireMarkToWrite } from "../../base/files/marked-folder.ts";
 import { patiently } from "../../base/files/patiently.ts";
 import type { Notice } from "../../base/processes/notice.ts";
-import type { Queues } from "../../contracts/trajectory.ts";
-import { type Role, rolesToStart } from "../../run/folder/queues.ts";
+import type { Role } from "../../run/folder/queues.ts";
 import { runFolder } from "../../run/folder/run-folder.ts";
 import type { Wait } from "../temporal/waits.ts";
 import { type Supervised, supervise } from "./supervise.ts";
@@ -29,9 +28,12 @@ interface Options {
   stopping: AbortSignal | undefined;
 }
 
-/** Starts a worker process for each queue, and restarts it when it ends. Throws the error of a first start. */
-export async function superviseWorkers(queues: Queues, options: Options): Promise<Omit<Supervised, "isUp">> {
-  const starting = rolesToStart(queues).map((role) => superviseWorker(role, options));
+/** Starts a worker process for each role, and restarts it when it ends. Throws the error of a first start. */
+export async function superviseWorkers(
+  roles: readonly Role[],
+  options: Options,
+): Promise<Omit<Supervised, "isUp">> {
+  const starting = roles.map((role) => superviseWorker(role, options));
   const settled = await Promise.allSettled(starting);
   const workers = settled.flatMap((result) => (result.status === "fulfilled" ? [result.value] : []));
   const stop = async () => void (await Promise.all(workers.map((worker) => worker.stop())));

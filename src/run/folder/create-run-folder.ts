@@ -17,15 +17,15 @@ import { prefixed, separateQueues, sharedQueues } from "./queues.ts";
 import { runFolder } from "./run-folder.ts";
 
 /** How a run's roles are distributed over worker processes. */
-export const workerLayouts = ["shared", "separate"] as const;
+export const workerLayouts = ["shared", "separate", "elsewhere"] as const;
 
 /**
  * Creates the folder of a new run, which only the user can access, and records its plan there. Returns the run's id,
  * `<pipeline>-<date>-<time>`. `workers`: one process for all roles but the trainer, or one per role. By default it
  * is shared if the run has its own server, and separate if it joins one, because workers may then run on other
- * machines. `store`: the URL of its store, if that is not its folder. `id`: a given id, which continues a run that a
- * killed command left incomplete. `encryption`: the key that encrypts its payloads on the server. Throws
- * STORE_UNUSABLE and the errors of `checkStore`.
+ * machines; with `elsewhere`, all of them do. `store`: the URL of its store, if that is not its folder. `id`: a given
+ * id, which continues a run that a killed command left incomplete. `encryption`: the key that encrypts its payloads on
+ * the server. Throws STORE_UNUSABLE and the errors of `checkStore`.
  */
 export async function createRunFolder(
   plan: Plan,
@@ -50,6 +50,7 @@ export async function createRunFolder(
     address: server?.address,
     store,
     encryption,
+    workers: workers === "elsewhere" ? workers : undefined,
   });
   const { root } = runFolder(runs, run);
   const undo = writeAs(root);
@@ -68,7 +69,7 @@ export async function createRunFolder(
   }
 }
 
-const queuesOf = { shared: sharedQueues, separate: separateQueues };
+const queuesOf = { shared: sharedQueues, separate: separateQueues, elsewhere: separateQueues };
 
 /** Creates the folder itself, so that two runs that begin in the same second get different ones. */
 async function newRun(name: string, runs: string): Promise<string> {

@@ -27,7 +27,7 @@ export function registerRun(program: Command): void {
     .addOption(
       new Option(
         "--workers <layout>",
-        "shared: one process for rollouts and one for training; separate: one process per role (default with --address)",
+        "shared: one process for rollouts and one for training; separate: one process per role (default with --address); elsewhere: none, because everturn worker starts them",
       ).choices(workerLayouts),
     )
     .option(
