@@ -18,24 +18,31 @@ afterAll(() => {
     if (child.exitCode === null && child.signalCode === null) killGroup();
 });
 
-test("with --workers elsewhere, the command starts no workers, and those started by hand train the run", async () => {
+test("with --workers elsewhere, the command starts no workers, and those started by hand train the run with this --id", async () => {
   const pipeline = writeScriptedPipeline(folder, [["4"]], {
     tools: [{ plugin: "tool-calculator" }],
     rollout: { batchSize: 2 },
   });
-  const command = started("run", pipeline, "--workers", "elsewhere", "--json");
-  const run = await vi.waitUntil(
-    () => /everturn worker --run (\S+) --role/.exec(command.stderr())?.[1],
-    waiting,
-  );
-  const place = runFolder(runs, run);
+  const train = () => started("run", pipeline, "--id", "by-hand", "--workers", "elsewhere", "--json");
+  const command = train();
+  const place = runFolder(runs, "by-hand");
   await vi.waitUntil(() => heldRunAddress(place), waiting);
-  const workers = roles.map((role) => started("worker", "--role", role, "--run", run));
+  const workers = roles.map((role) => started("worker", "--role", role, "--run", "by-hand"));
   const { code, stdout, stderr } = await command.end();
   expect(code, stderr).toBe(0);
-  expect(lastLine(stdout)).toMatchObject({ run, steps: 1, trajectories: 2 });
+  expect(stderr).toContain("npx everturn worker --run by-hand --role ROLE");
+  expect(lastLine(stdout)).toMatchObject({ run: "by-hand", steps: 1, trajectories: 2 });
   for (const role of roles) expect(existsSync(place.log(role)), role).toBe(false);
   for (const worker of workers) expect(worker.stdout()).toContain("polls");
+  for (const { child, end } of workers) {
+    child.kill("SIGTERM");
+    await end();
+  }
+
+  writeScriptedPipeline(folder, [["5"]], { tools: [], rollout: { batchSize: 2 } });
+  const other = await train().end();
+  expect(other.code).toBe(1);
+  expect(other.stderr).toContain("RUN_DIFFERS");
 });
 
 function started(...parameters: string[]): RunningCommand {

@@ -645,6 +645,11 @@ export const errorTable = {
     retryable: false,
     help: "{hint}",
   },
+  RUN_DIFFERS: {
+    message: "The run {run} was created with another pipeline than {pipeline} is now.",
+    retryable: false,
+    help: "Use another --id for a new run. To change this one, use `npx everturn resume {run} --set`.",
+  },
   STUDY_RUN_DIFFERS: {
     message: "The run {run} was created by another study or with another pipeline.",
     retryable: false,

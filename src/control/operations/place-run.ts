@@ -1,9 +1,13 @@
 import { resolve } from "node:path";
 import { checkTelemetry, telemetryIsOn } from "../../base/telemetry/telemetry.ts";
 import type { Plan } from "../../contracts/plan.ts";
+import { planDocument } from "../../plan/pipeline/read/plan-document.ts";
 import { createRunFolder, type workerLayouts } from "../../run/folder/create-run-folder.ts";
+import { withMovedPlugins } from "../../run/folder/moved-plugins.ts";
+import { openRunFolder } from "../../run/folder/open-runs.ts";
 import type { RunReference } from "../../run/folder/run-reference.ts";
 import { folderOfStore, storeOf } from "../../run/folder/store-runs.ts";
+import { planRow } from "../../run/store/keys.ts";
 import { keyOfNewRun } from "../encryption/run-encryption.ts";
 import { locationFromEnvironment } from "../temporal/client.ts";
 
@@ -47,6 +51,13 @@ export async function placeRun(plan: Plan, place: RunPlace): Promise<RunReferenc
     keyOfNewRun(),
   );
   return { runs, run };
+}
+
+/** Whether a run was created with this plan, whatever changed in it since. */
+export async function isPlanOf({ runs, run }: RunReference, plan: Plan): Promise<boolean> {
+  const begun = await (await openRunFolder(runs, run)).store.read(planRow(1));
+  const settings = (one: Plan) => JSON.stringify(planDocument(one).value);
+  return begun === undefined || settings(withMovedPlugins(begun)) === settings(plan);
 }
 
 function joinedServer({ address, namespace }: RunPlace): { address: string; namespace: string } | undefined {

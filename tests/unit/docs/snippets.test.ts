@@ -88,6 +88,9 @@ const others = new Set([
   "vllm",
   "python",
   "chgrp",
+  "cp",
+  "helm",
+  "kubectl",
 ]);
 
 function nameOf({ page, text }: Snippet): string {

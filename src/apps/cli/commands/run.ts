@@ -1,5 +1,6 @@
 import { type Command, Option } from "commander";
-import { placeRun, type RunPlace } from "../../../control/operations/place-run.ts";
+import { EverturnError } from "../../../base/errors/everturn-error.ts";
+import { isPlanOf, placeRun, type RunPlace } from "../../../control/operations/place-run.ts";
 import { rewardNotes } from "../../../plan/pipeline/check/reward-notes.ts";
 import { memoryNotes } from "../../../plan/pipeline/explain/memory-notes.ts";
 import { checkPipeline } from "../../../plan/pipeline/load-plan.ts";
@@ -7,7 +8,8 @@ import { workerLayouts } from "../../../run/folder/create-run-folder.ts";
 import { collect } from "../terminal/option-values.ts";
 import { train } from "./train.ts";
 
-interface Options extends RunPlace {
+interface Options extends Omit<RunPlace, "run"> {
+  id?: string;
   temporal?: string;
   set: string[];
   plugins: string[];
@@ -21,6 +23,10 @@ export function registerRun(program: Command): void {
     .description("train a policy with a pipeline")
     .argument("<pipeline>", "pipeline file (YAML)")
     .option("--runs <folder>", "folder that contains the runs", "runs")
+    .option(
+      "--id <id>",
+      "id of the run; continues it if it exists (default: the pipeline's name and the time)",
+    )
     .option("--address <host:port>", "use this Temporal server instead of starting one")
     .option("--namespace <name>", "namespace on that server")
     .option("--temporal <path>", "Temporal CLI that starts the dev server")
@@ -43,6 +49,9 @@ export function registerRun(program: Command): void {
       const { plan, preflight, data, notes: found } = await checkPipeline(pipeline, loading);
       const notes = [...found, ...(await rewardNotes(plan, data)), ...(await memoryNotes(plan, preflight))];
       for (const note of notes) process.stderr.write(`${note}\n`);
-      await train({ ...(await placeRun(plan, options)), temporal: options.temporal, json: options.json });
+      const place = await placeRun(plan, { ...options, run: options.id });
+      if (!(await isPlanOf(place, plan)))
+        throw new EverturnError("RUN_DIFFERS", { run: place.run, pipeline });
+      await train({ ...place, temporal: options.temporal, json: options.json });
     });
 }

@@ -3,20 +3,16 @@ import { isThere } from "../../../../base/files/is-there.ts";
 import { defined } from "../../../../base/records/defined.ts";
 import { displayPath } from "../../../../base/validation/place.ts";
 import type { CommandJob, EvaluateJob, ExportJob, TrainJob } from "../../../../contracts/generated/study.ts";
-import type { Plan } from "../../../../contracts/plan.ts";
 import { evaluateRun } from "../../../../control/operations/evaluate-run.ts";
-import { placeRun } from "../../../../control/operations/place-run.ts";
+import { isPlanOf, placeRun } from "../../../../control/operations/place-run.ts";
 import { withWeights } from "../../../../control/operations/with-weights.ts";
 import type { FloatType } from "../../../../engine/models/weights/float-types.ts";
-import { planDocument } from "../../../../plan/pipeline/read/plan-document.ts";
 import { runId, runsOf } from "../../../../results/studies/job-runs.ts";
 import { type CheckedStudy, isTrainJob } from "../../../../results/studies/read-study.ts";
 import { evaluationNames, jobResult } from "../../../../results/studies/study-results.ts";
-import { withMovedPlugins } from "../../../../run/folder/moved-plugins.ts";
 import { openRunFolder } from "../../../../run/folder/open-runs.ts";
 import { lastRecordedStep } from "../../../../run/folder/recorded-steps.ts";
 import { isRun } from "../../../../run/folder/run-file.ts";
-import { planRow } from "../../../../run/store/keys.ts";
 import { interruptible } from "../../terminal/interruptible.ts";
 import { train } from "../train.ts";
 import { dtypes, writeExport } from "../written-export.ts";
@@ -54,7 +50,8 @@ async function trainAll(
     const run = runId(study.name, name, job, one.number);
     const plan = await planOf(study, job, one, place);
     const isResumed = isRun(runs, run);
-    if (isResumed) await refuseOther(runs, run, plan);
+    if (isResumed && !(await isPlanOf({ runs, run }, plan)))
+      throw new EverturnError("STUDY_RUN_DIFFERS", { run });
     if (isResumed && (await hasEnded(runs, run))) {
       tell(`${run} has ended`);
       continue;
@@ -85,16 +82,6 @@ async function exportNewest(
   await withWeights(opened, "newest", ({ policy, base }) =>
     writeExport(policy, target, defined({ ...options, base })),
   );
-}
-
-/** Throws STUDY_RUN_DIFFERS if a run with this name was created with another plan. */
-async function refuseOther(runs: string, run: string, plan: Plan): Promise<void> {
-  const { store } = await openRunFolder(runs, run);
-  const begun = await store.read(planRow(1));
-  if (begun === undefined) return;
-  const settings = (one: Plan) => JSON.stringify(planDocument(one).value);
-  if (settings(withMovedPlugins(begun)) !== settings(plan))
-    throw new EverturnError("STUDY_RUN_DIFFERS", { run });
 }
 
 /** Whether all of its steps and the evaluation at its end are recorded. */
