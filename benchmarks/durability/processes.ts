@@ -55,6 +55,7 @@ function statOf(pid: number): { parent: number; seconds: number } {
 function nameOf(pid: number): string {
   const command = readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0");
   if (command.includes("start-dev")) return "server";
+  if (command.some((part) => part.endsWith("bare-worker.ts"))) return "bare";
   const role = command[command.indexOf("--role") + 1];
   return role === "orchestration" ? "rollout" : (role ?? "other");
 }

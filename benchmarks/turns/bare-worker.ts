@@ -1,0 +1,43 @@
+// A worker of bare workflows, in a process of its own: node bare-worker.ts ADDRESS QUEUE
+import { fileURLToPath } from "node:url";
+import {
+  DefaultLogger,
+  makeTelemetryFilterString,
+  NativeConnection,
+  Runtime,
+  Worker,
+} from "@temporalio/worker";
+
+/** Activities that do nothing. */
+export interface BareActivities {
+  generate(text: string): Promise<string>;
+  call(text: string): Promise<string>;
+  score(text: string): Promise<number>;
+}
+
+const activities: BareActivities = {
+  generate: async () => "an action of a few words",
+  call: async () => "an observation",
+  score: async () => 1,
+};
+
+const [address = "", taskQueue = ""] = process.argv.slice(2);
+Runtime.install({
+  logger: new DefaultLogger("ERROR"),
+  telemetryOptions: { logging: { filter: makeTelemetryFilterString({ core: "ERROR" }) } },
+});
+const connection = await NativeConnection.connect({ address });
+const worker = await Worker.create({
+  connection,
+  taskQueue,
+  activities,
+  workflowsPath: fileURLToPath(new URL("bare-workflows.ts", import.meta.url)),
+  // As Everturn's own worker.
+  maxConcurrentWorkflowTaskExecutions: 1000,
+  maxConcurrentWorkflowTaskPolls: 50,
+  maxConcurrentLocalActivityExecutions: 1000,
+});
+process.once("disconnect", () => worker.shutdown());
+process.send?.("ready");
+await worker.run();
+await connection.close();
