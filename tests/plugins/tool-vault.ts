@@ -11,6 +11,7 @@ export default defineTool({
   },
   retry: { initialInterval: "20s", maximumInterval: "20s", maximumAttempts: 2 },
   execute: ({ text, lost }) => {
+    if (process.env.EVERTURN_CODEC_KEYS !== undefined) throw new Error("tools must not get the keys");
     if (lost === true) throw new Error(`the vault lost ${text}`);
     return `the vault holds ${text}`;
   },
