@@ -4,18 +4,25 @@ import { join } from "node:path";
 import { Client, Connection } from "@temporalio/client";
 import { defineSearchAttributeKey } from "@temporalio/common";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { messageOf } from "../../src/base/errors/message-of.ts";
 import { freePort } from "../../src/control/temporal/free-port.ts";
-import { registerSearchAttributes } from "../../src/control/temporal/search-attributes.ts";
+import {
+  registerSearchAttributes,
+  searchAttributeTypes,
+} from "../../src/control/temporal/search-attributes.ts";
 import { findServerBinary } from "../../src/control/temporal/server-binary.ts";
+import { startGateway } from "../support/temporal-gateway.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 describe("a server that others started", () => {
   const folder = temporaryFolder();
   let server: ChildProcess;
   let connection: Connection;
+  let port: number;
 
   beforeAll(async () => {
-    const [port, binary] = [await freePort(0), await findServerBinary()];
+    port = await freePort(0);
+    const binary = await findServerBinary();
     const database = ["--db-filename", join(folder, "server.db")];
     // As servers in production are: what is registered is known once their caches are read anew.
     const cached = ["--dynamic-config-value", "system.forceSearchAttributesCacheRefreshOnRead=false"];
@@ -29,6 +36,30 @@ describe("a server that others started", () => {
     const ended = once(server, "exit");
     server.kill("SIGKILL");
     await ended;
+  });
+
+  it("names the missing attributes and the commands that create them to a client that may not", async () => {
+    const refusal = { code: 7, message: "Request unauthorized." };
+    const gateway = await startGateway(`127.0.0.1:${port}`);
+    const through = await connect(gateway.address);
+    const registering = () =>
+      registerSearchAttributes(through, { address: "h:7233", namespace: "default", isOwn: false });
+    const names = Object.keys(searchAttributeTypes);
+    const types = Object.entries(searchAttributeTypes);
+    const flags = types.map(([name, type]) => `--name ${name} --type ${type}`);
+    const pairs = types.map(([name, type]) => `--search-attribute ${name}=${type}`);
+    for (const call of ["AddSearchAttributes", "SearchAttributes"]) {
+      gateway.refuse((made) => (made.endsWith(call) ? refusal : undefined));
+      const error: unknown = await registering().catch((thrown) => thrown);
+      expect(error).toMatchObject({ code: "SEARCH_ATTRIBUTES_MISSING", params: { names: names.join(", ") } });
+      expect(messageOf(error).split("\n").slice(-3)).toEqual([
+        `  temporal operator search-attribute create --address h:7233 --namespace default ${flags.join(" ")}`,
+        "On Temporal Cloud:",
+        `  tcld namespace search-attributes add --namespace default ${pairs.join(" ")}`,
+      ]);
+    }
+    await through.close();
+    await gateway.stop();
   });
 
   it("takes trajectories with search attributes as soon as these are registered", async () => {
@@ -52,6 +83,16 @@ describe("a server that others started", () => {
       return ids;
     };
     await expect.poll(found, { timeout: 100_000 }).toEqual(["after"]);
+  });
+
+  it("accepts a client that may not list them once they exist", async () => {
+    const gateway = await startGateway(`127.0.0.1:${port}`, {
+      rule: (call) => (call.endsWith("SearchAttributes") ? { code: 7, message: "no" } : undefined),
+    });
+    const through = await connect(gateway.address);
+    await registerSearchAttributes(through, { address: "", namespace: "default", isOwn: false });
+    await through.close();
+    await gateway.stop();
   });
 });
 

@@ -585,12 +585,29 @@ export const errorTable = {
   TEMPORAL_REFUSED: {
     message: "The Temporal server at {address} rejects the namespace {namespace}: {reason}.",
     retryable: false,
-    help: "Create the namespace, or ask its administrator to add Everturn's search attributes.",
+    help: "Check the namespace's name, or create it with `temporal operator namespace create --namespace {namespace}`.",
+  },
+  TEMPORAL_TLS_FAILED: {
+    message: "The TLS connection to the Temporal server at {address} failed: {reason}.",
+    retryable: false,
+    help: "{hint}",
+  },
+  TEMPORAL_UNAUTHORIZED: {
+    message:
+      "The Temporal server at {address} does not accept these credentials for the namespace {namespace}: {reason}",
+    retryable: false,
+    help: "Check TEMPORAL_API_KEY (or the client certificate), whether it has expired, and whether its owner may write to the namespace.",
+  },
+  SEARCH_ATTRIBUTES_MISSING: {
+    message:
+      "The namespace {namespace} at {address} does not have the search attributes {names}, and these credentials may not create them.",
+    retryable: false,
+    help: "Ask the namespace's administrator to create them:\n{command}\nOn Temporal Cloud:\n{cloud}",
   },
   TEMPORAL_SETTINGS_INVALID: {
     message: "Temporal's environment settings can't be used: {reason}.",
     retryable: false,
-    help: "Correct TEMPORAL_PROFILE, TEMPORAL_CONFIG_FILE or the file it names.",
+    help: "Correct TEMPORAL_PROFILE, TEMPORAL_CONFIG_FILE, the file it names, or the paths of certificates and keys.",
   },
   CODEC_KEYS_MALFORMED: {
     message: "{variable} can't be read: {reason}.",

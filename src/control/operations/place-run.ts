@@ -9,7 +9,7 @@ import type { RunReference } from "../../run/folder/run-reference.ts";
 import { folderOfStore, storeOf } from "../../run/folder/store-runs.ts";
 import { planRow } from "../../run/store/keys.ts";
 import { keyOfNewRun } from "../encryption/run-encryption.ts";
-import { locationFromEnvironment } from "../temporal/client.ts";
+import { locationFromEnvironment } from "../temporal/connection-settings.ts";
 
 /** Where a new run is stored, and where it runs. */
 export interface RunPlace {
@@ -19,7 +19,7 @@ export interface RunPlace {
   store?: string | undefined;
   /** host:port of a Temporal server to join. Default: TEMPORAL_ADDRESS, else the run gets its own server. */
   address?: string | undefined;
-  /** The namespace on the joined server. */
+  /** The namespace on the joined server. Default: TEMPORAL_NAMESPACE, else `default`. */
   namespace?: string | undefined;
   /** Its id. Default: the pipeline's name and the time. */
   run?: string | undefined;
@@ -60,11 +60,9 @@ export async function isPlanOf({ runs, run }: RunReference, plan: Plan): Promise
   return begun === undefined || settings(withMovedPlugins(begun)) === settings(plan);
 }
 
-function joinedServer({ address, namespace }: RunPlace): { address: string; namespace: string } | undefined {
+function joinedServer(place: RunPlace): { address: string; namespace: string } | undefined {
   const environment = locationFromEnvironment();
-  if (address === undefined && environment === undefined) return undefined;
-  return {
-    address: address ?? environment?.address ?? "",
-    namespace: namespace ?? environment?.namespace ?? "default",
-  };
+  const address = place.address ?? environment.address;
+  if (address === undefined) return undefined;
+  return { address, namespace: place.namespace ?? environment.namespace ?? "default" };
 }

@@ -2,10 +2,8 @@ import { type Client, isGrpcServiceError, WorkflowNotFoundError } from "@tempora
 import { defined } from "../../base/records/defined.ts";
 import { isRun } from "../../run/folder/run-file.ts";
 import { runFolder } from "../../run/folder/run-folder.ts";
+import { grpcCodes } from "../temporal/grpc-codes.ts";
 import { readRunHolder } from "./run-holder.ts";
-
-/** gRPC's status codes NOT_FOUND and FAILED_PRECONDITION. */
-const [notFound, failedPrecondition] = [5, 9];
 
 /**
  * Deletes the worker deployments of runs in the folder `runs` whose training workflow has ended and that nobody
@@ -67,8 +65,8 @@ async function deleteDeployment(client: Client, run: string): Promise<boolean> {
     await workflowService.deleteWorkerDeployment({ ...named, identity });
     return true;
   } catch (error) {
-    if (isGrpcServiceError(error) && error.code === notFound) return true;
-    if (isGrpcServiceError(error) && error.code === failedPrecondition) return false;
+    if (isGrpcServiceError(error) && error.code === grpcCodes.notFound) return true;
+    if (isGrpcServiceError(error) && error.code === grpcCodes.failedPrecondition) return false;
     throw error;
   }
 }

@@ -6,7 +6,7 @@ import {
 } from "@temporalio/client";
 import { rootCause } from "@temporalio/common";
 import { EverturnError } from "../../base/errors/everturn-error.ts";
-import { reasonOf } from "../temporal/client.ts";
+import { reasonOf } from "../temporal/connection-settings.ts";
 import type { SupervisedRun } from "./supervised-run.ts";
 
 /**

@@ -3,14 +3,12 @@ import proto from "@temporalio/proto";
 import type { NativeConnection, WorkerOptions } from "@temporalio/worker";
 import { EverturnError } from "../../base/errors/everturn-error.ts";
 import type { RunFolder } from "../../run/folder/run-folder.ts";
-import { reasonOf, type ServerLocation } from "./client.ts";
+import { reasonOf, type ServerLocation } from "./connection-settings.ts";
+import { grpcCodes } from "./grpc-codes.ts";
 import { bundleOf, readBuilds } from "./workflow-builds.ts";
 
 const { WORKER_DEPLOYMENT_VERSION_STATUS_DRAINED: drained } =
   proto.temporal.api.enums.v1.WorkerDeploymentVersionStatus;
-
-/** gRPC's status codes NOT_FOUND and UNIMPLEMENTED. */
-const [notFound, unimplemented] = [5, 12];
 
 /**
  * Makes `build` the code with which the workflows of `run` begin and to which the training workflow moves. The run
@@ -32,7 +30,7 @@ export async function makeCurrent(
       allowNoPollers: true, // its worker is about to start
     });
   } catch (error) {
-    if (!isGrpcServiceError(error) || error.code !== unimplemented) throw error;
+    if (!isGrpcServiceError(error) || error.code !== grpcCodes.unimplemented) throw error;
     throw new EverturnError("TEMPORAL_TOO_OLD", { address, reason: reasonOf(error) });
   }
 }
@@ -80,7 +78,7 @@ async function drainedBuilds(
       ),
     );
   } catch (error) {
-    if (isGrpcServiceError(error) && error.code === notFound) return new Set();
+    if (isGrpcServiceError(error) && error.code === grpcCodes.notFound) return new Set();
     throw error;
   }
 }

@@ -10,6 +10,7 @@ import {
 import { rootCause } from "@temporalio/common";
 import { EverturnError } from "../../base/errors/everturn-error.ts";
 import type { LiveStatus, OrderName, Transcript } from "../../contracts/orders.ts";
+import { grpcCodes } from "./grpc-codes.ts";
 
 /** How long an order or a query waits for a worker, in ms. */
 const patience = 60_000;
@@ -72,13 +73,10 @@ function unanswered(error: unknown, trajectory: string, order: string): unknown 
   return new EverturnError("ORDER_UNANSWERED", { trajectory, order, seconds: patience / 1000 });
 }
 
-/** gRPC's status code FAILED_PRECONDITION. */
-const failedPrecondition = 9;
-
 /** Whether the server refused a query because no worker has polled lately, which it does immediately. */
 function hasNoWorker(error: unknown): boolean {
   const cause = error instanceof Error ? error.cause : undefined;
-  return cause instanceof Error && isGrpcServiceError(cause) && cause.code === failedPrecondition;
+  return cause instanceof Error && isGrpcServiceError(cause) && cause.code === grpcCodes.failedPrecondition;
 }
 
 /** The plain reason in a workflow's refusal of an order. */

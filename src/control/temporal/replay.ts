@@ -5,7 +5,7 @@ import { DeterminismViolationError } from "@temporalio/workflow";
 import { dataConverter } from "../encryption/data-converter.ts";
 import type { Encryption } from "../encryption/encryption-codec.ts";
 import type { BundledLoop } from "./bundle-workflows.ts";
-import { reasonOf } from "./client.ts";
+import { reasonOf } from "./connection-settings.ts";
 import { workflowBundle } from "./workflow-bundle.ts";
 
 /** Whether workflow code makes the commands in a history, and if not, where it deviates. */

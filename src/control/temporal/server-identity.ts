@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { NativeConnection } from "@temporalio/worker";
 import { EverturnError } from "../../base/errors/everturn-error.ts";
-import type { ServerLocation } from "./client.ts";
+import type { ServerLocation } from "./connection-settings.ts";
 
 /** Ms between two checks of the server's identity, and how long a server may take. */
 const interval = 3000;

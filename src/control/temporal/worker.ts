@@ -17,7 +17,8 @@ import { openRunFolder } from "../../run/folder/open-runs.ts";
 import { type Role, rolesBeside } from "../../run/folder/queues.ts";
 import { dataConverter } from "../encryption/data-converter.ts";
 import type { Encryption } from "../encryption/encryption-codec.ts";
-import { connectionSettings, reasonOf, type ServerLocation, unreachable } from "./client.ts";
+import { connectionSettings, reasonOf, type ServerLocation } from "./connection-settings.ts";
+import { connectionTrouble } from "./connection-trouble.ts";
 import { workflowOptions } from "./deployment.ts";
 import { localAttempts } from "./local-attempts.ts";
 import { watchLoops } from "./loop-watch.ts";
@@ -182,13 +183,13 @@ function tellProgress(tell: () => void): ActivityInterceptorsFactory {
   });
 }
 
-/** The connection of a worker. Throws TEMPORAL_UNREACHABLE. */
+/** The connection of a worker. Throws TEMPORAL_UNREACHABLE, TEMPORAL_TLS_FAILED and TEMPORAL_UNAUTHORIZED. */
 async function connectWorker(location: ServerLocation): Promise<NativeConnection> {
   const { address } = location;
   const settings = connectionSettings(location);
   try {
     return await NativeConnection.connect({ ...settings, address });
   } catch (error) {
-    throw unreachable(location, error);
+    throw await connectionTrouble(location, error);
   }
 }
