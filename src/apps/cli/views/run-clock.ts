@@ -52,7 +52,7 @@ export function runClock(timesOf: TimesOf = () => undefined): RunClock {
   /** The number of recorded steps. */
   const done = () => records.at(-1)?.step ?? 0;
 
-  /** Whether a warm start is to come or has just begun. */
+  /** Whether nothing has been measured after the warm start yet. */
   function isUntrained(evaluated: EvaluationRecord | undefined): boolean {
     return plan?.warmStart !== undefined && done() === 0 && (evaluated?.policyVersion ?? 0) === 0;
   }
