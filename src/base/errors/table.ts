@@ -918,12 +918,12 @@ export const errorTable = {
   STORE_NOT_WRITABLE: {
     message: "{file} can't be written: {reason}.",
     retryable: true,
-    help: "Fix the cause (for example, make the run's folder writable or raise the limit): pending writes then continue automatically. If the run has stopped, continue it with `npx everturn resume`.",
+    help: "Fix the cause (for example, make the run's folder writable, restore the connection, or raise the limit): pending writes then continue automatically. If the run has stopped, continue it with `npx everturn resume`.",
   },
   STORE_NOT_READABLE: {
     message: "{file} can't be read: {reason}.",
     retryable: true,
-    help: "Fix the cause (for example, mount the file system again, give this user access, or raise the limit): pending reads then continue automatically. If the run has stopped, continue it with `npx everturn resume`.",
+    help: "Fix the cause (for example, mount the file system again, restore the connection, give this user access, or raise the limit): pending reads then continue automatically. If the run has stopped, continue it with `npx everturn resume`.",
   },
   STORE_UNUSABLE: {
     message: "The store {store} of the run {run} can't be opened: {reason}",

@@ -43,7 +43,7 @@ export async function patiently<Result>(
   for (let pause = shortestPause; ; pause = Math.min(2 * pause, longestPause)) {
     try {
       const result = await work();
-      if (told !== undefined) tell({ notice: "the disk answers again", code: told.code, over: true });
+      if (told !== undefined) tell({ notice: "the storage answers again", code: told.code, over: true });
       return result;
     } catch (error) {
       if (!isStorageError(error) || Date.now() - started >= patience(error)) throw error;

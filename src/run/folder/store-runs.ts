@@ -54,44 +54,40 @@ export async function joinRuns(runs: string, only?: string): Promise<void> {
   for await (const _ of ahead(unknown, objectsAtOnce, (run) => joinRun(runs, store, run)));
 }
 
-/** The run that an address names, with its local folder of runs: `s3://bucket/prefix/RUN`, and what comes after it. */
+/**
+ * The run that an address names, `s3://bucket/prefix/RUN` with or without a stage and more after it, as its local
+ * folder of runs and its name there. Opening a run that does not exist throws RUN_NOT_FOUND.
+ */
 export async function runAtAddress(address: string): Promise<{ runs: string; named: string }> {
   const { bucket, prefix } = s3Place(address);
   const names = prefix.split("/").slice(0, -1);
+  const above = (count: number) => {
+    const own = names.slice(0, count).map((name) => `${name}/`);
+    return { bucket, prefix: own.join("") };
+  };
   for (let at = names.length - 1; at >= 0; at--) {
-    const store = s3Address({
-      bucket,
-      prefix: names
-        .slice(0, at)
-        .map((name) => `${name}/`)
-        .join(""),
-    });
     const [run = ""] = names.slice(at);
-    const runs = await folderOfStore(store);
-    if (isRun(runs, run) || (await joinRun(runs, store, run)))
-      return { runs, named: names.slice(at).join("/") };
+    const file = await recordedFile(s3Address(above(at)), run);
+    if (file === undefined) continue;
+    const runs = await folderOfStore(s3Address(above(at)));
+    await joinRuns(runs, run);
+    return { runs, named: names.slice(at).join("/") };
   }
-  const runs = await folderOfStore(
-    s3Address({
-      bucket,
-      prefix: names
-        .slice(0, -1)
-        .map((name) => `${name}/`)
-        .join(""),
-    }),
-  );
-  return { runs, named: names.at(-1) ?? "" };
+  return { runs: await folderOfStore(s3Address(above(names.length - 1))), named: names.at(-1) ?? "" };
 }
 
-/** Returns false if the store has no such run. */
-async function joinRun(runs: string, store: string, run: string): Promise<boolean> {
+async function joinRun(runs: string, store: string, run: string): Promise<void> {
+  const file = await recordedFile(store, run);
+  if (file === undefined) return;
   const { root } = runFolder(runs, run);
-  const file: RunFile | undefined = await openStoreOf(root, { run, store }).read(runFileKey);
-  if (file === undefined) return false;
   makePrivate(root);
   await patiently(async () => markFolder(root));
   await openFolderStore(root).record(runFileKey, { ...file, store });
-  return true;
+}
+
+/** The `run.json` of a run in a store; undefined if the store has no such run. */
+function recordedFile(store: string, run: string): Promise<RunFile | undefined> {
+  return openStoreOf(`${store}/${run}`, { run, store }).read(runFileKey);
 }
 
 function makePrivate(folder: string): void {

@@ -22,6 +22,8 @@ const mistakes: Record<string, string> = {
   ExpiredToken: "the credentials have expired: get new ones",
   InvalidToken: "the session token is invalid: check AWS_SESSION_TOKEN",
   PermanentRedirect: "the bucket is in another region: set AWS_REGION to the region of the bucket",
+  IllegalLocationConstraintException:
+    "the bucket is in another region: set AWS_REGION to the region of the bucket",
   AuthorizationHeaderMalformed: "the bucket is in another region: set AWS_REGION to the region of the bucket",
   CredentialsProviderError:
     "there are no credentials: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE",
@@ -29,7 +31,7 @@ const mistakes: Record<string, string> = {
 };
 
 /** Names of errors for a full disk or an exhausted quota. */
-const full = new Set(["QuotaExceeded", "InsufficientStorage", "XMinioStorageFull", "EntityTooLarge"]);
+const full = new Set(["QuotaExceeded", "InsufficientStorage", "XMinioStorageFull"]);
 
 /** Codes of failed connections, whose errors the client does not always mark as its own. */
 const connection =
@@ -50,7 +52,7 @@ export function failureOf(error: unknown): Failure | undefined {
   const says = `the server ${serverName()} ${status === undefined ? "did not answer" : "refused a request"} (${text})`;
   return {
     reason: known === undefined ? says : `${says}; ${known}`,
-    isMistake: known !== undefined || [301, 400, 401, 403, 405, 501].includes(status ?? 0),
+    isMistake: known !== undefined || [301, 401, 403, 405, 501].includes(status ?? 0),
     isFull: full.has(name) || status === 507,
   };
 }
