@@ -155,7 +155,9 @@ test("with keys, nothing of a prompt, an action or an observation is readable on
   const worker = await startWith(other, "worker", "--role", "tools", "--run", run, "--runs", runs).end();
   expect(worker.code).toBe(1);
   expect(worker.stderr).toMatch(
-    new RegExp(`The tools worker of ${run} on \\S+ lacks the key “old”, which encrypted the run ${run}`),
+    new RegExp(
+      `The tools worker of ${run} on \\S+ can't decrypt the payloads of ${run}: EVERTURN_CODEC_KEYS does not contain the key “old”`,
+    ),
   );
   const { server } = (await readRunHolder(folder)) ?? {};
   expect(readFileSync(`/proc/${server?.pid}/environ`, "utf8"), "the server").not.toContain(

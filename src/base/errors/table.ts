@@ -615,7 +615,7 @@ export const errorTable = {
     help: "Set it to pairs such as `2026-12:KEY`, separated by commas. `openssl rand -base64 32` makes a key.",
   },
   CODEC_KEY_MISSING: {
-    message: "{who} lacks the key “{key}”, which encrypted {what}.",
+    message: "{who} can't decrypt {what}: {variable} does not contain the key “{key}”.",
     retryable: true,
     help: "Add the key to {variable} in its environment, as `{key}:KEY`, and start it again.",
   },

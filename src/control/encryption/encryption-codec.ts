@@ -21,7 +21,7 @@ export interface Encryption {
   key: CodecKey;
   /** Decrypt; include `key`. */
   keys: readonly CodecKey[];
-  /** Names the process in errors, for example `the tools worker of RUN on HOST`. */
+  /** Names the process in errors, for example “The tools worker of RUN on HOST”. */
   who: string;
 }
 

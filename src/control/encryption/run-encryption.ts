@@ -51,7 +51,7 @@ function recorded({ id, check }: CodecKey): RecordedKey {
 
 function foundKey({ id, check }: RecordedKey, keys: readonly CodecKey[], run: string, who: string): CodecKey {
   const found = keys.find((one) => one.id === id);
-  if (found === undefined) throw keyMissing(who, id, `the run ${run}`);
+  if (found === undefined) throw keyMissing(who, id, `the payloads of ${run}`);
   if (found.check !== check) throw keyWrong(who, id, `the run ${run} was encrypted with another one`);
   return found;
 }

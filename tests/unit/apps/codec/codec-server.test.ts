@@ -72,7 +72,7 @@ test("requests that can't be answered are told why", async () => {
   expect((await fetch(`${url}/decode`)).status).toBe(405);
   const [other] = await codecOf("b").encode([defaultPayloadConverter.toPayload(1)]);
   expect(await problem("/decode", { payloads: [payloadToJSON(other ?? {})] })).toMatch(
-    /^400 The codec server on h lacks the key “b”, which encrypted a payload\. Add the key to EVERTURN_CODEC_KEYS/,
+    /^400 The codec server on h can't decrypt a payload: EVERTURN_CODEC_KEYS does not contain the key “b”\. Add the key to EVERTURN_CODEC_KEYS/,
   );
   for (const target of oddTargets) {
     const { status, text } = await rawRequest(url, target, { method: "POST" });

@@ -50,7 +50,7 @@ test("after a rotation the first key encrypts, and the others still decrypt", as
   expect(Buffer.from(newer?.metadata?.["encryption-key-id"] ?? []).toString()).toBe("b");
   expect(await rotated.decode([old ?? {}, newer ?? {}])).toHaveLength(2);
   await expect(codecOf(entry("a", one)).decode([newer ?? {}])).rejects.toThrow(
-    `${who} lacks the key “b”, which encrypted a payload. Add the key to EVERTURN_CODEC_KEYS in its environment, as \`b:KEY\`, and start it again.`,
+    `${who} can't decrypt a payload: EVERTURN_CODEC_KEYS does not contain the key “b”. Add the key to EVERTURN_CODEC_KEYS in its environment, as \`b:KEY\`, and start it again.`,
   );
 });
 

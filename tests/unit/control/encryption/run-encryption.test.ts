@@ -35,7 +35,7 @@ test("a run that was created without keys stays readable; with keys, every proce
   expect(await used(file)).toEqual(["a", ["a"]]);
   setKeys();
   await expect(used(file)).rejects.toThrow(
-    `The worker lacks the key “a”, which encrypted the run ${file.run}. Add the key to EVERTURN_CODEC_KEYS`,
+    `The worker can't decrypt the payloads of ${file.run}: EVERTURN_CODEC_KEYS does not contain the key “a”. Add the key to EVERTURN_CODEC_KEYS`,
   );
   setKeys(`a:${randomBytes(32).toString("base64")}`);
   await expect(used(file)).rejects.toThrow("The worker has a wrong key “a”");
@@ -51,7 +51,7 @@ test("the key that the run recorded last encrypts, whatever the order in a proce
   setKeys(a, b);
   expect(await used(file)).toEqual(["b", ["a", "b"]]);
   setKeys(b);
-  await expect(used(file), "earlier payloads need it").rejects.toThrow("lacks the key “a”");
+  await expect(used(file), "earlier payloads need it").rejects.toThrow("does not contain the key “a”");
   setKeys(a);
-  await expect(used(file)).rejects.toThrow("lacks the key “b”");
+  await expect(used(file)).rejects.toThrow("does not contain the key “b”");
 });
