@@ -5,12 +5,14 @@ import { messageOf } from "../../base/errors/message-of.ts";
 import { buildAnew } from "../../contracts/run.ts";
 import type { Role } from "../../run/folder/queues.ts";
 import { idleWorkflows } from "../temporal/idle-workflows.ts";
+import { waitingCount } from "../temporal/live-trajectories.ts";
 import { pendingWork } from "../temporal/pending-work.ts";
+import type { ServerLimits } from "../temporal/server-limits.ts";
 import { grouped, type Wait } from "../temporal/waits.ts";
 import { patience, waitNotes } from "./wait-notes.ts";
 
 /** Ms between two looks while nothing moves, and while something does. */
-const intervals = { still: 3000, moving: 12_000 };
+const intervals = { still: 2000, moving: 12_000 };
 
 /** Workflows are examined once they have been in progress for this long, in ms. */
 const age = 2000;
@@ -35,7 +37,7 @@ export interface Standstill {
 }
 
 /**
- * Checks every few seconds what the workflows of a run wait for, and reports waits to `note`: after ten seconds
+ * Checks every few seconds what the workflows of a run wait for, and reports waits to `note`: after seven seconds
  * without movement, when the reason changes, when a wait has become ten times as long, and when it is over.
  * `progress` counts finished work. A run with nothing in progress and nothing awaited is stuck: it reports this
  * every minute, and has the workflows rebuilt from their histories (decision 0107).
@@ -46,11 +48,12 @@ export function watchStandstill(options: {
   queue: string;
   progress: () => number;
   isServerUp: () => boolean;
+  limits?: ServerLimits;
   note: (text: string) => void;
   /** Ends it. */
   closing: AbortSignal;
 }): Standstill {
-  const { client, run, queue, progress, isServerUp, note, closing: signal } = options;
+  const { client, run, queue, progress, isServerUp, limits, note, closing: signal } = options;
   const notes = waitNotes();
   const local = new Map<Role, { at: number; waits: Wait[] }>();
   /** When each activity at the server was first seen, because the server only reports its newest attempt. */
@@ -62,6 +65,7 @@ export function watchStandstill(options: {
   let hasFailed = false;
   /** Since when nothing has been in progress or awaited, or when the workflows were last rebuilt. */
   let idleSince: number | undefined;
+  let hasToldPersons = false;
 
   const stillMs = () => Date.now() - movedAt;
 
@@ -82,15 +86,35 @@ export function watchStandstill(options: {
       lines = ["waiting for the Temporal server, which does not respond"];
       return;
     }
+    const limit = limits?.line();
+    if (limit !== undefined) {
+      lines = [limit];
+      return;
+    }
     for (const [role, { at }] of local) if (Date.now() - at > freshness) local.delete(role);
     const fromWorkers = [...local.values()].flatMap((worker) => worker.waits);
     const waits = grouped([...(await atServer()), ...fromWorkers]);
     const named = waits.map((wait) => ({ ...wait, workflow: nameIn(run, wait.workflow) }));
-    const said = notes.see(named, stillMs() >= patience, Date.now());
+    const said = notes.see(named, stillMs() >= patience.slow, Date.now());
     ({ lines, isTroubled } = said);
     if (!signal.aborted) for (const text of said.notes) note(text);
-    if (waits.length > 0 || stillMs() < patience) idleSince = undefined;
-    else await endStandstill();
+    if (waits.length > 0 || stillMs() < patience.slow) {
+      idleSince = undefined;
+      hasToldPersons = false;
+    } else if (!(await waitsForPersons())) await endStandstill();
+  }
+
+  /** Whether nothing moves because trajectories wait for people. */
+  async function waitsForPersons(): Promise<boolean> {
+    const count = await client.withDeadline(Date.now() + deadline, () => waitingCount(client, run));
+    if (count === 0) return false;
+    const trajectories = count === 1 ? "1 trajectory waits" : `${count} trajectories wait`;
+    lines = [
+      `${trajectories} for a person to approve, to answer or to resume: npx everturn approvals ${run}`,
+    ];
+    if (!hasToldPersons && !signal.aborted) note(lines[0] ?? "");
+    hasToldPersons = true;
+    return true;
   }
 
   async function endStandstill(): Promise<void> {

@@ -21,6 +21,7 @@ import { connectClient } from "../temporal/client.ts";
 import { reasonOf, type ServerLocation } from "../temporal/connection-settings.ts";
 import { makeCurrent } from "../temporal/deployment.ts";
 import { registerSearchAttributes } from "../temporal/search-attributes.ts";
+import { serverLimits } from "../temporal/server-limits.ts";
 import { watchServer } from "../temporal/server-watch.ts";
 import { prepareBuilds } from "../temporal/workflow-builds.ts";
 import { claimRun } from "./claim-run.ts";
@@ -169,9 +170,11 @@ export async function superviseRun(options: {
       );
     const address = file.address ?? own?.address ?? "";
     const location: ServerLocation = { address, namespace: file.namespace, isOwn: own !== undefined };
+    const limits = serverLimits(file.namespace, note);
     const connecting = connectClient(location, telemetry.plugins, closing, {
       outlastsOutages: true,
       encryption,
+      onLimited: limits.hear,
     });
     const ownFailed = own === undefined ? [] : [own.failed];
     const connected = await Promise.race([connecting, ...ownFailed]);
@@ -199,6 +202,7 @@ export async function superviseRun(options: {
       queue: queues.orchestration,
       progress,
       isServerUp,
+      limits,
       note,
       closing,
     });

@@ -1,7 +1,10 @@
 import { alike, isTrouble, type Wait, waitLine } from "../temporal/waits.ts";
 
-/** How long a wait must last before it is reported, in ms. */
-export const patience = 10_000;
+/** How long a wait must last before it is reported, in ms: one due to a failure, and one for work that takes long. */
+export const patience = { trouble: 4000, slow: 7000 };
+
+/** A wait is reported again when it has lasted ten times this long, a hundred times, and so on, in ms. */
+const firstTime = 10_000;
 
 /** The least time between two notes about one wait whose reasons keep changing, in ms. */
 const betweenReasons = 30_000;
@@ -45,7 +48,7 @@ export function waitNotes(): WaitNotes {
 
   function tell(wait: Wait, now: number): boolean {
     const key = keyOf(wait);
-    const time = magnitude((now - wait.since) / patience);
+    const time = magnitude((now - wait.since) / firstTime);
     if (!isTrouble(wait)) {
       if (time <= (longest.get(key) ?? -1)) return false;
       longest.set(key, time);
@@ -80,7 +83,9 @@ export function waitNotes(): WaitNotes {
 
   return {
     see: (waits, isStill, now) => {
-      const old = waits.filter((wait) => now - wait.since >= patience && (isStill || isTrouble(wait)));
+      const old = waits.filter((wait) =>
+        isTrouble(wait) ? now - wait.since >= patience.trouble : isStill && now - wait.since >= patience.slow,
+      );
       const notes = old.filter((wait) => tell(wait, now)).map((wait) => waitLine(wait, now));
       notes.push(...over(now));
       return { notes, lines: old.map((wait) => waitLine(wait, now)), isTroubled: troubles.size > 0 };

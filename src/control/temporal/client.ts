@@ -45,7 +45,13 @@ export async function connectClient(
   {
     outlastsOutages = false,
     encryption,
-  }: { outlastsOutages?: boolean; encryption?: Encryption | undefined } = {},
+    onLimited = () => {},
+  }: {
+    outlastsOutages?: boolean;
+    encryption?: Encryption | undefined;
+    /** Receives the server's explanation when it limits the rate of calls. */
+    onLimited?: (details: string) => void;
+  } = {},
 ): Promise<{ client: Client; connection: Connection; close(): Promise<void> }> {
   const { address, namespace } = location;
   const settings = connectionSettings(location);
@@ -54,6 +60,7 @@ export async function connectClient(
   const { delayFunction } = defaultGrpcRetryOptions();
   const retry = makeGrpcRetryInterceptor({
     retryableDecider: (attempt, status) => {
+      if (status.code === grpcCodes.resourceExhausted) onLimited(status.details);
       if (closing.aborted || (isWaitedFor && !isConnected)) return false;
       if (outlastsOutages && isAway(status)) return true;
       return attempt < retries.attempts && (isAway(status) || isRetryableError(status));

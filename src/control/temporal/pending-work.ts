@@ -9,6 +9,7 @@ import { waitingAge } from "./waiting-age.ts";
 import { roleOfActivity, shortReason, type Wait } from "./waits.ts";
 
 const { PENDING_ACTIVITY_STATE_SCHEDULED: scheduled } = proto.temporal.api.enums.v1.PendingActivityState;
+const { TASK_QUEUE_TYPE_ACTIVITY, TASK_QUEUE_TYPE_WORKFLOW } = proto.temporal.api.enums.v1.TaskQueueType;
 const { PENDING_WORKFLOW_TASK_STATE_SCHEDULED: taskScheduled } =
   proto.temporal.api.enums.v1.PendingWorkflowTaskState;
 
@@ -69,7 +70,8 @@ async function waitsOf(client: Client, workflowId: string, runId: string): Promi
     const pending = raw.pendingActivities ?? [];
     const activities = await Promise.all(pending.map((one) => ofActivity(client, one, workflowId, runId)));
     const task = raw.pendingWorkflowTask;
-    return task ? [...activities, ...(await ofTask(client, task, workflowId, runId))] : activities;
+    const info = raw.workflowExecutionInfo ?? {};
+    return task ? [...activities, ...(await ofTask(client, task, info, workflowId, runId))] : activities;
   } catch (error) {
     if (error instanceof WorkflowNotFoundError) return []; // it has ended meanwhile
     throw error;
@@ -85,7 +87,20 @@ async function ofActivity(
   const what = pending.activityType?.name ?? "an activity";
   const due = optionalTsToMs(pending.scheduledTime) ?? Date.now();
   const isWaiting = pending.state === scheduled;
-  const reason = isWaiting ? undefined : await heartbeatOf(client, pending);
+  const isPaused = pending.paused === true;
+  const isUnclaimed = isWaiting && !isPaused && Date.now() - due > untaken;
+  const reason = await whyItWaits();
+
+  async function whyItWaits(): Promise<string | undefined> {
+    const { activityId } = pending;
+    if (isPaused)
+      return `resume it with \`temporal activity unpause --workflow-id ${workflow} --activity-id ${activityId}\``;
+    const queue = pending.activityOptions?.taskQueue?.name;
+    if (isUnclaimed && queue)
+      return whoPolls(queue, await pollersOf(client, queue, TASK_QUEUE_TYPE_ACTIVITY));
+    return isWaiting ? undefined : heartbeatOf(client, pending);
+  }
+
   return {
     id: `${runId}/${pending.activityId}`,
     what,
@@ -94,7 +109,8 @@ async function ofActivity(
     count: 1,
     attempt: pending.attempt ?? 1,
     since: Math.min(Date.now(), due, optionalTsToMs(pending.lastStartedTime) ?? due),
-    isUnclaimed: isWaiting && Date.now() - due > untaken,
+    isUnclaimed,
+    isPaused,
     ...reasonOf(reason ?? (await messageOf(client, pending.lastFailure))),
   };
 }
@@ -122,6 +138,7 @@ async function messageOf({ options }: Client, failure: Failure | undefined): Pro
 async function ofTask(
   client: Client,
   task: PendingTask,
+  info: temporal.api.workflow.v1.IWorkflowExecutionInfo,
   workflow: string,
   runId: string,
 ): Promise<PendingWork[]> {
@@ -129,7 +146,8 @@ async function ofTask(
   const attempt = task.attempt ?? 1;
   const isUnclaimed = task.state === taskScheduled && Date.now() - due > untaken;
   if (attempt === 1 && !isUnclaimed) return [];
-  const reason = attempt > 1 ? reasonOf(await taskFailure(client, workflow, runId)) : {};
+  const failed = attempt > 1 ? await taskFailure(client, workflow, runId) : undefined;
+  const reason = reasonOf(failed ?? (isUnclaimed ? await whoRuns(client, info) : undefined));
   const since = Math.min(Date.now(), optionalTsToMs(task.originalScheduledTime) ?? due, due);
   const what = "a workflow task";
   return [
@@ -151,6 +169,54 @@ async function taskFailure(client: Client, workflowId: string, runId: string): P
     if (event.workflowTaskTimedOutEventAttributes) return "its worker did not respond";
   }
   return undefined;
+}
+
+/** A worker that polls a queue. */
+interface Poller {
+  build: string | undefined;
+  /** Ms since its last poll, which lasts up to a minute. */
+  since: number;
+}
+
+/** Who polled a queue within the last minutes. */
+async function pollersOf(
+  { workflowService, options }: Client,
+  name: string,
+  taskQueueType: number,
+): Promise<Poller[]> {
+  const { pollers } = await workflowService.describeTaskQueue({
+    namespace: options.namespace,
+    taskQueue: { name },
+    taskQueueType,
+  });
+  return pollers.map(({ deploymentOptions, lastAccessTime }) => ({
+    build: deploymentOptions?.buildId || undefined,
+    since: Date.now() - (optionalTsToMs(lastAccessTime) ?? 0),
+  }));
+}
+
+/** How long a poll lasts at most, in ms. */
+const longestPoll = 65_000;
+
+function whoPolls(queue: string, pollers: readonly Poller[]): string {
+  const newest = Math.min(...pollers.map(({ since }) => since));
+  return newest > longestPoll
+    ? `no worker polls the queue ${queue}`
+    : `a worker last polled the queue ${queue} ${Math.round(newest / 1000)} s ago`;
+}
+
+/** Why nobody takes a workflow task: its queue has no workers, or only some with other code. */
+async function whoRuns(
+  client: Client,
+  info: temporal.api.workflow.v1.IWorkflowExecutionInfo,
+): Promise<string> {
+  const queue = info.taskQueue ?? "";
+  const build = info.versioningInfo?.deploymentVersion?.buildId || undefined;
+  const pollers = await pollersOf(client, queue, TASK_QUEUE_TYPE_WORKFLOW);
+  const active = pollers.filter(({ since }) => since <= longestPoll);
+  const others = new Set(active.map((poller) => poller.build ?? "no build"));
+  if (build === undefined || active.length === 0 || others.has(build)) return whoPolls(queue, pollers);
+  return `its code is build ${build}, and the workers have ${[...others].join(", ")}`;
 }
 
 function reasonOf(message: string | undefined): { reason?: string } {

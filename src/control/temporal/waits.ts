@@ -18,13 +18,15 @@ export interface Wait {
   attempt: number;
   /** Whether nobody has taken the attempt. */
   isUnclaimed: boolean;
+  /** Whether a person paused the activity in Temporal. */
+  isPaused?: boolean;
   /** Why the previous attempt failed, or this one's reason to wait. */
   reason?: string;
 }
 
-/** Whether a wait is due to a failure or an unclaimed attempt. Otherwise the work just takes time. */
-export function isTrouble({ attempt, isUnclaimed }: Wait): boolean {
-  return attempt > 1 || isUnclaimed;
+/** Whether a wait is due to a failure, a pause or an unclaimed attempt. Otherwise the work just takes time. */
+export function isTrouble({ attempt, isUnclaimed, isPaused = false }: Wait): boolean {
+  return attempt > 1 || isUnclaimed || isPaused;
 }
 
 /** The role of an activity. Activities that are not Everturn's own are tools. */
@@ -37,7 +39,9 @@ export function roleOfActivity(type: string): Role {
 export function grouped(waits: readonly Wait[]): Wait[] {
   const groups = new Map<string, Wait>();
   for (const wait of [...waits].sort((a, b) => a.since - b.since)) {
-    const key = [wait.what, isTrouble(wait), wait.isUnclaimed, alike(wait.reason ?? "")].join("\n");
+    const key = [wait.what, isTrouble(wait), wait.isUnclaimed, wait.isPaused, alike(wait.reason ?? "")].join(
+      "\n",
+    );
     const first = groups.get(key);
     if (first === undefined) groups.set(key, { ...wait });
     else {
@@ -68,14 +72,16 @@ export function shortReason(message: string): string {
 
 /** A line about a wait. */
 export function waitLine(wait: Wait, now: number): string {
-  const { what, role, workflow, count, isSample, since, attempt, isUnclaimed, reason } = wait;
+  const { what, role, workflow, count, isSample, since, reason } = wait;
   const others = count > 1 ? ` and ${isSample ? "at least " : ""}${count - 1} more` : "";
   const seconds = Math.round((now - since) / 1000);
   const time = seconds < 60 ? `${seconds} s` : duration(seconds);
-  const state = isUnclaimed
-    ? `no ${role} worker has taken ${attempt > 1 ? `attempt ${attempt}` : "it"} for ${time}`
-    : attempt > 1
-      ? `attempt ${attempt} after ${time}`
-      : `running for ${time}`;
-  return `waiting for ${what} (${role}) of ${workflow}${others}: ${state}${reason === undefined ? "" : `; ${reason}`}`;
+  return `waiting for ${what} (${role}) of ${workflow}${others}: ${stateOf(wait, time)}${reason === undefined ? "" : `; ${reason}`}`;
+}
+
+function stateOf({ role, attempt, isUnclaimed, isPaused = false }: Wait, time: string): string {
+  if (isPaused) return `paused for ${time}`;
+  if (isUnclaimed)
+    return `no ${role} worker has taken ${attempt > 1 ? `attempt ${attempt}` : "it"} for ${time}`;
+  return attempt > 1 ? `attempt ${attempt} after ${time}` : `running for ${time}`;
 }

@@ -33,12 +33,12 @@ function saidAt(end: number, wait: (seconds: number) => Wait[], isStill = true):
   return said;
 }
 
-test("a call that fails is named after ten seconds, then ten times as late and at its tenth attempt", () => {
+test("a call that fails is named within ten seconds, then ten times as late and at its tenth attempt", () => {
   const said = saidAt(1200, (seconds) => [{ ...failing, attempt: 2 + Math.floor(seconds / 10) }]);
   expect(said).toEqual([
     [
-      12,
-      "waiting for search (tools) of step-0001/task-00000/0: attempt 3 after 12 s; The tool search failed: 503",
+      6,
+      "waiting for search (tools) of step-0001/task-00000/0: attempt 2 after 6 s; The tool search failed: 503",
     ],
     [81, expect.stringContaining("attempt 10 after 1 min 21 s")],
     [102, expect.stringContaining("attempt 12 after 1 min 42 s")],
@@ -50,7 +50,7 @@ test("a call that fails is named after ten seconds, then ten times as late and a
 test("a new reason is said, one with other numbers is none, and reasons that take turns are no flood", () => {
   const reasons = (seconds: number) => (seconds < 60 ? `port ${seconds} refuses` : `it hangs at ${seconds}`);
   const said = saidAt(95, (seconds) => [{ ...failing, reason: reasons(seconds) }]);
-  expect(said.map(([seconds]) => seconds)).toEqual([12, 60]);
+  expect(said.map(([seconds]) => seconds)).toEqual([6, 60]);
   const turns = saidAt(95, (seconds) => [
     { ...failing, reason: ["refused", "reset", "hung"][(seconds % 9) / 3] },
   ]);
@@ -59,7 +59,7 @@ test("a new reason is said, one with other numbers is none, and reasons that tak
 
 test("when it goes on, that is said once; a pause of a moment is no end", () => {
   const said = saidAt(60, (seconds) => (seconds === 24 || seconds > 40 ? [] : [failing]));
-  expect(said.map(([seconds]) => seconds)).toEqual([12, 45]);
+  expect(said.map(([seconds]) => seconds)).toEqual([6, 45]);
   expect(said[1]?.[1]).toBe("search (tools) continued after a wait of 39 s");
 });
 
@@ -69,15 +69,15 @@ test("what only takes its time is said where nothing else moves, and again when 
   expect(
     saidAt(300, steps).map(([seconds]) => seconds),
     "each step takes 30 s",
-  ).toEqual([12]);
-  expect(saidAt(130, () => [training]).map(([seconds]) => seconds)).toEqual([12, 102]);
+  ).toEqual([9]);
+  expect(saidAt(130, () => [training]).map(([seconds]) => seconds)).toEqual([9, 102]);
 });
 
 test("an attempt that no worker takes is trouble, also where others move", () => {
   const [said] = saidAt(20, () => [{ ...training, isUnclaimed: true }], false);
   expect(said).toEqual([
-    12,
-    "waiting for train-step (trainer) of step-0001: no trainer worker has taken it for 12 s",
+    6,
+    "waiting for train-step (trainer) of step-0001: no trainer worker has taken it for 6 s",
   ]);
 });
 
