@@ -70,12 +70,12 @@ describe.skipIf(weed === undefined)("runs in a bucket", async () => {
     const listed = await output(other("trajectories", run, "--store", store, "--json"));
     const byAddress = await output(machine()("trajectories", `${store}/${run}`, "--json"));
     expect(byAddress).toBe(listed);
-    const { trajectories }: { trajectories: { trajectory: string }[] } = JSON.parse(listed);
+    const { trajectories }: { trajectories: { id: string }[] } = JSON.parse(listed);
     expect(trajectories.length).toBeGreaterThanOrEqual(12);
     expect(await output(other("ledger", run, "--store", store))).toContain("The ledger holds.");
     expect(await output(other("versions", run, "--store", store))).toContain(`${store}/${run}/initial/`);
-    const [{ trajectory = "" } = {}] = trajectories;
-    expect(await output(other("show", trajectory, "--store", store))).toContain(trajectory);
+    const id = trajectories[0]?.id ?? "";
+    expect(await output(other("show", id, "--store", store))).toContain(id);
     expect(await output(other("prune", `${store}/${run}`))).not.toBe("");
   });
 
