@@ -99,7 +99,8 @@ test.skipIf(whyNoTools())(
     writeFileSync(file, compose);
     const program = [
       "import sys, compose_spec",
-      "options = compose_spec.PyOptions().apply_merge(True)",
+      "options = compose_spec.PyOptions()",
+      "options.apply_merge = True",
       "options.from_yaml(open(sys.argv[1]).read()).validate()",
     ];
     expect(await tool("python3", "-c", program.join("\n"), file)).toBe("");
