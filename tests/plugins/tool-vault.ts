@@ -9,7 +9,7 @@ export default defineTool({
     properties: { text: { type: "string" }, lost: { type: "boolean" } },
     required: ["text"],
   },
-  retry: { initialInterval: "20s", maximumInterval: "20s", maximumAttempts: 2 },
+  retry: { initialInterval: "40s", maximumInterval: "40s", maximumAttempts: 2 },
   execute: ({ text, lost }) => {
     if (process.env.EVERTURN_CODEC_KEYS !== undefined) throw new Error("tools must not get the keys");
     if (lost === true) throw new Error(`the vault lost ${text}`);
