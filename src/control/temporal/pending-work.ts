@@ -96,9 +96,12 @@ async function ofActivity(
     if (isPaused)
       return `resume it with \`temporal activity unpause --workflow-id ${workflow} --activity-id ${activityId}\``;
     const queue = pending.activityOptions?.taskQueue?.name;
-    if (isUnclaimed && queue)
-      return whoPolls(queue, await pollersOf(client, queue, TASK_QUEUE_TYPE_ACTIVITY));
-    return isWaiting ? undefined : heartbeatOf(client, pending);
+    const failure = await messageOf(client, pending.lastFailure);
+    if (isUnclaimed && queue) {
+      const pollers = whoPolls(queue, await pollersOf(client, queue, TASK_QUEUE_TYPE_ACTIVITY));
+      return failure === undefined ? pollers : `${pollers}; ${failure}`;
+    }
+    return (isWaiting ? undefined : await heartbeatOf(client, pending)) ?? failure;
   }
 
   return {
@@ -111,7 +114,7 @@ async function ofActivity(
     since: Math.min(Date.now(), due, optionalTsToMs(pending.lastStartedTime) ?? due),
     isUnclaimed,
     isPaused,
-    ...reasonOf(reason ?? (await messageOf(client, pending.lastFailure))),
+    ...reasonOf(reason),
   };
 }
 
