@@ -1,7 +1,7 @@
 /** How long a process may take to end in an orderly way, in ms. */
-const grace = 10_000;
+const usualGrace = 10_000;
 
-/** Kills this process if it has not ended by itself after ten seconds. The timer does not keep it alive. */
-export function endAnyway(): void {
+/** Kills this process if it has not ended by itself after `grace` ms. The timer does not keep it alive. */
+export function endAnyway(grace = usualGrace): void {
   setTimeout(() => process.kill(process.pid, "SIGKILL"), grace).unref();
 }

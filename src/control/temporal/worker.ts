@@ -1,5 +1,7 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import {
   type ActivityInterceptorsFactory,
+  GracefulShutdownPeriodExpiredError,
   NativeConnection,
   TransportError,
   Worker,
@@ -53,6 +55,9 @@ export interface RoleActivities {
  */
 const workflowTasks = { maxConcurrentWorkflowTaskExecutions: 1000, maxConcurrentWorkflowTaskPolls: 50 };
 
+/** How long cancelled activities may take to end, and then to release what they hold, in ms. */
+const cancelling = 3000;
+
 /**
  * Runs a worker of `role` for `run` until `ended` resolves, with the activities of all roles that share its queue.
  * The one with orchestration also runs the workflows. `onReady` is called when it polls, `onProgress` when
@@ -73,11 +78,13 @@ export async function runWorker(options: {
   /** The worker deployment that contains its workflows' builds; absent for queues with a prefix. */
   deployment: string | undefined;
   ended: Promise<void>;
+  /** How long running activities may take to finish after `ended`, in ms. Then other workers take them over. */
+  grace: number;
   onReady: () => void;
   onProgress: () => void;
   onWaits: (waits: Wait[]) => void;
 }): Promise<void> {
-  const { role, runs, run, location, queues } = options;
+  const { role, runs, run, location, queues, grace } = options;
   const opened = await openRunFolder(runs, run);
   const { folder, plan } = opened;
   const served = rolesBeside(role, queues);
@@ -91,6 +98,7 @@ export async function runWorker(options: {
   const loops = watchLoops({ loop: loopNames(plan), onLost });
   const local = localAttempts(options.onWaits);
   const closing = new AbortController();
+  let hasDrained = true;
   try {
     await checkServer(connection, location);
     const onOther = (error: unknown) => broken.abort(error);
@@ -116,7 +124,8 @@ export async function runWorker(options: {
           local.interceptor,
         ],
       },
-      shutdownGraceTime: "2s",
+      shutdownGraceTime: grace,
+      shutdownForceTime: grace + cancelling,
     };
     if (served.includes("orchestration")) await fetchBuilds(opened);
     const builds = served.includes("orchestration")
@@ -138,7 +147,8 @@ export async function runWorker(options: {
       ),
     ]);
     options.onReady();
-    await runTogether(workers, Promise.race([options.ended, untilAborted(broken.signal)]));
+    const running = runTogether(workers, Promise.race([options.ended, untilAborted(broken.signal)]));
+    hasDrained = await running.then(() => true, isExpired);
     broken.signal.throwIfAborted();
   } catch (error) {
     broken.signal.throwIfAborted(); // all other errors follow from it
@@ -149,9 +159,18 @@ export async function runWorker(options: {
     loops.stop();
     local.close();
     closing.abort();
-    await connection.close();
-    for (const one of made) await one.close();
+    const closed = Promise.all(made.map((one) => one.close()));
+    if (hasDrained) {
+      await connection.close();
+      await closed;
+    } else await Promise.race([closed, sleep(cancelling)]);
   }
+}
+
+/** Whether a worker ended although activities still ran. The server gives them to other workers. */
+function isExpired(error: unknown): false {
+  if (error instanceof GracefulShutdownPeriodExpiredError) return false;
+  throw error;
 }
 
 /** Runs workers until `ended` resolves, or one of them fails. */

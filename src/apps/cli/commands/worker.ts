@@ -17,6 +17,7 @@ import { prefixed, type Role, roles } from "../../../run/folder/queues.ts";
 import { readRunFile } from "../../../run/folder/run-file.ts";
 import { runFolder } from "../../../run/folder/run-folder.ts";
 import { runReference } from "../../../run/folder/run-reference.ts";
+import { count } from "../terminal/option-values.ts";
 import { workerEnding } from "../terminal/worker-ending.ts";
 
 interface Options {
@@ -25,7 +26,11 @@ interface Options {
   runs: string;
   address?: string;
   queuePrefix?: string;
+  grace: number;
 }
+
+/** How long the running work of a command's worker may take to finish when the command ends, in ms. */
+const supervisedGrace = 2000;
 
 /** `everturn worker`: runs one worker of a run on this machine, which must have access to the run's folder. */
 export function registerWorker(program: Command): void {
@@ -37,6 +42,7 @@ export function registerWorker(program: Command): void {
     .option("--runs <folder>", "folder that contains the runs", "runs")
     .option("--address <host:port>", "Temporal server of the run, if it differs from the run's setting")
     .option("--queue-prefix <prefix>", "poll queues with this prefix instead of the run's queues")
+    .option("--grace <seconds>", "at SIGTERM, how long running work may take to finish", count, 20)
     .action(work);
 }
 
@@ -50,7 +56,9 @@ async function work(options: Options): Promise<void> {
 
 async function workFor(options: Options): Promise<void> {
   forgetTunables(process.env);
-  const ending = workerEnding();
+  const isSupervised = process.send !== undefined;
+  const grace = isSupervised ? supervisedGrace : options.grace * 1000;
+  const ending = workerEnding(grace);
   const { runs, run } = runReference(options.run, options.runs);
   const { root } = runFolder(runs, run);
   await patiently(async () => checkHome(root, run));
@@ -63,6 +71,7 @@ async function workFor(options: Options): Promise<void> {
   delete process.env[codecKeysVariable]; // tools' and agents' processes must not inherit the keys
   const telemetry = await startTelemetry(options.role, file.telemetry);
   const logs = telemetry.exportsLogs ? [exportSdkLogs()] : [];
+  const say = (text: string) => process.stdout.write(`${options.role} worker of ${run} ${text}\n`);
   try {
     await runWorker({
       role: options.role,
@@ -75,17 +84,24 @@ async function workFor(options: Options): Promise<void> {
       plugins: [...telemetry.plugins, ...logs],
       encryption,
       ended: ending.promise,
+      grace,
       onProgress: () => tell("progress"),
       onWaits: (waits) => tell({ waits }),
       onReady: () => {
         ending.isReady();
         tell("ready");
-        process.stdout.write(`${options.role} worker of ${run} polls ${address}\n`);
+        say(`polls ${address}`);
+        if (isSupervised) return;
+        const told = () => say(`takes no new work; what it works on has ${options.grace} s to finish`);
+        void ending.promise.then(told);
       },
     });
   } finally {
     await telemetry.stop();
   }
+  if (isSupervised) return;
+  say("has ended");
+  process.exit(0); // an activity that did not end in time would keep the process alive
 }
 
 /** Sends a message to the command that started this worker, while it listens. */

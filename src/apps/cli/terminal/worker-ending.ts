@@ -13,19 +13,22 @@ export interface WorkerEnding {
   isReady(): void;
 }
 
+/** How much longer than its running work a worker may take to end, in ms. */
+const closing = 8000;
+
 /**
- * Waits for a worker's end at any time. A worker that is still starting holds nothing and ends at once, even if its
+ * Waits for a worker's end at any time. `grace`: how long its running work may take to finish, in ms. A worker that is still starting holds nothing and ends at once, even if its
  * command died before it looked. One that can't end in an orderly way, because its server is gone, is killed. A
  * command's worker ignores Ctrl-C, which a terminal sends to every process of the group, and leaves it to its
  * command.
  */
-export function workerEnding(): WorkerEnding {
+export function workerEnding(grace: number): WorkerEnding {
   const isSupervised = process.send !== undefined;
   let isReady = false;
   const promise = isSupervised ? untilDisconnected() : untilAborted(interruption().signal);
   void promise.then(() => {
     if (!isReady) process.exit();
-    endAnyway();
+    endAnyway(grace + closing);
   });
   return {
     promise,

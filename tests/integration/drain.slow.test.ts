@@ -1,0 +1,81 @@
+import { join } from "node:path";
+import { Client, Connection } from "@temporalio/client";
+import { afterAll, expect, test, vi } from "vitest";
+import { startDevServer } from "../../src/control/temporal/dev-server.ts";
+import { findServerBinary } from "../../src/control/temporal/server-binary.ts";
+import { roles } from "../../src/run/folder/queues.ts";
+import { isRun } from "../../src/run/folder/run-file.ts";
+import { lastLine, type RunningCommand, start } from "../support/command.ts";
+import { scriptedPolicy, writeScriptedPipeline } from "../support/scripted-pipeline.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+
+const folder = temporaryFolder();
+const runs = join(folder, "runs");
+const commands: RunningCommand[] = [];
+const waiting = { timeout: 250_000, interval: 50 };
+
+afterAll(() => {
+  for (const { child, killGroup } of commands)
+    if (child.exitCode === null && child.signalCode === null) killGroup();
+});
+
+function started(...parameters: string[]): RunningCommand {
+  const command = start(...parameters, "--runs", runs);
+  commands.push(command);
+  return command;
+}
+
+test("workers drain at SIGTERM in the middle of turns: nothing is lost, and nothing is repeated", async () => {
+  const paths = { database: join(folder, "server.db"), log: join(folder, "server.log") };
+  const server = await startDevServer({ binary: await findServerBinary(), ...paths });
+  const call = '<tool_call>{"name":"calculator","arguments":{"expression":"2 + 2"}}</tool_call>';
+  const conversations = [[call, call, call, "4"]];
+  const pipeline = writeScriptedPipeline(folder, conversations, {
+    tools: [{ plugin: "tool-calculator" }],
+    policy: scriptedPolicy({ conversations, seconds: 3 }),
+    rollout: { batchSize: 4 },
+  });
+  const place = ["--id", "drained", "--workers", "elsewhere", "--address", server.address];
+  const command = started("run", pipeline, ...place, "--json");
+  await vi.waitUntil(() => isRun(runs, "drained"), waiting);
+  const worker = (role: string) => started("worker", "--role", role, "--run", "drained");
+  const first = roles.map((role) => ({ role, command: worker(role) }));
+  const connection = await Connection.connect({ address: server.address });
+  const client = new Client({ connection });
+  const query = 'WorkflowType = "trajectory" AND EverturnStage = "step-0001"';
+  const generating = async () => {
+    for await (const { workflowId } of client.workflow.list({ query })) {
+      const { raw } = await client.workflow.getHandle(workflowId).describe();
+      if (raw.pendingActivities?.some(({ lastStartedTime }) => lastStartedTime)) return true;
+    }
+    return false;
+  };
+  await vi.waitUntil(generating, waiting);
+  const second = roles.map(worker);
+  await vi.waitUntil(() => second.every((one) => one.stdout().includes("polls")), waiting);
+  await vi.waitUntil(generating, waiting);
+  for (const { role, command: drained } of first) {
+    drained.child.kill("SIGTERM");
+    const { code, stdout } = await drained.end();
+    expect(code, role).toBe(0);
+    expect(stdout).toMatch(/takes no new work; what it works on has 20 s to finish\n.* has ended\n$/);
+  }
+  const { code, stdout, stderr } = await command.end();
+  expect(code, stderr).toBe(0);
+  expect(lastLine(stdout)).toMatchObject({ run: "drained", steps: 1, trajectories: 4 });
+  const attempts: number[] = [];
+  for await (const { workflowId } of client.workflow.list({ query: 'EverturnRun = "drained"' })) {
+    const { events } = await client.workflow.getHandle(workflowId).fetchHistory();
+    attempts.push(
+      ...(events ?? []).flatMap((event) => event.activityTaskStartedEventAttributes?.attempt ?? []),
+    );
+  }
+  expect(attempts.length).toBeGreaterThan(16);
+  expect(new Set(attempts)).toEqual(new Set([1]));
+  for (const { child, end } of second) {
+    child.kill("SIGTERM");
+    expect((await end()).code).toBe(0);
+  }
+  await connection.close();
+  await server.stop();
+});
