@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, expect, test, vi } from "vitest";
 import { heldRunAddress } from "../../src/control/supervision/run-holder.ts";
@@ -34,6 +34,9 @@ test("with --workers elsewhere, the command starts no workers, and those started
   expect(lastLine(stdout)).toMatchObject({ run: "by-hand", steps: 1, trajectories: 2 });
   for (const role of roles) expect(existsSync(place.log(role)), role).toBe(false);
   for (const worker of workers) expect(worker.stdout()).toContain("polls");
+  for (const { child } of workers.filter(() => process.platform === "linux")) {
+    expect(String(readFileSync(`/proc/${child.pid}/cmdline`))).toContain("workflow-thread"); // as in a command's workers
+  }
   for (const { child, end } of workers) {
     child.kill("SIGTERM");
     await end();

@@ -42,6 +42,24 @@ export const memoryFlags = [
   "--initial-old-space-size=256",
 ];
 
+const nodeOptions = [...memoryFlags, "--import", preload];
+
+/**
+ * Replaces this process, if it is a worker that a person started, by one with the Node options and the environment of
+ * a command's workers. Does nothing on Windows, which can't replace a process.
+ */
+export function becomeWorkerProcess(role: Role): void {
+  const isSupervised = process.send !== undefined;
+  if (isSupervised || process.execArgv.includes(preload) || process.platform === "win32") return;
+  const [node, ...script] = process.argv;
+  const options = [...nodeOptions, ...process.execArgv, ...script];
+  process.execve?.(process.execPath, [node ?? process.execPath, ...options], environmentOf(role));
+}
+
+function environmentOf(role: Role): NodeJS.ProcessEnv {
+  return (role === "trainer" ? trainingEnvironment : samplingEnvironment)(process.env);
+}
+
 /**
  * Starts `everturn worker` for a role and waits until it polls its queue. Its output goes to the run's logs.
  * `onProgress` is called when it has finished activities, `onNotice` with notices for the user, and `onWaits` with
@@ -70,14 +88,10 @@ export async function startWorkerProcess(
   const parameters = ["--role", role, "--run", run, "--runs", runs, "--address", address];
   if (queuePrefix !== "") parameters.push("--queue-prefix", queuePrefix);
   const kills = watchKernelKills();
-  const child = spawn(
-    process.execPath,
-    [...memoryFlags, "--import", preload, main, "worker", ...parameters],
-    {
-      stdio: ["ignore", output, output, "ipc"],
-      env: (role === "trainer" ? trainingEnvironment : samplingEnvironment)(process.env),
-    },
-  );
+  const child = spawn(process.execPath, [...nodeOptions, main, "worker", ...parameters], {
+    stdio: ["ignore", output, output, "ipc"],
+    env: environmentOf(role),
+  });
   closeSync(output);
   killOnExit(child);
   const ended = once(child, "exit").then(([code, signal]): Ending => {

@@ -27,7 +27,7 @@ import { watchLoops } from "./loop-watch.ts";
 import { tellOutOfMemory } from "./out-of-memory.ts";
 import { checkServer, watchIdentity } from "./server-identity.ts";
 import type { Wait } from "./waits.ts";
-import { fetchBuilds } from "./workflow-builds.ts";
+import { untilBuilt } from "./workflow-builds.ts";
 
 type Activities = Record<string, (input: never) => Promise<unknown>>;
 
@@ -127,7 +127,7 @@ export async function runWorker(options: {
       shutdownGraceTime: grace,
       shutdownForceTime: grace + cancelling,
     };
-    if (served.includes("orchestration")) await fetchBuilds(opened);
+    if (served.includes("orchestration")) await untilBuilt(opened, broken.signal);
     const builds = served.includes("orchestration")
       ? await workflowOptions(connection, location.namespace, folder, options.deployment)
       : [{}];

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { EverturnError } from "../../base/errors/everturn-error.ts";
 import { isThere } from "../../base/files/is-there.ts";
 import { littlePatience, patiently } from "../../base/files/patiently.ts";
@@ -49,7 +50,7 @@ export async function prepareBuilds(
 /**
  * Copies the builds in a run's store into its folder. A store that is the folder itself has none. Throws FILES_GONE.
  */
-export async function fetchBuilds({ folder, store }: BuiltRun): Promise<void> {
+async function fetchBuilds({ folder, store }: BuiltRun): Promise<void> {
   const shared = await readRow(store, buildRow);
   if (shared.length === 0) return;
   for (const { build, sha256 } of shared) {
@@ -65,6 +66,22 @@ export async function fetchBuilds({ folder, store }: BuiltRun): Promise<void> {
     folder,
     names.filter((name, at) => names.lastIndexOf(name) === at),
   );
+}
+
+/** How often a worker looks for the builds of a run that has none yet, in ms. */
+const interval = 500;
+
+/**
+ * Waits until the run's folder has its builds, which the command that works on the run makes. Throws FILES_GONE and
+ * the reason of `signal`.
+ */
+export async function untilBuilt(run: BuiltRun, signal: AbortSignal): Promise<void> {
+  for (;;) {
+    await fetchBuilds(run);
+    if ((await readBuilds(run.folder)).length > 0) return;
+    await sleep(interval);
+    signal.throwIfAborted();
+  }
 }
 
 /** Puts the current build into the store, unless it is the store's current one. */

@@ -9,6 +9,7 @@ import type { RunFile } from "../../../contracts/run.ts";
 import { codecKeysVariable } from "../../../control/encryption/codec-keys.ts";
 import { runEncryption } from "../../../control/encryption/run-encryption.ts";
 import { heldRunAddress, noServer, readRunHolder } from "../../../control/supervision/run-holder.ts";
+import { becomeWorkerProcess } from "../../../control/supervision/worker-process.ts";
 import { exportSdkLogs } from "../../../control/temporal/exported-logs.ts";
 import { runWorker } from "../../../control/temporal/worker.ts";
 import { forgetTunables } from "../../../engine/onnx/allocator.ts";
@@ -47,6 +48,7 @@ export function registerWorker(program: Command): void {
 }
 
 async function work(options: Options): Promise<void> {
+  becomeWorkerProcess(options.role);
   try {
     await workFor(options);
   } finally {

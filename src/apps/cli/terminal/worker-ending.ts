@@ -17,8 +17,8 @@ export interface WorkerEnding {
 const closing = 8000;
 
 /**
- * Waits for a worker's end at any time. `grace`: how long its running work may take to finish, in ms. A worker that is still starting holds nothing and ends at once, even if its
- * command died before it looked. One that can't end in an orderly way, because its server is gone, is killed. A
+ * Waits for a worker's end at any time. `grace` is how long its running work may take to finish, in ms. A worker that
+ * is still starting holds nothing and ends at once, even if its command died before it looked. One that can't end in an orderly way, because its server is gone, is killed. A
  * command's worker ignores Ctrl-C, which a terminal sends to every process of the group, and leaves it to its
  * command.
  */
