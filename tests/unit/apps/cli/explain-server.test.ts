@@ -17,6 +17,7 @@ function explain(...more: string[]): Promise<string> {
     server: "tuft",
     url: server.url,
     baseModel: "tiny",
+    downloadAdapter: false,
     prices: { prefill: 1, sample: 2, train: 4 },
   };
   const sets = [

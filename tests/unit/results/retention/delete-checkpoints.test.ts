@@ -26,7 +26,8 @@ async function servedRun(
 ) {
   const server = await new TinkerServer({ numbering }).start();
   onTestFinished(() => server.stop());
-  const trainer = { plugin: "trainer-tinker", config: { server: name, url: server.url, baseModel: "tiny" } };
+  const config = { server: name, url: server.url, baseModel: "tiny", downloadAdapter: false };
+  const trainer = { plugin: "trainer-tinker", config };
   const pipeline = join(import.meta.dirname, "..", "..", "..", "pipelines", "small.yaml");
   const changed = { warmStart, trainer, "rollout.groupSize": 2, "checkpoints.every": 4, steps: last };
   const overrides = Object.entries(changed).map(([key, value]) => `${key}=${JSON.stringify(value)}`);
