@@ -36,10 +36,14 @@ function truthOf(task: Told["task"]): string {
   return task.reward_model.ground_truth.trim();
 }
 
+/** How many code units on either side of a part decide whether it is whole. */
+const near = 4;
+
 /** Whether `text` contains `part` as whole words and numbers: 57 is not a part of 157, of 57.5 or of -57. */
 function contains(text: string, part: string): boolean {
   for (let at = text.indexOf(part); at >= 0; at = text.indexOf(part, at + 1)) {
-    const [before, after] = [text.slice(0, at), text.slice(at + part.length)];
+    const end = at + part.length;
+    const [before, after] = [text.slice(Math.max(0, at - near), at), text.slice(end, end + near)];
     const isWhole = !/[\p{L}\p{N}]$|\p{N}[.,]$|(?:^|[^\p{L}\p{N} ])-$/u.test(before);
     if (isWhole && !/^[\p{L}\p{N}]|^[.,]\p{N}/u.test(after)) return true;
   }
