@@ -128,9 +128,9 @@ async function runScenario(
   for (let waited = 0; waited < endingTime && markedProcesses(mark).length > 0; waited += 500)
     await sleep(500);
   for (const { run } of runs) await pruneRun(work, mark, run);
+  for (const { run } of runs) await exportHistories(join(work, "runs"), run, join(work, "histories", run));
   objects?.stop();
   if (objects !== undefined) showObjects(root, join(work, "runs"));
-  for (const { run } of runs) await exportHistories(join(work, "runs"), run, join(work, "histories", run));
   const findings = await check(work, mark);
   const report = {
     strikes,

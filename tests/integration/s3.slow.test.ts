@@ -49,7 +49,7 @@ describe.skipIf(weed === undefined)("runs in a bucket", async () => {
 
   test("a run waits for its store, and another machine continues it when its own is lost", async () => {
     const training = machine()("run", pipeline, "--store", `${store}/`, "--json");
-    await said(training, "building the policy");
+    await said(training, "Temporal UI at");
     await server.kill();
     await server.start();
     await said(training, "step 1/3");

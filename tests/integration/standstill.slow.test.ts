@@ -75,6 +75,6 @@ test("of actions that take long it is said how many tokens they have", async () 
   const { code, stdout, stderr } = await command.end();
   expect(code, stdout + stderr).toBe(0);
   expect(stdout).toMatch(
-    /^waiting for generate-turn \(policy\) of evaluation-v0000\/task-00000\/0: running for \d\d s; \d+ of at most 400 tokens$/m,
+    /^waiting for generate-turn \(policy\) of evaluation-v0000\/task-00000\/0: running for \d+ s; \d+ of at most 400 tokens$/m,
   );
 });
