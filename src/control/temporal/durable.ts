@@ -4,7 +4,11 @@ import { errorOfLostFolder } from "../../base/files/marked-folder.ts";
 import { instruments } from "../../base/telemetry/instruments.ts";
 import { activityFailure } from "./activity-failure.ts";
 
-const heartbeatInterval = 2000;
+/**
+ * Ms between heartbeats. The SDK sends the first at once, and holds the next ones back for eight seconds. So the first
+ * one should come after the first report.
+ */
+const heartbeatInterval = 5000;
 
 /** Reports what an activity waits for; undefined when it no longer waits. */
 export type Report = (waiting: string | undefined) => void;
