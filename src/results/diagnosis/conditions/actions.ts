@@ -163,10 +163,10 @@ export const missedAnswers: Condition = {
   title: "The policy reads the right answer but gives another",
   when: `In two steps in a row, a tool returned the ground truth, word for word, to at least ${percent(leastShown, 0)} of the trajectories, in both steps to ${leastShownCount} or more, and at most ${percent(mostGiven, 0)} of these answered with it.`,
   consequence:
-    "The policy calls its tools rightly, but the calls do not pay. So it learns nothing from them, or learns not to make them.",
+    "The policy calls its tools correctly but gains nothing from the calls. It learns nothing from them, or learns not to make them.",
   remedies: [
     "Read a few trajectories (`npx everturn show TRAJECTORY`): which part of the observation does the policy copy?",
-    "Warm-start on demonstrations whose answers come from observations like these, for more steps. A model with random weights copies only what demonstrations contain, such as numbers of as many digits.",
+    "Warm-start on demonstrations whose answers come from observations like these, for more steps. A model with random weights copies only what demonstrations contain, such as numbers with the same number of digits.",
     "Let the tool return less besides the answer.",
   ],
   find: (evidence) => {
