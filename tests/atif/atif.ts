@@ -9,7 +9,7 @@ import { parseArgs } from "node:util";
 import type { JsonObject } from "../../src/contracts/json.ts";
 import { everturn, lastLine } from "../support/command.ts";
 import { writeScriptedPipeline } from "../support/scripted-pipeline.ts";
-import { compare } from "./compare.ts";
+import { compare, noCounts } from "./compare.ts";
 
 const { values } = parseArgs({
   options: { python: { type: "string", default: "python3" }, json: { type: "boolean", default: false } },
@@ -82,16 +82,7 @@ const [first = ""] = (await exported(runs[0] ?? "")).map((line): string => JSON.
 const forked = await everturn("fork", first, "--turn", "1", "--count", "2", "--runs", work, "--json");
 if (forked.code !== 0) throw new Error(`the fork failed: ${forked.stderr}`);
 
-const total = {
-  documents: 0,
-  accepted: 0,
-  steps: 0,
-  subagents: 0,
-  copied: 0,
-  images: 0,
-  rows: 0,
-  different: 0,
-};
+const total = noCounts();
 for (const run of runs) {
   const { counts, problems } = await compare(work, run, await exported(run), values.python);
   for (const key of keysOf(total)) total[key] += counts[key];

@@ -11,13 +11,9 @@ import { readTrajectoryRecord } from "../../src/run/trajectory/trajectory-files.
 import { trajectoryOf } from "../../src/run/trajectory/trajectory-of.ts";
 import { harborErrors } from "./harbor.ts";
 
-/**
- * Validates the exported documents of a run of the folder `work` with Harbor's validator, reads them as demonstrations,
- * and compares the tokens and log-probabilities with those that the run recorded. `different` counts documents whose
- * tokens or log-probabilities differ.
- */
-export async function compare(work: string, run: string, lines: readonly string[], pythonPath: string) {
-  const counts = {
+/** Nothing counted yet. */
+export function noCounts() {
+  return {
     documents: 0,
     accepted: 0,
     steps: 0,
@@ -27,6 +23,15 @@ export async function compare(work: string, run: string, lines: readonly string[
     rows: 0,
     different: 0,
   };
+}
+
+/**
+ * Validates the exported documents of a run of the folder `work` with Harbor's validator, reads them as demonstrations,
+ * and compares the tokens and log-probabilities with those that the run recorded. `different` counts documents whose
+ * tokens or log-probabilities differ.
+ */
+export async function compare(work: string, run: string, lines: readonly string[], pythonPath: string) {
+  const counts = noCounts();
   const problems: string[] = [];
   const files = lines.map((line, index) => {
     const file = join(work, `${run}-${index}.trajectory.json`);

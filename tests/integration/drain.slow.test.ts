@@ -1,28 +1,22 @@
 import { join } from "node:path";
 import { Client, Connection } from "@temporalio/client";
-import { afterAll, expect, test, vi } from "vitest";
+import { expect, test, vi } from "vitest";
 import { startDevServer } from "../../src/control/temporal/dev-server.ts";
 import { findServerBinary } from "../../src/control/temporal/server-binary.ts";
 import { roles } from "../../src/run/folder/queues.ts";
 import { isRun } from "../../src/run/folder/run-file.ts";
 import { lastLine, type RunningCommand, start } from "../support/command.ts";
 import { scriptedPolicy, writeScriptedPipeline } from "../support/scripted-pipeline.ts";
+import { startedCommands } from "../support/started-commands.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const folder = temporaryFolder();
 const runs = join(folder, "runs");
-const commands: RunningCommand[] = [];
+const remember = startedCommands();
 const waiting = { timeout: 250_000, interval: 50 };
 
-afterAll(() => {
-  for (const { child, killGroup } of commands)
-    if (child.exitCode === null && child.signalCode === null) killGroup();
-});
-
 function started(...parameters: string[]): RunningCommand {
-  const command = start(...parameters, "--runs", runs);
-  commands.push(command);
-  return command;
+  return remember(start(...parameters, "--runs", runs));
 }
 
 test("workers drain at SIGTERM in the middle of turns: nothing is lost, and nothing is repeated", async () => {

@@ -1,22 +1,18 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, expect, test, vi } from "vitest";
+import { expect, test, vi } from "vitest";
 import { heldRunAddress } from "../../src/control/supervision/run-holder.ts";
 import { roles } from "../../src/run/folder/queues.ts";
 import { runFolder } from "../../src/run/folder/run-folder.ts";
 import { lastLine, type RunningCommand, start } from "../support/command.ts";
 import { writeScriptedPipeline } from "../support/scripted-pipeline.ts";
+import { startedCommands } from "../support/started-commands.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const folder = temporaryFolder();
 const runs = join(folder, "runs");
-const commands: RunningCommand[] = [];
+const remember = startedCommands();
 const waiting = { timeout: 250_000, interval: 50 };
-
-afterAll(() => {
-  for (const { child, killGroup } of commands)
-    if (child.exitCode === null && child.signalCode === null) killGroup();
-});
 
 test("with --workers elsewhere, the command starts no workers, and those started by hand train the run with this --id", async () => {
   const pipeline = writeScriptedPipeline(folder, [["4"]], {
@@ -49,7 +45,5 @@ test("with --workers elsewhere, the command starts no workers, and those started
 });
 
 function started(...parameters: string[]): RunningCommand {
-  const command = start(...parameters, "--runs", runs);
-  commands.push(command);
-  return command;
+  return remember(start(...parameters, "--runs", runs));
 }

@@ -10,7 +10,7 @@ import { liveTrajectories } from "../../src/control/temporal/live-trajectories.t
 import { findServerBinary } from "../../src/control/temporal/server-binary.ts";
 import { runFolder } from "../../src/run/folder/run-folder.ts";
 import { exportHistories } from "../chaos/export-histories.ts";
-import { lastLine, type RunningCommand, startWith } from "../support/command.ts";
+import { killIfRunning, lastLine, type RunningCommand, startWith } from "../support/command.ts";
 import { scriptedPolicy, writeScriptedPipeline } from "../support/scripted-pipeline.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
@@ -79,9 +79,7 @@ async function markedRun(keys: string | undefined) {
     rollout: { batchSize: 3, groupSize: 3, minGroup: 1, maxActionTokens: 200 },
   });
   const command = startWith(env, "run", pipeline, "--runs", runs);
-  onTestFinished(() => {
-    end(command);
-  });
+  onTestFinished(() => killIfRunning(command));
   const everturn = (...parameters: string[]) => startWith(env, ...parameters, "--runs", runs).end();
   const run = await vi.waitUntil(() => existsSync(runs) && readdirSync(runs)[0], waits);
   const id = `${run}/step-0001/task-00000/1`;
@@ -90,10 +88,6 @@ async function markedRun(keys: string | undefined) {
 }
 
 type Place = Awaited<ReturnType<typeof markedRun>>;
-
-function end({ child, killGroup }: RunningCommand): void {
-  if (child.exitCode === null && child.signalCode === null) killGroup();
-}
 
 /** Waits until the trajectory waits for its answer. */
 async function untilAsked({ command, runs, run, id }: Pick<Place, "command" | "runs" | "run" | "id">) {
@@ -180,9 +174,7 @@ test("with keys, nothing of a prompt, an action or an observation is readable on
     command: startWith(env, "resume", run, "--runs", runs),
     everturn: (...parameters) => startWith(env, ...parameters, "--runs", runs).end(),
   };
-  onTestFinished(() => {
-    end(resumed.command);
-  });
+  onTestFinished(() => killIfRunning(resumed.command));
   await untilAsked(resumed);
   await answered(resumed);
 
@@ -195,9 +187,7 @@ test("with keys, nothing of a prompt, an action or an observation is readable on
 async function shownByTemporal({ folder, id }: Place, keys: string): Promise<string> {
   const env = { EVERTURN_CODEC_KEYS: keys };
   const codec: RunningCommand = startWith(env, "codec", "serve", "--port", "0");
-  onTestFinished(() => {
-    end(codec);
-  });
+  onTestFinished(() => killIfRunning(codec));
   const endpoint = await vi.waitUntil(() => /codec endpoint: (\S+)/.exec(codec.stdout())?.[1], waits);
   const { address = "" } = (await readRunHolder(folder)) ?? {};
   const show = ["workflow", "show", "--address", address, "-w", id, "--output", "json"];

@@ -6,6 +6,7 @@ import { type RunningCommand, startWith } from "../support/command.ts";
 import { startS3Proxy } from "../support/s3-proxy.ts";
 import { s3Users, seaweedHere, startS3Server } from "../support/s3-server.ts";
 import { scriptedPolicy, writeScriptedPipeline } from "../support/scripted-pipeline.ts";
+import { startedCommands } from "../support/started-commands.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const weed = await seaweedHere();
@@ -15,12 +16,8 @@ describe.skipIf(weed === undefined)("runs in a bucket", async () => {
   const folder = temporaryFolder();
   const server = await startS3Server(weed, join(folder, "s3"));
   const store = "s3://runs/team/one";
-  const commands: RunningCommand[] = [];
-  afterAll(async () => {
-    for (const { child, killGroup } of commands)
-      if (child.exitCode === null && child.signalCode === null) killGroup();
-    await server.kill();
-  });
+  afterAll(() => server.kill());
+  const remember = startedCommands();
 
   const policy = scriptedPolicy({ conversations: [["1"]], seconds: 0.2 });
   const rollout = { batchSize: 4, groupSize: 1, concurrency: 1, maxActionTokens: 100 };
@@ -32,11 +29,7 @@ describe.skipIf(weed === undefined)("runs in a bucket", async () => {
   /** A machine with its own state. It shares only the server, and downloads, with others. */
   function machine(env: Record<string, string> = server.env) {
     const own = mkdtempSync(join(folder, "machine-"));
-    return (...parameters: string[]) => {
-      const command = startWith({ ...env, XDG_STATE_HOME: own }, ...parameters);
-      commands.push(command);
-      return command;
-    };
+    return (...parameters: string[]) => remember(startWith({ ...env, XDG_STATE_HOME: own }, ...parameters));
   }
 
   async function output(command: RunningCommand): Promise<string> {

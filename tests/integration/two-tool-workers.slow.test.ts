@@ -7,7 +7,7 @@ import { afterAll, expect, test, vi } from "vitest";
 import { machineFolder } from "../../src/base/processes/machine-folder.ts";
 import { heldRunAddress } from "../../src/control/supervision/run-holder.ts";
 import { runFolder } from "../../src/run/folder/run-folder.ts";
-import { type RunningCommand, start } from "../support/command.ts";
+import { killIfRunning, type RunningCommand, start } from "../support/command.ts";
 import { callsRecorded, leasesOf, sessionLog, sessionsOf } from "../support/sessions.ts";
 import { stageRecords } from "../support/stage-records.ts";
 
@@ -22,9 +22,7 @@ const commands: RunningCommand[] = [];
 const waiting = { timeout: 250_000, interval: 50 };
 
 afterAll(async () => {
-  for (const { child, killGroup } of commands) {
-    if (child.exitCode === null && child.signalCode === null) killGroup();
-  }
+  commands.forEach(killIfRunning);
   for (const run of namesIn(runs)) for (const pid of sessionsOf(run)) process.kill(pid, "SIGKILL");
   await rm(folder, { recursive: true, force: true });
 });

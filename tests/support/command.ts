@@ -46,6 +46,11 @@ export function startWith(env: Record<string, string>, ...parameters: string[]):
   };
 }
 
+/** Kills a command's process group unless the command has ended. */
+export function killIfRunning({ child, killGroup }: RunningCommand): void {
+  if (child.exitCode === null && child.signalCode === null) killGroup();
+}
+
 /** Runs `everturn …arguments` to its end. */
 export function everturn(...parameters: string[]) {
   return start(...parameters).end();

@@ -2,7 +2,7 @@ import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, expect, vi } from "vitest";
 import { runFolder } from "../../src/run/folder/run-folder.ts";
-import { type RunningCommand, start } from "./command.ts";
+import { killIfRunning, type RunningCommand, start } from "./command.ts";
 import { processesWith } from "./processes.ts";
 import { scriptedPolicy, writeScriptedPipeline } from "./scripted-pipeline.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
@@ -16,8 +16,7 @@ export function interruptedRun() {
   const pipeline = writeScriptedPipeline(folder, [["1"]], { tools: [], policy, rollout, steps: 2 });
   const commands: RunningCommand[] = [];
   afterAll(() => {
-    for (const { child, killGroup } of commands)
-      if (child.exitCode === null && child.signalCode === null) killGroup();
+    commands.forEach(killIfRunning);
     for (const pid of processesWith(folder).keys()) process.kill(pid, "SIGKILL");
   });
   const id = () => readdirSync(runs)[0] ?? "";

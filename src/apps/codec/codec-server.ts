@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { IncomingMessage } from "node:http";
 import type { Payload, PayloadCodec } from "@temporalio/common";
 import { type JSONPayload, JSONToPayload, payloadToJSON } from "@temporalio/common/lib/proto-utils.js";
 import { Hono } from "hono";
@@ -10,8 +10,7 @@ import { checkHost, isLoopbackUrl } from "../../chat/openai/check-origin.ts";
 import { HttpProblem } from "../../chat/openai/http-problem.ts";
 import { readJson } from "../../chat/openai/read-json.ts";
 import { targetOf } from "../../chat/openai/request-target.ts";
-import { sendJson, statusHeaders } from "../../chat/openai/send-json.ts";
-import { type NodeEnv, serveApp } from "../../chat/openai/serve-app.ts";
+import { type NodeEnv, serveDetailed } from "../../chat/openai/serve-app.ts";
 import { isObject } from "../../contracts/json.ts";
 
 interface Options {
@@ -58,29 +57,12 @@ export async function openCodecServer(
   app.notFound(() => {
     throw new HttpProblem(405, "this server answers only POST");
   });
-  app.onError((error) => {
-    const { status, message } = problemOf(error, log);
-    return Response.json({ detail: message }, { status, headers: statusHeaders(status) });
+  return serveDetailed(app, {
+    host,
+    port,
+    check: (request) => checkHost(request, host),
+    problemOf: (error) => problemOf(error, log),
   });
-
-  const admit = (request: IncomingMessage, response: ServerResponse): boolean => {
-    try {
-      checkHost(request, host);
-      return true;
-    } catch (error) {
-      const { status, message } = problemOf(error, log);
-      sendJson(response, status, { detail: message });
-      return false;
-    }
-  };
-  const { url, server } = await serveApp(app, { host, port, admit });
-  return {
-    url,
-    close: async () => {
-      server.close();
-      server.closeAllConnections();
-    },
-  };
 }
 
 /** Temporal's UI can't send a token of its own, but keeps the path of the address that it was given. */

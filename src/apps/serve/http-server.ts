@@ -1,4 +1,3 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
 import { type Context, Hono } from "hono";
 import { isEverturnError } from "../../base/errors/everturn-error.ts";
 import { messageOf } from "../../base/errors/message-of.ts";
@@ -6,8 +5,7 @@ import { checkToken } from "../../chat/openai/access-token.ts";
 import { checkOrigin } from "../../chat/openai/check-origin.ts";
 import { HttpProblem } from "../../chat/openai/http-problem.ts";
 import { readJson } from "../../chat/openai/read-json.ts";
-import { sendJson, statusHeaders } from "../../chat/openai/send-json.ts";
-import { type NodeEnv, serveApp } from "../../chat/openai/serve-app.ts";
+import { type NodeEnv, serveDetailed } from "../../chat/openai/serve-app.ts";
 import type { JsonObject } from "../../contracts/json.ts";
 import type { Mcp } from "./mcp.ts";
 import type { ServedTools } from "./served-tools.ts";
@@ -63,35 +61,20 @@ export async function openHttpServer(
   app.notFound((c) => {
     throw new HttpProblem(404, `there is no ${c.req.path}, but /get_observation, /health and /mcp`);
   });
-  app.onError((error) => {
-    const { status, message } = problemOf(error, log);
-    return Response.json({ detail: message }, { status, headers: statusHeaders(status) });
-  });
-
-  const admit = (request: IncomingMessage, response: ServerResponse): boolean => {
-    underWay++;
-    response.once("close", () => {
-      underWay--;
-    });
-    try {
+  return serveDetailed(app, {
+    host,
+    port,
+    check: (request, response) => {
+      underWay++;
+      response.once("close", () => {
+        underWay--;
+      });
       if (underWay > limit) throw new HttpProblem(429, `more than ${limit} requests are under way`);
       checkOrigin(request, host);
       if (token !== undefined) checkToken(request, token);
-      return true;
-    } catch (error) {
-      const { status, message } = problemOf(error, log);
-      sendJson(response, status, { detail: message });
-      return false;
-    }
-  };
-  const { url, server } = await serveApp(app, { host, port, admit });
-  return {
-    url,
-    close: async () => {
-      server.close();
-      server.closeAllConnections();
     },
-  };
+    problemOf: (error) => problemOf(error, log),
+  });
 }
 
 function refuseMethod({ req }: Context, instead: string): never {

@@ -1,7 +1,9 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { getRequestListener, type HttpBindings } from "@hono/node-server";
 import type { Hono } from "hono";
+import type { HttpProblem } from "./http-problem.ts";
 import { listen } from "./listen.ts";
+import { sendJson, statusHeaders } from "./send-json.ts";
 
 /** The content of `c.env` in an app's handlers: Node's request and response. */
 export interface NodeEnv {
@@ -29,4 +31,40 @@ export async function serveApp(
     if (admit(request, response)) void answer(request, response);
   });
   return { url: await listen(server, host, port), server };
+}
+
+/**
+ * Serves an app that answers problems with `{"detail": message}`. `check` sees each request first, and throws what is
+ * wrong with it. Throws PORT_UNUSABLE.
+ */
+export async function serveDetailed(
+  app: Hono<NodeEnv>,
+  options: Pick<Options, "host" | "port"> & {
+    check(request: IncomingMessage, response: ServerResponse): void;
+    problemOf(error: unknown): HttpProblem;
+  },
+): Promise<{ url: string; close(): Promise<void> }> {
+  const { check, problemOf, ...place } = options;
+  app.onError((error) => {
+    const { status, message } = problemOf(error);
+    return Response.json({ detail: message }, { status, headers: statusHeaders(status) });
+  });
+  const admit: Options["admit"] = (request, response) => {
+    try {
+      check(request, response);
+      return true;
+    } catch (error) {
+      const { status, message } = problemOf(error);
+      sendJson(response, status, { detail: message });
+      return false;
+    }
+  };
+  const { url, server } = await serveApp(app, { ...place, admit });
+  return {
+    url,
+    close: async () => {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
 }

@@ -66,8 +66,8 @@ export async function claimRun(
 }
 
 /**
- * Makes this process the one that works in the run's folder. It takes over from a holder whose process has ended, and ends the
- * dev server that it left, because two servers would corrupt the database. It can't see whether a process on another
+ * Makes this process the one that works in the run's folder. It takes over from a holder whose process has ended, and
+ * ends the dev server that it left, because two servers would corrupt the database. It can't see whether a process on another
  * machine or in another container lives. It therefore watches the holder's file for `silence` ms, and takes over
  * only if the file does not change in all that time. This way it compares no clocks of different machines. Throws
  * RUN_ALREADY_ACTIVE, RUN_HELD_ELSEWHERE and RUN_COPIED.

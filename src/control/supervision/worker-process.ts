@@ -44,13 +44,17 @@ export const memoryFlags = [
 
 const nodeOptions = [...memoryFlags, "--import", preload];
 
+/** Whether a command started this worker. Otherwise a person or another program did. */
+export function isSupervised(): boolean {
+  return process.send !== undefined;
+}
+
 /**
  * Replaces this process, if it is a worker that a person started, by one with the Node options and the environment of
  * a command's workers. Does nothing on Windows, which can't replace a process.
  */
 export function becomeWorkerProcess(role: Role): void {
-  const isSupervised = process.send !== undefined;
-  if (isSupervised || process.execArgv.includes(preload) || process.platform === "win32") return;
+  if (isSupervised() || process.execArgv.includes(preload) || process.platform === "win32") return;
   const [node, ...script] = process.argv;
   const options = [...nodeOptions, ...process.execArgv, ...script];
   process.execve?.(process.execPath, [node ?? process.execPath, ...options], environmentOf(role));

@@ -44,7 +44,8 @@ export type BundledLoop = Pick<ResolvedLoop, "name" | "workflow">;
 
 /**
  * Bundles Everturn's workflows with agent loops. The result depends on the listed inputs, but not on the current
- * folder, settings found in it, or the environment. `encrypts`: messages of failures become payloads. Throws WORKFLOWS_NOT_BUNDLED.
+ * folder, settings found in it, or the environment. With `encrypts`, messages of failures become payloads. Throws
+ * WORKFLOWS_NOT_BUNDLED.
  */
 export async function bundleWorkflows(
   loops: readonly BundledLoop[],

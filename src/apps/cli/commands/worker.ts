@@ -9,7 +9,7 @@ import type { RunFile } from "../../../contracts/run.ts";
 import { codecKeysVariable } from "../../../control/encryption/codec-keys.ts";
 import { runEncryption } from "../../../control/encryption/run-encryption.ts";
 import { heldRunAddress, noServer, readRunHolder } from "../../../control/supervision/run-holder.ts";
-import { becomeWorkerProcess } from "../../../control/supervision/worker-process.ts";
+import { becomeWorkerProcess, isSupervised } from "../../../control/supervision/worker-process.ts";
 import { exportSdkLogs } from "../../../control/temporal/exported-logs.ts";
 import { runWorker } from "../../../control/temporal/worker.ts";
 import { forgetTunables } from "../../../engine/onnx/allocator.ts";
@@ -58,8 +58,7 @@ async function work(options: Options): Promise<void> {
 
 async function workFor(options: Options): Promise<void> {
   forgetTunables(process.env);
-  const isSupervised = process.send !== undefined;
-  const grace = isSupervised ? supervisedGrace : options.grace * 1000;
+  const grace = isSupervised() ? supervisedGrace : options.grace * 1000;
   const ending = workerEnding(grace);
   const { runs, run } = runReference(options.run, options.runs);
   const { root } = runFolder(runs, run);
@@ -93,7 +92,7 @@ async function workFor(options: Options): Promise<void> {
         ending.isReady();
         tell("ready");
         say(`polls ${address}`);
-        if (isSupervised) return;
+        if (isSupervised()) return;
         const told = () => say(`takes no new work; what it works on has ${options.grace} s to finish`);
         void ending.promise.then(told);
       },
@@ -101,7 +100,7 @@ async function workFor(options: Options): Promise<void> {
   } finally {
     await telemetry.stop();
   }
-  if (isSupervised) return;
+  if (isSupervised()) return;
   say("has ended");
   process.exit(0); // an activity that did not end in time would keep the process alive
 }

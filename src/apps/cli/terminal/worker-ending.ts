@@ -1,5 +1,6 @@
 import { untilAborted } from "../../../base/async/abort-signals.ts";
 import { endAnyway } from "../../../base/processes/end-anyway.ts";
+import { isSupervised } from "../../../control/supervision/worker-process.ts";
 import { interruption } from "./interruption.ts";
 
 /** The end of a worker. */
@@ -18,14 +19,13 @@ const closing = 8000;
 
 /**
  * Waits for a worker's end at any time. `grace` is how long its running work may take to finish, in ms. A worker that
- * is still starting holds nothing and ends at once, even if its command died before it looked. One that can't end in an orderly way, because its server is gone, is killed. A
- * command's worker ignores Ctrl-C, which a terminal sends to every process of the group, and leaves it to its
- * command.
+ * is still starting holds nothing and ends at once, even if its command died before it looked. One that can't end in
+ * an orderly way, because its server is gone, is killed. A command's worker ignores Ctrl-C, which a terminal sends to
+ * every process of the group, and leaves it to its command.
  */
 export function workerEnding(grace: number): WorkerEnding {
-  const isSupervised = process.send !== undefined;
   let isReady = false;
-  const promise = isSupervised ? untilDisconnected() : untilAborted(interruption().signal);
+  const promise = isSupervised() ? untilDisconnected() : untilAborted(interruption().signal);
   void promise.then(() => {
     if (!isReady) process.exit();
     endAnyway(grace + closing);

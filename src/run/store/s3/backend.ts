@@ -32,17 +32,17 @@ export function s3Backend(place: S3Place): Backend {
   };
 }
 
-let copies: string | undefined;
+let ownFolder: string | undefined;
 
 /** The folder of this process's local copies. The first call removes those of processes that have ended. */
 function copiesFolder(): string {
-  if (copies !== undefined) return copies;
+  if (ownFolder !== undefined) return ownFolder;
   const all = join(cacheFolder(), "copies");
   for (const name of namesInSync(all))
     if (writerOf(`.${name}.tmp`)?.isRunning === false)
       rmSync(join(all, name), { recursive: true, force: true });
   const own = join(all, newAttempt());
   process.on("exit", () => rmSync(own, { recursive: true, force: true }));
-  copies = own;
+  ownFolder = own;
   return own;
 }

@@ -1,8 +1,7 @@
 import { hostname } from "node:os";
 import type { Command } from "commander";
 import { untilAborted } from "../../../../base/async/abort-signals.ts";
-import { EverturnError } from "../../../../base/errors/everturn-error.ts";
-import { codecKeys, codecKeysVariable } from "../../../../control/encryption/codec-keys.ts";
+import { codecKeys, keysMalformed } from "../../../../control/encryption/codec-keys.ts";
 import { encryptionCodec } from "../../../../control/encryption/encryption-codec.ts";
 import { openCodecServer } from "../../../codec/codec-server.ts";
 import { accessToken } from "../../terminal/access-token.ts";
@@ -38,11 +37,7 @@ export function registerCodecServe(parent: Command): void {
       const secret = accessToken(token, host);
       const keys = codecKeys();
       const [key] = keys;
-      if (key === undefined)
-        throw new EverturnError("CODEC_KEYS_MALFORMED", {
-          variable: codecKeysVariable,
-          reason: "it is not set",
-        });
+      if (key === undefined) throw keysMalformed("it is not set");
       const codec = encryptionCodec({ key, keys, who: `The codec server on ${hostname()}` });
       await interruptible(async (signal) => {
         const log = (text: string) => void process.stderr.write(`${text}\n`);
