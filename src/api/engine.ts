@@ -5,6 +5,7 @@ export { makeFolder } from "../base/files/make-folder.ts";
 export { persistently } from "../base/files/persistently.ts";
 export type { ConfigurationProblem } from "../contracts/configuration-problem.ts";
 export type { DefinedPolicy, DefinedTrainer } from "../contracts/definitions.ts";
+export type { PlacedImage } from "../contracts/image-tokens.ts";
 export type { JsonObject } from "../contracts/json.ts";
 export type { Message, ToolDefinition } from "../contracts/message.ts";
 export type {
@@ -136,6 +137,7 @@ export { createFraming, type Framing } from "../engine/tokens/framing.ts";
 export { templateFormat } from "../engine/tokens/template-format.ts";
 export { loadTokenizer, type Tokenizer } from "../engine/tokens/tokenizer.ts";
 export { readVocabulary, type Vocabulary } from "../engine/tokens/vocabulary.ts";
+export type { ImagePatches, ImageTiles, PreprocessedImage } from "../engine/vision/preprocessed-image.ts";
 export {
   type DefinedLoss,
   defineLoss,

@@ -1,0 +1,10 @@
+/** The place of an image in a sequence of tokens. */
+export interface PlacedImage {
+  /** The image's content: the SHA-256 of its file, in hexadecimal. */
+  sha256: string;
+  /**
+   * The position of its first image token. From there on, the image takes the next image tokens in order, as many as
+   * its preprocessing determines. Other tokens may come between them, such as those around tiles.
+   */
+  start: number;
+}
