@@ -165,8 +165,11 @@ export interface Plan {
    * earlier releases.
    */
   demonstratedTools?: DemonstratedTool[];
-  /** Whether each demonstration of the warm start calls a tool. Absent otherwise, and in plans of earlier releases. */
-  demonstrationsCallTools?: true;
+  /**
+   * How often a demonstration of the warm start calls each function on average, among those that call any. Absent if
+   * none does, and in plans of earlier releases.
+   */
+  demonstratedCalls?: Record<string, number>;
   /**
    * SHA-256 of the modules that the plugins' configurations name, and of those that they import, by absolute path.
    * Absent if there are none, and in plans of earlier releases.

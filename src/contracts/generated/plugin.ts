@@ -9,6 +9,10 @@ export type ObjectSchema = JsonObject;
  * A number and /s, /m or /h, for example 10/s or 60/m.
  */
 export type Rate = string;
+/**
+ * A number and ms, s, m or h, for example 500ms, 10s or 2m.
+ */
+export type Duration = string;
 
 /**
  * everturn.plugin.json: the manifest of a plugin package.
@@ -141,6 +145,7 @@ export interface ToolManifest {
    * A number and ms, s, m or h, for example 500ms, 10s or 2m.
    */
   timeout: string;
+  cpuTime?: Duration;
 }
 /**
  * The functions of a tool, by name: letters, digits, _ and -, at most 64.

@@ -64,9 +64,16 @@ function withModuleDigests(plan: Plan): Plan {
 }
 
 function withDemonstratedCalls(plan: Plan, { demonstrations = [] }: RunData): Plan {
-  const isCall = ({ tool_calls: calls = [] }: Message) => calls.length > 0;
-  const allCall = demonstrations.length > 0 && demonstrations.every(({ messages }) => messages.some(isCall));
-  return allCall ? { ...plan, demonstrationsCallTools: true } : plan;
+  const called = demonstrations
+    .map(({ messages }) => messages.flatMap(({ tool_calls: calls = [] }: Message) => calls))
+    .filter((calls) => calls.length > 0);
+  if (called.length === 0) return plan;
+  const names = called.flat().map(({ function: { name } }) => name);
+  const timesPerDemonstration = (name: string) => names.filter((one) => one === name).length / called.length;
+  const demonstratedCalls = Object.fromEntries(
+    [...new Set(names)].map((name) => [name, timesPerDemonstration(name)]),
+  );
+  return { ...plan, demonstratedCalls };
 }
 
 /** Returns the plan of the pipeline in `file`. Throws the same errors as `checkPipeline`. */

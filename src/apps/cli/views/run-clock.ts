@@ -1,9 +1,11 @@
+import { availableParallelism } from "node:os";
 import { mean } from "../../../base/statistics/mean.ts";
 import type { StepRecord } from "../../../contracts/generated/step-record.ts";
 import type { Plan } from "../../../contracts/plan.ts";
 import type { EvaluationRecord, RunProgress } from "../../../contracts/run.ts";
 import type { RunEvent } from "../../../control/operations/events.ts";
 import type { MeasuredTimes } from "../../../control/operations/measured-times.ts";
+import { demonstratedTime } from "./demonstrated-time.ts";
 import { type PhaseTime, phaseClock, type TimeLeft } from "./estimate.ts";
 
 /** Estimates from a run's events how long the rest of the run will take. All times in seconds. */
@@ -20,20 +22,24 @@ export type TimesOf = (plan: Plan) => MeasuredTimes | undefined;
 const recentSteps = 10;
 
 /**
- * The time of an evaluation after the warm start, divided by that before it. An untrained model rarely ends its actions
- * before the limit, but it also rarely calls tools, which take time and further turns. The factors are usual ones of
- * the runs in tests/unit/apps/cli/run-clock.test.ts, and so is the next.
+ * The time of an evaluation after the warm start without its tool calls, divided by that before it: an untrained model
+ * rarely ends its actions before the limit. This factor and the next are usual ones of the runs in
+ * tests/unit/apps/cli/run-clock.test.ts.
  */
-const afterWarmStart = { allCallTools: 1.25, others: 0.75 };
+const afterWarmStart = 0.75;
 
 /** The time of an update by policy gradients or preferences, divided by that of a supervised one on as many sequences. */
 const beyondSupervised = 2;
 
 /**
  * A clock that has seen nothing yet. `timesOf` returns times of an earlier run. They count until the run has measured
- * its own after the warm start.
+ * its own after the warm start. Without them, tool calls are expected to take the processor time of their manifests
+ * on `cores`.
  */
-export function runClock(timesOf: TimesOf = () => undefined): RunClock {
+export function runClock(
+  timesOf: TimesOf = () => undefined,
+  cores: number = availableParallelism(),
+): RunClock {
   const phases = phaseClock();
   const records: StepRecord[] = [];
   let plan: Plan | undefined;
@@ -61,9 +67,10 @@ export function runClock(timesOf: TimesOf = () => undefined): RunClock {
   function evaluationSeconds(evaluated: EvaluationRecord | undefined, time: PhaseTime): number {
     if (evaluated !== undefined && !isUntrained(evaluated)) return evaluated.seconds;
     if (earlier !== undefined) return earlier.task * (evaluated?.tasks ?? plan?.evaluation.tasks ?? 0);
-    const { allCallTools, others } = afterWarmStart;
-    const factor = !isUntrained(evaluated) ? 1 : plan?.demonstrationsCallTools ? allCallTools : others;
-    return (evaluated?.seconds ?? currentTotal(time) ?? 0) * factor;
+    const measured = evaluated?.seconds ?? currentTotal(time) ?? 0;
+    if (plan === undefined || !isUntrained(evaluated)) return measured;
+    const tasks = evaluated?.tasks ?? plan.evaluation.tasks;
+    return measured * afterWarmStart + tasks * demonstratedTime(plan, cores).seconds;
   }
 
   /** The usual time of a step. Before the first one ends, a guess. */
@@ -130,7 +137,8 @@ export function runClock(timesOf: TimesOf = () => undefined): RunClock {
     const { tools, demonstratedTools = [] } = plan;
     const evaluated = evaluations.at(-1);
     const isWithoutCall = isUntrained(evaluated) && (evaluated?.toolCallRate ?? 0) === 0;
-    return tools.length + demonstratedTools.length > 0 && isWithoutCall;
+    const isWithTools = tools.length + demonstratedTools.length > 0;
+    return isWithTools && isWithoutCall && demonstratedTime(plan, cores).isGuess;
   }
 
   return {

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { linesView } from "../../../../src/apps/cli/views/lines-view.ts";
 import { runClock } from "../../../../src/apps/cli/views/run-clock.ts";
 import type { StepRecord } from "../../../../src/contracts/generated/step-record.ts";
-import type { Plan } from "../../../../src/contracts/plan.ts";
+import type { Plan, ResolvedTool } from "../../../../src/contracts/plan.ts";
 import type { EvaluationRecord, RunProgress } from "../../../../src/contracts/run.ts";
 import { progressEvent, type RunEvent } from "../../../../src/control/operations/events.ts";
 import type { MeasuredTimes } from "../../../../src/control/operations/measured-times.ts";
@@ -14,14 +14,14 @@ interface RecordedRun {
   name: string;
   /** When each 25 supervised steps, or `every`, had ended. */
   warmStart: { batchSize: number; every?: number; slices: number[] };
-  /** Whether each demonstration calls a tool. */
-  allCallTools?: true;
+  /** The processor time of the one call of a trajectory, as its tool's manifest says. Default: demonstrations call no tool. */
+  cpuTime?: string;
   /** Before the warm start, after it, each `evaluationEvery` steps, and after the last step. */
   evaluations: { at: number; seconds: number; tasks: number }[];
   evaluationEvery?: number;
   steps: { at: number; seconds: number }[];
   end: number;
-  /** The times that a probe measured. Default: none, and calls of its tools take little time. */
+  /** The times that a probe measured. */
   probed?: MeasuredTimes;
 }
 
@@ -34,6 +34,7 @@ const recorded: RecordedRun[] = [
         34.7, 40.1, 46.5, 53.8, 59.5, 66.3, 73.8, 79.7, 85.2, 91.9, 97.4, 104.1, 107.9, 113.6, 118.7, 123.7,
       ],
     },
+    cpuTime: "1ms",
     evaluations: [
       { at: 25.3, seconds: 13.1, tasks: 100 },
       { at: 129.7, seconds: 5.9, tasks: 100 },
@@ -59,6 +60,7 @@ const recorded: RecordedRun[] = [
       batchSize: 32,
       slices: [59.4, 68.4, 77.0, 87.1, 96.6, 105.8, 116.0, 126.2, 139.5, 146.7, 164.0, 174.4],
     },
+    cpuTime: "1ms",
     evaluations: [
       { at: 43.5, seconds: 19.0, tasks: 100 },
       { at: 197.8, seconds: 23.0, tasks: 100 },
@@ -81,6 +83,7 @@ const recorded: RecordedRun[] = [
   {
     name: "calculator",
     warmStart: { batchSize: 64, slices: [66.2, 119.2, 163.3, 205.3] },
+    cpuTime: "1ms",
     evaluations: [
       { at: 17.5, seconds: 6.7, tasks: 50 },
       { at: 216.8, seconds: 11.3, tasks: 50 },
@@ -98,7 +101,7 @@ const recorded: RecordedRun[] = [
   {
     name: "code",
     warmStart: { batchSize: 64, every: 100, slices: [29.3, 48.6, 65.8, 84.5] },
-    allCallTools: true,
+    cpuTime: "65ms",
     evaluations: [
       { at: 7, seconds: 2.8, tasks: 100 },
       { at: 91.7, seconds: 7.1, tasks: 100 },
@@ -129,7 +132,7 @@ const recorded: RecordedRun[] = [
   {
     name: "zoom",
     warmStart: { batchSize: 64, every: 75, slices: [27.4, 45.7, 65.9, 83.8] },
-    allCallTools: true,
+    cpuTime: "40ms",
     evaluations: [
       { at: 9.2, seconds: 3.1, tasks: 100 },
       { at: 89.4, seconds: 5.6, tasks: 100 },
@@ -160,6 +163,7 @@ const recorded: RecordedRun[] = [
   {
     name: "web",
     warmStart: { batchSize: 64, every: 75, slices: [18.4, 28.5, 38.7, 49.2] },
+    cpuTime: "170ms",
     evaluations: [
       { at: 6.2, seconds: 1.4, tasks: 50 },
       { at: 57.2, seconds: 7.5, tasks: 50 },
@@ -189,7 +193,7 @@ test.each(recorded)(
   (run) => {
     for (const share of [0.25, 0.5, 0.75]) {
       const time = share * run.end;
-      const clock = runClock(() => run.probed);
+      const clock = runClock(undefined, 2);
       clock.see(opened(run), 0);
       for (const { at, event } of eventsOf(run, time)) clock.see(event, at);
       const estimated = time + (clock.left(time)?.seconds ?? Number.NaN);
@@ -211,7 +215,7 @@ test("a run that has ended, and one whose warm start is to come, have no estimat
 test("a run that was measured earlier has an estimate from its beginning", () => {
   const run = recordedRun("web");
   for (const time of [1, 3, 6, 8]) {
-    const clock = runClock(() => run.probed);
+    const clock = runClock(() => run.probed, 2);
     clock.see(opened(run), 0);
     for (const { at, event } of eventsOf(run, time)) clock.see(event, at);
     const estimated = time + (clock.left(time)?.seconds ?? Number.NaN);
@@ -253,7 +257,8 @@ test("plain lines have the estimate at each quarter", () => {
 });
 
 test("until a trajectory calls a tool, an estimate says that it assumes quick calls, and is corrected later", () => {
-  expect(linesAboutTime(recordedRun("web"), undefined)).toEqual([
+  const { cpuTime: _, ...run } = recordedRun("web");
+  expect(linesAboutTime(run, undefined)).toEqual([
     "a quarter of the time is over, about 58 s left if tool calls are quick: no trajectory has called a tool yet",
     "half of the time is over, about 36 s left if tool calls are quick: no trajectory has called a tool yet",
     "about 1 min 22 s left, as measured after the warm start",
@@ -291,7 +296,7 @@ function recordedRun(name: string): RecordedRun {
 
 function opened({
   warmStart,
-  allCallTools,
+  cpuTime,
   steps,
   evaluations,
 }: RecordedRun): Extract<RunEvent, { type: "opened" }> {
@@ -308,11 +313,18 @@ function opened({
     past: { steps: [], evaluations: [] },
     plan: {
       ...plan,
-      ...(allCallTools && { demonstrationsCallTools: allCallTools }),
+      tools: plan.tools.map((tool) => withCpuTime(tool, cpuTime)),
+      demonstratedCalls: cpuTime === undefined ? {} : { calculator: 1 },
       warmStart: { ...plan.warmStart!, batchSize: warmStart.batchSize },
       trainer: { ...plan.trainer, config: { ...plan.trainer.config, epochs: 2 } },
     },
   };
+}
+
+function withCpuTime(tool: ResolvedTool, cpuTime: string | undefined): ResolvedTool {
+  const { manifest } = tool;
+  if (cpuTime === undefined || manifest.tool === undefined) return tool;
+  return { ...tool, manifest: { ...manifest, tool: { ...manifest.tool, cpuTime } } };
 }
 
 function base({ steps, evaluationEvery = 0 }: RecordedRun): RunProgress {

@@ -53,6 +53,16 @@ describe("loadPlan", () => {
     expect(pretrained.warmStart?.learningRate).toBe(2e-5);
   });
 
+  it("counts the calls of demonstrations that call tools", async () => {
+    const path = join(import.meta.dirname, "..", "..", "..", "..", "pipelines");
+    const market = await loadPlan(join(path, "market.yaml"));
+    const { search = 0, calculator = 0, ...others } = market.demonstratedCalls ?? {};
+    expect(others).toEqual({});
+    expect(search).toBeGreaterThan(0);
+    expect(search + calculator).toBeGreaterThan(1); // some call both
+    expect(await loadPlan(join(path, "feedback.yaml"))).not.toHaveProperty("demonstratedCalls");
+  });
+
   it("says of a tool and a host how often calls begin, and of a tool's observations what is otherwise", async () => {
     const said = [
       "tools.0.rate=10/s",
