@@ -65,7 +65,7 @@ const plugin: TrainerPlugin = {
       ...pluginSteps(trainer, () => supervisedSteps++),
       async save(policyFolder, stateFolder) {
         await trainer.settle();
-        await writePolicy(policyFolder, folders.initial, trainer.state, model.lora);
+        await writePolicy(policyFolder, folders.initial, trainer.state, model);
         await writeTrainerState(stateFolder, trainer.state);
       },
       close: () => trainer.close(),

@@ -5,12 +5,15 @@ import {
   type FrozenBase,
   type LazyTensor,
   type LoraSettings,
+  languageWeights,
+  openVisionWeights,
   openWeights,
   persistently,
   readAdapter,
   readFrozenWeights,
   readWeights,
   type Tensor,
+  type TrainedModel,
   type TrainerFolders,
   type TrainerState,
   writeAdapterPolicyFolder,
@@ -45,7 +48,9 @@ export async function readPolicy(
     return {
       weights,
       adapter: new Map(),
-      ...(reference !== undefined && { reference: () => openWeights(reference) }),
+      ...(reference !== undefined && {
+        reference: async () => languageWeights(await openWeights(reference)),
+      }),
     };
   }
   const adapterIn = async (folder: string) => (await readAdapter(folder)).tensors;
@@ -57,14 +62,22 @@ export async function readPolicy(
   };
 }
 
-/** Writes a version: its weights, or its adapter in PEFT's format, and version 0's other files. */
+/**
+ * Writes a version: its weights, or its adapter in PEFT's format, and version 0's other files, including the
+ * frozen vision part.
+ */
 export async function writePolicy(
   folder: string,
   initial: string,
   state: TrainerState,
-  lora: LoraSettings | undefined,
+  { config, lora }: Pick<TrainedModel, "config" | "lora">,
 ): Promise<void> {
-  if (lora === undefined) return writeNextPolicyFolder(folder, initial, state.weights);
+  if (lora === undefined) {
+    const weights = new Map<string, Tensor | LazyTensor>(state.weights);
+    const frozen = config.vision ? await openVisionWeights(initial) : new Map();
+    for (const [name, tensor] of frozen) weights.set(name, tensor);
+    return writeNextPolicyFolder(folder, initial, weights);
+  }
   return writeAdapterPolicyFolder(
     folder,
     initial,

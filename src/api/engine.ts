@@ -89,7 +89,12 @@ export { type ModelText, readModelText } from "../engine/models/policy/model-tex
 export { stopTokenIds, writeStopTokens } from "../engine/models/policy/stop-tokens.ts";
 export type { AdapterConfig } from "../engine/models/weights/adapter-config.ts";
 export { type Adapter, adapterConfigFile, readAdapter } from "../engine/models/weights/adapter-folder.ts";
-export { openWeights, readWeights } from "../engine/models/weights/checkpoint.ts";
+export {
+  openVisionWeights,
+  openWeights,
+  readVisionWeights,
+  readWeights,
+} from "../engine/models/weights/checkpoint.ts";
 export {
   copyPolicyFiles,
   writeAdapterPolicyFolder,
@@ -105,6 +110,7 @@ export {
   type Tensor,
   writeSafetensors,
 } from "../engine/models/weights/safetensors.ts";
+export { languageWeights } from "../engine/models/weights/vision-weights.ts";
 export { type FrozenBase, readFrozenWeights } from "../engine/models/weights/weight-sources.ts";
 export {
   add,
@@ -137,6 +143,8 @@ export { createFraming, type Framing } from "../engine/tokens/framing.ts";
 export { templateFormat } from "../engine/tokens/template-format.ts";
 export { loadTokenizer, type Tokenizer } from "../engine/tokens/tokenizer.ts";
 export { readVocabulary, type Vocabulary } from "../engine/tokens/vocabulary.ts";
+export { createImageTable, type ImageTable } from "../engine/vision/image-table.ts";
+export { createImageEncoder } from "../engine/vision/open-image-encoder.ts";
 export type { ImagePatches, ImageTiles, PreprocessedImage } from "../engine/vision/preprocessed-image.ts";
 export {
   type DefinedLoss,

@@ -1122,6 +1122,16 @@ export const errorTable = {
     retryable: false,
     help: "Name the folder of a sentence-transformers model of the BERT family, such as all-MiniLM-L6-v2, with model.safetensors and tokenizer.json.",
   },
+  IMAGE_NOT_ENCODED: {
+    message: "The model's vision encoder can't read an image: {reason}.",
+    retryable: false,
+    help: "Prepare images with the preprocessor of the same model.",
+  },
+  IMAGE_TOKENS_INVALID: {
+    message: "The images of a sequence don't match its tokens: {reason}.",
+    retryable: false,
+    help: "Write as many image tokens for an image as its preprocessing determines, and list images in the order of their tokens.",
+  },
   VECTOR_FILE_INVALID: {
     message:
       "{path} has {size} bytes, which is not a whole number of vectors with {dimensions} numbers each.",

@@ -3,6 +3,7 @@ import { defined } from "../../base/records/defined.ts";
 import { type RouterTies, tiesOf } from "../../contracts/router-ties.ts";
 import { contextLength, type ModelConfig } from "../models/config/model-config.ts";
 import { routedLayers } from "../models/graph/expert-choice.ts";
+import type { ImageEmbeddings } from "../models/graph/image-embeddings.ts";
 import type { Tensor } from "../onnx/model-session.ts";
 
 /** Token ids, and a mask that is 1 for tokens that the policy wrote and 0 elsewhere. */
@@ -11,6 +12,8 @@ export interface TokenSequence {
   readonly mask: readonly number[];
   /** For a mixture of experts: routing ties during sampling. Default: none. */
   readonly routerTies?: RouterTies;
+  /** For ids from the size of the vocabulary on, which are those of image tokens. Default: none. */
+  readonly images?: ImageEmbeddings;
 }
 
 /**
@@ -44,6 +47,10 @@ export interface TokenBatch {
   readonly copied: Float32Array;
   /** [rows, routers]: experts of ties, −1 without one. Absent without routers. */
   readonly ties?: BigInt64Array;
+  /** [rows]: the row's number in `images`, −1 for text. Absent for models that read only text, like `images`. */
+  readonly imageNumbers?: BigInt64Array;
+  /** [image tokens, hidden], at least one row. */
+  readonly images?: Tensor;
   /** For each action token in order: the row that predicts it, which is the previous token's. */
   readonly actions: BigInt64Array;
   /** For each action token in order: its id. */
@@ -75,6 +82,8 @@ export function batchSequences(
     present[places[0]!] = 1;
   }
   const targets = sequences.flatMap((one) => actionPositions(one).map((at) => BigInt(one.tokens[at]!)));
+  const images = config.vision ? imagesOf(rows, sequences, config) : undefined;
+  const isText = ({ token }: TokenRow) => token < config.vocab_size;
   return defined({
     batch: sequences.length,
     prefix,
@@ -82,7 +91,9 @@ export function batchSequences(
     index,
     present,
     ...copiesOf(own.map(({ places }) => places)),
-    tokens: BigInt64Array.from(rows, ({ token }) => BigInt(token)),
+    imageNumbers: images?.imageNumbers,
+    images: images?.images,
+    tokens: BigInt64Array.from(rows, (row) => BigInt(isText(row) ? row.token : 0)),
     positions: BigInt64Array.from(rows, ({ position }) => BigInt(position)),
     places: BigInt64Array.from(own, ({ places }) => BigInt(places[0]!)),
     ties: routers.length > 0 ? tieTable(sequences, numbers, rows.length, routers) : undefined,
@@ -109,8 +120,8 @@ export interface RowNumbers {
   count(): number;
 }
 
-/** A number larger than any vocabulary. */
-const manyTokens = 2 ** 21;
+/** A number larger than any id, including those of image tokens. */
+const manyTokens = 2 ** 31;
 
 /** Creates row numbers that begin at zero. */
 export function createRowNumbers(): RowNumbers {
@@ -198,6 +209,25 @@ function tieTable(
   return table;
 }
 
+/** Returns the embeddings of the image tokens among rows. Equal ids share one. */
+function imagesOf(
+  rows: readonly TokenRow[],
+  sequences: readonly TokenSequence[],
+  { vocab_size: vocabulary, hidden_size: width }: ModelConfig,
+): Required<Pick<TokenBatch, "imageNumbers" | "images">> {
+  const numbers = new Map<number, number>();
+  for (const { token } of rows)
+    if (token >= vocabulary && !numbers.has(token)) numbers.set(token, numbers.size);
+  const count = Math.max(1, numbers.size);
+  const data = new Float32Array(count * width);
+  for (const [token, number] of numbers) {
+    const source = sequences.find((sequence) => sequence.images?.has(token))!.images!;
+    data.set(source.embedding(token), number * width);
+  }
+  const imageNumbers = BigInt64Array.from(rows, ({ token }) => BigInt(numbers.get(token) ?? -1));
+  return { imageNumbers, images: { shape: [count, width], data } };
+}
+
 /** Returns all places of each row but the first. */
 function copiesOf(places: readonly (readonly number[])[]): Pick<TokenBatch, "shared" | "copies" | "copied"> {
   const several = [...places.keys()].filter((row) => places[row]!.length > 1);
@@ -231,6 +261,8 @@ export function batchFeeds(batch: TokenBatch, temperature = 1): Record<string, T
     shared: { shape: [shared], data: batch.shared },
     copies: { shape: [shared, copies], data: batch.copies },
     copied: { shape: [shared, 1, copies], data: batch.copied },
+    imageNumbers: batch.imageNumbers && { shape: rows, data: batch.imageNumbers },
+    images: batch.images,
     ties: batch.ties && { shape: [rows[0]!, batch.ties.length / rows[0]!], data: batch.ties },
     actions: { shape: actions, data: batch.actions },
     targets: { shape: actions, data: batch.targets },
@@ -260,12 +292,13 @@ export function checkSequences(sequences: readonly TokenSequence[], config: Mode
   }
 }
 
-function problemOf({ tokens, mask }: TokenSequence, config: ModelConfig): string | undefined {
+function problemOf({ tokens, mask, images }: TokenSequence, config: ModelConfig): string | undefined {
   if (tokens.length !== mask.length) return `has ${tokens.length} tokens, but a mask of ${mask.length}`;
   if (tokens.length === 0) return "is empty";
   const positions = contextLength(config);
   if (tokens.length > positions) return `has ${tokens.length} tokens, more than the model's ${positions}`;
-  const strange = tokens.find((token) => !Number.isInteger(token) || token < 0 || token >= config.vocab_size);
+  const isKnown = (token: number) => token < config.vocab_size || images?.has(token);
+  const strange = tokens.find((token) => !Number.isInteger(token) || token < 0 || !isKnown(token));
   if (strange !== undefined) return `holds the id ${strange}, outside the vocabulary of ${config.vocab_size}`;
   if (mask.some((marked) => marked !== 0 && marked !== 1)) return "has a mask of other numbers than 0 and 1";
   return mask[0] === 1 ? "marks its first token, which nothing predicts" : undefined;

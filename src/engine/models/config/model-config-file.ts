@@ -5,7 +5,9 @@ import { type Activation, type Family, families, isFamily } from "./families.ts"
 import { checkCounts, configError, type ModelConfig, modelConfig } from "./model-config.ts";
 import { formatExperts, parseExperts } from "./parse-experts.ts";
 import { parseLayerTypes, parseSlidingWindow, parseUnrotatedLayers } from "./parse-layer-types.ts";
+import { formatVision, parseVision } from "./parse-vision.ts";
 import { formatRotaryParameters, parseRotaryParameters } from "./rotary-parameters.ts";
+import { isVisionFamily, visionFamilies } from "./vision-config.ts";
 
 type Json = Record<string, unknown>;
 
@@ -20,9 +22,18 @@ export async function readModelConfig(path: string): Promise<ModelConfig> {
 /** Like `readModelConfig`, from the file's text; `path` appears in errors. */
 export function parseModelConfig(text: string, path: string): ModelConfig {
   const json = parseObject(text, path);
+  const { model_type: family, text_config: language } = json;
+  if (!isVisionFamily(family)) return languageConfig(json, path);
+  if (!isObject(language)) throw configError(`${path}: text_config is missing`);
+  const { tie_word_embeddings = language.tie_word_embeddings ?? false } = json;
+  const config = languageConfig({ ...language, tie_word_embeddings }, `${path}, text_config`);
+  return modelConfig({ ...config, vision: parseVision(json, family, path) });
+}
+
+function languageConfig(json: Json, path: string): ModelConfig {
   const family = json.model_type;
   if (!isFamily(family)) {
-    const known = Object.keys(families).join(", ");
+    const known = [...Object.keys(families), ...Object.keys(visionFamilies)].join(", ");
     throw configError(`${path}: model_type is ${JSON.stringify(family)}; known are ${known}`);
   }
   const problem = unsupported(json, family);
@@ -92,7 +103,7 @@ export function oneOrList(ids: readonly number[]): number | readonly number[] {
  */
 export function formatModelConfig(config: ModelConfig, tokens: SpecialTokenIds): string {
   const { rope_scaling, rope_theta, local_rope, partial_rotary_factor, ...fields } = config;
-  const { layer_types, no_rope_layers, hidden_act, experts: _, ...plain } = fields;
+  const { layer_types, no_rope_layers, hidden_act, experts: _, vision, ...plain } = fields;
   const { query_pre_attn_scalar, attn_logit_softcapping, final_logit_softcapping, ...common } = plain;
   const { architecture, sliding, activationKey, ...traits } = families[config.model_type];
   const json = {
@@ -108,9 +119,9 @@ export function formatModelConfig(config: ModelConfig, tokens: SpecialTokenIds):
     final_logit_softcapping: traits.logitCap !== undefined ? final_logit_softcapping : undefined,
     use_sliding_window: config.sliding_window !== null,
     ...formatRotaryParameters(config),
-    ...tokens,
   };
-  return `${JSON.stringify(json, null, 2)}\n`;
+  const whole = { ...(vision ? formatVision(vision, json) : json), ...tokens };
+  return `${JSON.stringify(whole, null, 2)}\n`;
 }
 
 /** The activations by transformers' names. */

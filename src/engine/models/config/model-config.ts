@@ -1,6 +1,7 @@
 import { EverturnError } from "../../../base/errors/everturn-error.ts";
 import { type Activation, type Family, families } from "./families.ts";
 import type { RotaryScaling } from "./rotary-scaling.ts";
+import type { VisionConfig } from "./vision-config.ts";
 
 /** Whether a layer sees all earlier tokens, or only those inside the sliding window. */
 export type LayerType = "full_attention" | "sliding_attention";
@@ -45,6 +46,8 @@ export interface ModelConfig {
   final_logit_softcapping: number | null;
   /** Null: every feed-forward block is one gated unit. */
   experts: Experts | null;
+  /** The vision part of a vision-language model. Null: the model reads only text. */
+  vision: VisionConfig | null;
 }
 
 /** Mixtures of experts as feed-forward blocks. */
@@ -107,6 +110,7 @@ export function modelConfig(shape: ModelShape & Partial<ModelConfig>): ModelConf
     attn_logit_softcapping: traits.scoreCap ?? null,
     final_logit_softcapping: traits.logitCap ?? null,
     experts: null,
+    vision: null,
     ...shape,
   };
   checkConfig(config);
@@ -168,6 +172,10 @@ export function configError(reason: string, cause?: unknown): EverturnError {
 }
 
 function checkConfig(config: ModelConfig): void {
+  const { vision, vocab_size } = config;
+  if (vision && vision.image_token_id >= vocab_size) {
+    throw configError(`image_token_id is ${vision.image_token_id}, outside the vocabulary of ${vocab_size}`);
+  }
   for (const [name, value] of Object.entries(config)) {
     if (typeof value === "number" && !(value > 0))
       throw configError(`${name} is ${value}, but must be above 0`);

@@ -27,6 +27,12 @@ export function decoderInputs(
   const actions = graph.input("actions", "int64", ["actions"]);
   const routers = routedLayers(config).length;
   const ties = routers > 0 ? graph.input("ties", "int64", ["rows", routers]) : undefined;
+  const images = config.vision
+    ? {
+        numbers: graph.input("imageNumbers", "int64", ["rows"]),
+        embeddings: graph.input("images", "float32", ["images", config.hidden_size]),
+      }
+    : undefined;
   const layout = { index, places, present, shared, copies, copied };
-  return { tokens, positions, layout, prefix, actions, ties };
+  return { tokens, positions, layout, prefix, actions, ties, images };
 }

@@ -3,9 +3,10 @@ import type { FloatValue, IntValue } from "../../onnx/graph.ts";
 import { gather } from "../../onnx/indexing.ts";
 import type { PaddedLayout } from "../../onnx/padding.ts";
 import { windowOf } from "../config/model-config.ts";
-import { attentionInputs, type DecoderModel, embedTokens, finalNorm } from "./decoder-blocks.ts";
+import { attentionInputs, type DecoderModel, finalNorm } from "./decoder-blocks.ts";
 import { decoderLayer } from "./decoder-layer.ts";
 import { choiceAsTold } from "./expert-choice.ts";
+import { embedRows, type ImageRows } from "./image-embeddings.ts";
 import { type PrefixRows, wholeAttention } from "./whole-attention.ts";
 
 /** The inputs of a forward pass: whole sequences, one after the other without padding. */
@@ -25,6 +26,8 @@ export interface DecoderInputs {
   actions: IntValue;
   /** For each row and router of `routedLayers`, the expert of its tie during sampling; −1 without one. */
   ties?: IntValue | undefined;
+  /** For a vision-language model. */
+  images?: ImageRows | undefined;
 }
 
 /** The options of a forward pass. */
@@ -60,7 +63,7 @@ export function hasPrefix(form: AttentionForm): boolean {
  */
 export function decoderForward(
   decoder: DecoderModel,
-  { tokens, positions, layout, prefix, actions, ties }: DecoderInputs,
+  { tokens, positions, layout, prefix, actions, ties, images }: DecoderInputs,
   { recomputed = 0, attention = "kept" }: DecoderOptions = {},
 ): FloatValue {
   const { config, onProcessor = false } = decoder;
@@ -69,7 +72,7 @@ export function decoderForward(
   const model = ties ? { ...decoder, choose: choiceAsTold(config, ties, ofLayer) } : decoder;
   const attendAll = wholeAttention(config, layout, prefix, onProcessor);
   const isMadeAgain = attention === "again" || attention === "prefixedAgain";
-  let hidden = embedTokens(model, tokens);
+  let hidden = embedRows(model, tokens, images);
   for (let layer = 0; layer <= last; layer++) {
     const isRecomputed = layer < recomputed;
     const attend = (normed: FloatValue) => {

@@ -10,7 +10,7 @@ import { checkTokenizerFiles } from "../../tokens/tokenizer.ts";
 import { configError, type ModelConfig } from "../config/model-config.ts";
 import { oneOrList, parseModelConfig, type SpecialTokenIds } from "../config/model-config-file.ts";
 import { type ModelWeights, openModelWeights, writeModelWeights } from "../weights/checkpoint.ts";
-import { checkModelWeights, modelWeightShapes } from "../weights/model-weights.ts";
+import { checkShapes } from "../weights/model-weights.ts";
 import { copyTokenizerFiles, writeConfigFiles } from "../weights/policy-folder.ts";
 import {
   dequantizeMatrix,
@@ -19,6 +19,7 @@ import {
   quantizeWeights,
 } from "../weights/quantize.ts";
 import type { LazyTensor } from "../weights/safetensors.ts";
+import { allWeightShapes } from "../weights/vision-weights.ts";
 import { storedType } from "../weights/weight-sources.ts";
 
 /**
@@ -105,8 +106,8 @@ async function modelWeights(
   { tensors, quantized }: ModelWeights,
   quantization: Quantization | undefined,
 ): Promise<ModelWeights> {
-  checkModelWeights(config, tensors, quantized);
-  const shapes = modelWeightShapes(config);
+  const shapes = allWeightShapes(config);
+  checkShapes(shapes, tensors, quantized);
   const isIdle = (name: string) => name === head || name.endsWith(".rotary_emb.inv_freq");
   const surplus = [...tensors.keys(), ...quantized.keys()].find((name) => !shapes.has(name) && !isIdle(name));
   if (surplus !== undefined) {

@@ -17,6 +17,7 @@ import {
 import { dequantizeMatrix, type HeldMatrix } from "./quantize.ts";
 import { isQuantizedPart, type MatrixParts, quantizedTensors, takeQuantized } from "./quantized-tensors.ts";
 import { type ByteTensor, isBytes, type LazyTensor, type Tensor, writeSafetensors } from "./safetensors.ts";
+import { isVisionWeight, languageWeights, storedNames } from "./vision-weights.ts";
 
 /** The weights of a model's folder by name: floats, which are loaded one by one, and quantized matrices. */
 export interface ModelWeights {
@@ -25,11 +26,22 @@ export interface ModelWeights {
 }
 
 /**
- * Reads the weights of a model's folder, widened to float32, from model.safetensors or from the shards that
- * model.safetensors.index.json lists. Throws CHECKPOINT_INVALID or SAFETENSORS_INVALID, which name file and tensor.
+ * Reads the weights of a model's folder, without those of a vision part, widened to float32, from model.safetensors or
+ * from the shards that model.safetensors.index.json lists. Throws CHECKPOINT_INVALID or SAFETENSORS_INVALID, which name
+ * file and tensor.
  */
 export async function readWeights(folder: string): Promise<Map<string, Tensor>> {
-  return loadAll(await openWeights(folder));
+  return loadAll(languageWeights(await openWeights(folder)));
+}
+
+/** Reads the weights of the vision part in a model's folder, widened to float32; none if it has none. */
+export async function readVisionWeights(folder: string): Promise<Map<string, Tensor>> {
+  return loadAll(await openVisionWeights(folder));
+}
+
+/** Opens the weights of the vision part in a model's folder for loading one by one. */
+export async function openVisionWeights(folder: string): Promise<Map<string, LazyTensor>> {
+  return onlyFloats(folder, await locateTensors(folder, (name) => !isVisionWeight(name)));
 }
 
 /** Opens the weights of a model's folder for loading one by one. */
@@ -58,7 +70,8 @@ export async function readPlainWeights(
   folder: string,
   isElsewhere: (name: string) => boolean,
 ): Promise<Map<string, Tensor>> {
-  const places = await locateTensors(folder, (name) => isQuantizedPart(name) || isElsewhere(name));
+  const isUnwanted = (name: string) => isQuantizedPart(name) || isVisionWeight(name) || isElsewhere(name);
+  const places = await locateTensors(folder, isUnwanted);
   return loadAll(onlyFloats(folder, places));
 }
 
@@ -101,8 +114,10 @@ export async function writeWeights(
   options: { dtype?: FloatType; shardBytes?: number } = {},
 ): Promise<void> {
   const { dtype = "F32", shardBytes = 5e9 } = options;
-  const shards = splitIntoShards(weights, shardBytes, floatBytes[dtype]);
-  if (shards.length <= 1) return writeSafetensors(join(folder, wholeFile), weights, { dtype });
+  const names = storedNames(weights.keys());
+  const stored = new Map(Array.from(weights, ([name, tensor]) => [names.get(name)!, tensor]));
+  const shards = splitIntoShards(stored, shardBytes, floatBytes[dtype]);
+  if (shards.length <= 1) return writeSafetensors(join(folder, wholeFile), stored, { dtype });
   const placed: [string, string][] = [];
   for (const [at, shard] of shards.entries()) {
     const number = (value: number) => String(value).padStart(5, "0");

@@ -7,6 +7,7 @@ import { isObject } from "../../../contracts/json.ts";
 import type { FloatType } from "./float-types.ts";
 import { type ByteTensor, readBytes, readFloats, type Tensor } from "./safetensors.ts";
 import { invalidSafetensors, readSafetensorsHeader, type StoredTensor } from "./safetensors-header.ts";
+import { innerName } from "./vision-weights.ts";
 
 export const wholeFile = "model.safetensors";
 export const indexFile = "model.safetensors.index.json";
@@ -16,17 +17,25 @@ export function isWeightsFile(name: string): boolean {
   return /^model(-\d+-of-\d+)?\.safetensors$/.test(name) || name === indexFile;
 }
 
-/** A tensor in one of a folder's files. */
+/** A tensor in one of a folder's files, with its name there. */
 export interface PlacedTensor extends StoredTensor {
   readonly name: string;
   readonly path: string;
 }
 
 /**
- * Finds the requested tensors of a model's folder, in model.safetensors or in the shards that its index lists. Throws
+ * Finds the requested tensors of a model's folder by their names in the engine (`innerName`), in model.safetensors or in the shards that its index lists. Throws
  * CHECKPOINT_INVALID or SAFETENSORS_INVALID.
  */
 export async function locateTensors(
+  folder: string,
+  isUnwanted?: (name: string) => boolean,
+): Promise<Map<string, PlacedTensor>> {
+  const places = await placesOf(folder, isUnwanted && ((name) => isUnwanted(innerName(name))));
+  return new Map(Array.from(places, ([name, place]) => [innerName(name), place]));
+}
+
+async function placesOf(
   folder: string,
   isUnwanted?: (name: string) => boolean,
 ): Promise<Map<string, PlacedTensor>> {

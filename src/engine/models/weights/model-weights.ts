@@ -78,13 +78,23 @@ export function outputSize(config: ModelConfig, module: string): number {
   return module === "k_proj" || module === "v_proj" ? groups * size : config.intermediate_size;
 }
 
-/** Throws MODEL_WEIGHTS_MISMATCH unless the weights, including quantized ones, match the configuration. */
-export function checkModelWeights(
-  config: ModelConfig,
-  weights: ReadonlyMap<string, { readonly shape: readonly number[] }>,
-  quantized?: ReadonlyMap<string, { readonly shape: readonly number[] }>,
+type Shaped = ReadonlyMap<string, { readonly shape: readonly number[] }>;
+
+/**
+ * Throws MODEL_WEIGHTS_MISMATCH unless the weights of the language part, including quantized ones, match the
+ * configuration.
+ */
+export function checkModelWeights(config: ModelConfig, weights: Shaped, quantized?: Shaped): void {
+  checkShapes(modelWeightShapes(config), weights, quantized);
+}
+
+/** Throws MODEL_WEIGHTS_MISMATCH unless the weights, including quantized ones, have these shapes. */
+export function checkShapes(
+  shapes: ReadonlyMap<string, readonly number[]>,
+  weights: Shaped,
+  quantized?: Shaped,
 ): void {
-  for (const [name, shape] of modelWeightShapes(config)) {
+  for (const [name, shape] of shapes) {
     const found = (weights.get(name) ?? quantized?.get(name))?.shape;
     if (found?.join() === shape.join()) continue;
     const reason = `${name} should be [${shape.join(", ")}], but is ${found ? `[${found.join(", ")}]` : "missing"}`;

@@ -10,12 +10,14 @@ import { writeWeights } from "./checkpoint.ts";
 import { isWeightsFile } from "./located-tensors.ts";
 import type { LazyTensor, Tensor } from "./safetensors.ts";
 
-/** The files of a tokenizer. Only the first two always exist. */
+/** The files of a tokenizer and an image processor. Only the first two always exist. */
 const tokenizerFiles = [
   "tokenizer.json",
   "tokenizer_config.json",
   "chat_template.jinja",
   "special_tokens_map.json",
+  "preprocessor_config.json",
+  "processor_config.json",
 ];
 
 /**
@@ -41,7 +43,7 @@ export async function writePolicyFolder(
 export async function writeNextPolicyFolder(
   folder: string,
   previous: string,
-  weights: ReadonlyMap<string, Tensor>,
+  weights: ReadonlyMap<string, Tensor | LazyTensor>,
 ): Promise<void> {
   await copyPolicyFiles(folder, previous);
   await writeWeights(folder, weights);

@@ -1,6 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import type { QuantizedMatrix } from "../../onnx/quantized-matrix.ts";
 import { type LazyTensor, loaded, type Tensor } from "./safetensors.ts";
+import { isVisionWeight } from "./vision-weights.ts";
 
 /** The formats of quantized frozen matrices. */
 export type Quantization = "int8" | "int4";
@@ -73,7 +74,7 @@ export function bitsOf(name: string, quantization: Quantization): 4 | 8 {
 
 /**
  * Returns the block format of a weight by its name; undefined for weights that stay unchanged: norms, biases, routers
- * of experts, and matrices that don't divide into blocks.
+ * of experts, the vision part, and matrices that don't divide into blocks.
  */
 export function blockFormat(
   name: string,
@@ -82,6 +83,7 @@ export function blockFormat(
 ): Pick<QuantizedMatrix, "bits" | "block"> | undefined {
   const [, input = 0] = shape;
   if (shape.length !== 2 || input % blockSize !== 0 || name.endsWith(".mlp.gate.weight")) return undefined;
+  if (isVisionWeight(name)) return undefined;
   return { bits: bitsOf(name, quantization), block: blockSize };
 }
 

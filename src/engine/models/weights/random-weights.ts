@@ -4,8 +4,8 @@ import { philox } from "../../../base/random/uniform-stream.ts";
 import { elementCount } from "../../onnx/element-count.ts";
 import { families } from "../config/families.ts";
 import type { ModelConfig } from "../config/model-config.ts";
-import { modelWeightShapes } from "./model-weights.ts";
 import type { LazyTensor, Tensor } from "./safetensors.ts";
+import { allWeightShapes } from "./vision-weights.ts";
 
 /**
  * Returns random weights: normal with the configuration's initializer_range (projections back into the residual stream
@@ -13,7 +13,7 @@ import type { LazyTensor, Tensor } from "./safetensors.ts";
  */
 export function randomModelWeights(config: ModelConfig, seed: number): Map<string, Tensor> {
   return new Map(
-    [...modelWeightShapes(config)].map(([name, shape]) => {
+    [...allWeightShapes(config)].map(([name, shape]) => {
       const data = new Float32Array(elementCount(shape));
       fill(data, 0, data.length, numbersOf(name, shape, config, seed));
       return [name, { shape, data }];
@@ -39,7 +39,7 @@ export function lazyRandomWeights(config: ModelConfig, seed: number): Map<string
     return { shape, data };
   };
   return new Map(
-    [...modelWeightShapes(config)].map(([name, shape]) => [name, { shape, load: () => made(name, shape) }]),
+    [...allWeightShapes(config)].map(([name, shape]) => [name, { shape, load: () => made(name, shape) }]),
   );
 }
 

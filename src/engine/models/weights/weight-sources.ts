@@ -7,6 +7,7 @@ import { locateTensors } from "./located-tensors.ts";
 import { isQuantizedPart, takeQuantized } from "./quantized-tensors.ts";
 import type { Tensor } from "./safetensors.ts";
 import type { StoredType } from "./safetensors-header.ts";
+import { isVisionWeight } from "./vision-weights.ts";
 
 /** A tensor that stays in a file of its folder. The offset is in bytes. */
 export interface StoredTensor {
@@ -30,7 +31,7 @@ export interface FrozenBase {
   readonly frozen: ReadonlyMap<string, FrozenMatrix>;
 }
 
-/** Returns the type of all tensors in a model's folder; F32 if they differ. Throws the errors of `readWeights`. */
+/** Returns the type of all tensors of the language part in a model's folder; F32 if they differ. Throws the errors of `readWeights`. */
 export async function storedType(folder: string): Promise<FloatType> {
   const types = new Set((await storedTensors(folder)).map(([, { dtype }]) => dtype));
   const [only] = types;
@@ -64,10 +65,13 @@ interface FileTensor extends Omit<StoredTensor, "dtype"> {
 }
 
 async function storedTensors(folder: string): Promise<[string, FileTensor][]> {
-  return Array.from(await locateTensors(folder), ([name, { dtype, shape, path, begin, end }]) => [
-    name,
-    { dtype, shape, file: basename(path), offset: begin, bytes: end - begin },
-  ]);
+  return Array.from(
+    await locateTensors(folder, isVisionWeight),
+    ([name, { dtype, shape, path, begin, end }]) => [
+      name,
+      { dtype, shape, file: basename(path), offset: begin, bytes: end - begin },
+    ],
+  );
 }
 
 function sizeOf(tensors: Iterable<FileTensor>): number {

@@ -3,21 +3,10 @@ import { batchFeeds, batchSequences, type TokenSequence } from "../../../../src/
 import { passGradients } from "../../../../src/engine/learning/pass-gradients.ts";
 import { supervisedObjective } from "../../../../src/engine/learning/supervised-objective.ts";
 import { trainingModel } from "../../../../src/engine/learning/training-graphs.ts";
-import type { ModelConfig } from "../../../../src/engine/models/config/model-config.ts";
-import { decoderForward } from "../../../../src/engine/models/graph/decoder.ts";
-import { languageModelHead } from "../../../../src/engine/models/graph/decoder-blocks.ts";
-import { decoderInputs } from "../../../../src/engine/models/graph/decoder-inputs.ts";
-import { rotaryTables } from "../../../../src/engine/models/graph/rotary-tables.ts";
-import {
-  checkModelWeights,
-  modelWeightShapes,
-  weightInputs,
-} from "../../../../src/engine/models/weights/model-weights.ts";
-import type { Tensor } from "../../../../src/engine/models/weights/safetensors.ts";
+import { checkModelWeights, modelWeightShapes } from "../../../../src/engine/models/weights/model-weights.ts";
 import { createModelSession } from "../../../../src/engine/onnx/create-model-session.ts";
-import { createGraph } from "../../../../src/engine/onnx/graph.ts";
-import { modelBytes } from "../../../../src/engine/onnx/model-bytes.ts";
 import { relativeError, torchFixture, withPrefix } from "../../torch-fixtures.ts";
+import { logitsOf } from "./logits-of.ts";
 
 const families = [
   "llama",
@@ -37,36 +26,6 @@ const families = [
 async function family(name: string) {
   const { config, json, tensors } = await torchFixture(name, "families");
   return { config, tensors, sequences: json.sequences as TokenSequence[], loss: Number(json.loss) };
-}
-
-/** Logits of every token of sequences that share a batch, one after the other. */
-async function logitsOf(
-  config: ModelConfig,
-  weights: ReadonlyMap<string, Tensor>,
-  sequences: TokenSequence[],
-) {
-  const graph = createGraph();
-  const model = {
-    config,
-    weights: weightInputs(graph, modelWeightShapes(config)),
-    tables: rotaryTables(graph, config),
-  };
-  graph.output("logits", languageModelHead(model, decoderForward(model, decoderInputs(graph, config))));
-  const session = await createModelSession(modelBytes(graph), { threads: 1 });
-  // With a token more at the end, which carries loss, a batch keeps all the others, and predicts after each.
-  const whole = sequences.map(({ tokens }) => ({
-    tokens: [...tokens, 0],
-    mask: [0, ...tokens.map(() => 1)],
-  }));
-  const {
-    targets: _,
-    inverseTemperature: _temperature,
-    ...feeds
-  } = batchFeeds(batchSequences(whole, config));
-  const named = [...modelWeightShapes(config).keys()].map((name) => [name, weights.get(name)!]);
-  const outputs = await session.run({ ...Object.fromEntries(named), ...feeds });
-  await session.close();
-  return outputs.floats("logits");
 }
 
 test.each(families)("%s: the logits of a ragged batch are those of transformers", async (name) => {

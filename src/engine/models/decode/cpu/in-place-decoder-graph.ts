@@ -5,8 +5,8 @@ import { gatherRow } from "../../../onnx/indexing.ts";
 import { reshape } from "../../../onnx/shaping.ts";
 import { type ModelConfig, rotatedSize, scoreScale, windowOf } from "../../config/model-config.ts";
 import { attentionRows } from "../../graph/attention-rows.ts";
-import { embedTokens } from "../../graph/decoder-blocks.ts";
 import { choiceTold } from "../../graph/expert-choice.ts";
+import { embedTokensAndImages } from "../../graph/image-embeddings.ts";
 import { boundNextTokenOutputs } from "../../graph/next-token.ts";
 import { rotaryTables } from "../../graph/rotary-tables.ts";
 import { type AdapterShape, type DecodedWeights, decodedLogits, decodingModel } from "../decoding-model.ts";
@@ -39,7 +39,7 @@ export function inPlaceDecoderGraph(
   const total = graph.input("total", "int32", [1]);
   const rows = product(["batch", "length"]);
   // Products with three axes save two reshapes per layer. Adapters' products have two.
-  const embedded = embedTokens(model, adapter ? reshape(tokens, [rows]) : tokens);
+  const embedded = embedTokensAndImages(model, adapter ? reshape(tokens, [rows]) : tokens);
   const attend = (layer: number, normed: FloatValue) => {
     const shape = ["batch", groups, "capacity", size];
     const keys = graph.input(`keys${layer}`, keyValues, shape);

@@ -3,8 +3,8 @@ import { createGraph, type FloatValue, type Graph } from "../../../onnx/graph.ts
 import { gather } from "../../../onnx/indexing.ts";
 import { reshape } from "../../../onnx/shaping.ts";
 import { type ModelConfig, windowOf } from "../../config/model-config.ts";
-import { embedTokens } from "../../graph/decoder-blocks.ts";
 import { choiceTold } from "../../graph/expert-choice.ts";
+import { embedTokensAndImages } from "../../graph/image-embeddings.ts";
 import { nextTokenOutputs } from "../../graph/next-token.ts";
 import { headInputs, rememberAndAttend } from "../../graph/plain-attention.ts";
 import { type AdapterShape, type DecodedWeights, decodedLogits, decodingModel } from "../decoding-model.ts";
@@ -32,7 +32,7 @@ export function plainDecoderGraph(
   const last = graph.input("last", "int64", ["batch"]);
   const places = graph.input("places", "int64", ["batch", groups, "length", 3]);
   const maskOf = masks(graph);
-  const embedded = embedTokens(model, reshape(tokens, [product(["batch", "length"])]));
+  const embedded = embedTokensAndImages(model, reshape(tokens, [product(["batch", "length"])]));
   const attend = (layer: number, normed: FloatValue) => {
     const shape = ["batch", groups, "capacity", size];
     const past = {

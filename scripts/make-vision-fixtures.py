@@ -1,0 +1,135 @@
+"""Writes tests/fixtures/vision: random tiny vision-language models as transformers runs them, for tests of src/engine/vision.
+
+Of each model: its config.json, weights by their names on disk, preprocessed images of noise and their features, the
+logits of ragged sequences (each run by itself), the gradients of the mean cross entropy of their marked tokens, and
+greedy continuations.
+Needs the packages of scripts/requirements-fixtures.txt (and safetensors, which transformers brings).
+Run from the repository's root: python scripts/make-vision-fixtures.py
+"""
+
+import json
+import tempfile
+from pathlib import Path
+
+import torch
+from fixture_models import SHAPE, spread_weights
+from safetensors.torch import load_file, save_file
+from transformers import AutoConfig, AutoModelForImageTextToText
+
+FOLDER = Path("tests/fixtures/vision")
+VOCABULARY = 41
+IMAGE_TOKEN = 40
+ROPE = {"rope_type": "default", "rope_theta": 1000.0}
+TEXT = SHAPE | dict(
+    vocab_size=VOCABULARY, head_dim=6, max_position_embeddings=128, rope_parameters=ROPE, pad_token_id=None
+)
+SIGLIP = dict(
+    hidden_size=16, intermediate_size=20, num_hidden_layers=2, num_attention_heads=2, image_size=16, patch_size=4
+)
+TILES = dict(image_token_id=IMAGE_TOKEN, scale_factor=2, text_config=TEXT | dict(model_type="llama"))
+MODELS = {
+    "smolvlm": dict(model_type="smolvlm", vision_config=SIGLIP, tie_word_embeddings=False, **TILES),
+    "idefics3": dict(
+        model_type="idefics3", vision_config=SIGLIP | dict(num_hidden_layers=1), tie_word_embeddings=True, **TILES
+    ),
+}
+
+
+def random_model(seed, settings):
+    torch.manual_seed(seed)
+    config = AutoConfig.for_model(**settings)
+    config.text_config.tie_word_embeddings = settings["tie_word_embeddings"]
+    model = AutoModelForImageTextToText.from_config(config, attn_implementation="eager")
+    spread_weights(model, lambda name, parameter: "norm" in name and not name.endswith("bias"))
+    return model.eval()
+
+
+def tiled_image(tiles):
+    return {"kind": "tiles", "pixels": torch.randn(tiles, 3, 16, 16), "tokens": 4 * tiles}
+
+
+def inputs_of_tiles(images):
+    return {"pixel_values": torch.cat([image["pixels"] for image in images])[None]} if images else {}
+
+
+def random_sequences(images):
+    """Prompt, action, observation, action: with an image in the prompt, none, and one more in the observation."""
+
+    def text(length):
+        return torch.randint(IMAGE_TOKEN, (length,)).tolist()
+
+    def image(number):
+        tokens = images[number]["tokens"]
+        # A token between the first two tiles, as the processors write them.
+        return [*[IMAGE_TOKEN] * 4, *text(1), *[IMAGE_TOKEN] * (tokens - 4)] if tokens > 4 else [IMAGE_TOKEN] * tokens
+
+    layouts = [
+        [(0, text(2)), (0, image(0)), (0, text(1)), (1, text(4))],
+        [(0, text(4)), (1, text(3))],
+        [(0, text(1)), (0, image(0)), (0, text(2)), (1, text(3)), (0, image(1)), (0, text(1)), (1, text(2))],
+    ]
+    for layout, placed in zip(layouts, [[0], [], [0, 1]]):
+        tokens = [token for _, part in layout for token in part]
+        mask = [marked for marked, part in layout for _ in part]
+        starts = [sum(len(part) for _, part in layout[:at]) for at, (_, part) in enumerate(layout) if IMAGE_TOKEN in part]
+        yield {
+            "tokens": tokens,
+            "mask": mask,
+            "images": [{"image": number, "start": start} for number, start in zip(placed, starts)],
+        }
+
+
+def names_on_disk(model):
+    """The names of parameters in checkpoints, by those in the model."""
+    with tempfile.TemporaryDirectory() as folder:
+        model.save_pretrained(folder)
+        stored = load_file(Path(folder) / "model.safetensors")
+    by_content = {(tensor.shape, tensor.sum().item()): name for name, tensor in stored.items()}
+    return {
+        name: by_content[(parameter.shape, parameter.detach().clone().sum().item())]
+        for name, parameter in model.named_parameters()
+    }
+
+
+def write(seed, name, settings):
+    model = random_model(seed, settings)
+    images = [tiled_image(3), tiled_image(1)]
+    sequences = list(random_sequences(images))
+    stored = names_on_disk(model)
+    tensors = {stored[key]: value.detach().clone() for key, value in model.named_parameters()}
+    for index, image in enumerate(images):
+        tensors[f"pixels.{index}"] = image["pixels"]
+        features = model.model.get_image_features(**inputs_of_tiles([image])).pooler_output
+        tensors[f"features.{index}"] = torch.cat(tuple(features)).detach().reshape(image["tokens"], -1).clone()
+    losses = []
+    for index, sequence in enumerate(sequences):
+        tokens = torch.tensor(sequence["tokens"])
+        seen = inputs_of_tiles([images[placed["image"]] for placed in sequence["images"]])
+        logits = model(tokens[None], **seen).logits[0]
+        tensors[f"logits.{index}"] = logits.detach().clone()
+        at = torch.tensor([place for place, marked in enumerate(sequence["mask"]) if marked])
+        losses.append(-torch.log_softmax(logits[at - 1], -1).gather(-1, tokens[at, None]))
+        greedy = model.generate(
+            tokens[None], **seen, do_sample=False, max_new_tokens=64, min_new_tokens=64, pad_token_id=0
+        )
+        sequence["greedy"] = greedy[0, len(tokens) :].tolist()
+    loss = torch.cat(losses).mean()
+    loss.backward()
+    for key, value in model.named_parameters():
+        if value.grad is not None:
+            tensors[f"gradient.{stored[key]}"] = value.grad.clone()
+    save_file(tensors, FOLDER / f"{name}.safetensors", {"format": "pt"})
+    summary = {
+        "config": model.config.to_dict(),
+        "images": [{key: value for key, value in image.items() if key != "pixels"} for image in images],
+        "sequences": sequences,
+        "loss": loss.item(),
+    }
+    (FOLDER / f"{name}.json").write_text(json.dumps(summary, default=str) + "\n")
+
+
+if __name__ == "__main__":
+    torch.set_num_threads(1)
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    for seed, (name, settings) in enumerate(MODELS.items()):
+        write(seed, name, settings)
