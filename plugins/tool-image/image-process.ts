@@ -1,11 +1,8 @@
 import sharp, { type Sharp } from "sharp";
-import type { Change, ImageAnswer, ImageLimits, ImageRequest } from "./protocol.ts";
+import type { Change, ImageLimits, ImageRequest, MadeImage } from "./protocol.ts";
 
-// The process that decodes images, one at a time. A file crafted to break a decoder can end only this
+// Runs in a process that decodes images, one at a time. A file crafted to break a decoder can end only this
 // process.
-
-/** The maximum MiB of the process. */
-const memory = 1536;
 
 /** The enabled image formats. All others of libvips (SVG, PDF, matrices, raw camera files) are disabled. */
 const formats = ["Jpeg", "Png", "Webp", "Nsgif", "Tiff", "Heif"];
@@ -14,19 +11,20 @@ sharp.unblock({ operation: formats.map((name) => `VipsForeignLoad${name}`) });
 sharp.cache(false);
 sharp.concurrency(1);
 
-async function answered({ data, limits, change }: ImageRequest): Promise<ImageAnswer> {
+/** Answers a request. Throws an error that explains why the image can't be used. */
+export default async function answered({ data, limits, change }: ImageRequest): Promise<MadeImage> {
   try {
     const { format, autoOrient, hasAlpha } = await open(data, limits).metadata();
-    if (change === undefined) return { image: { data: new Uint8Array(), ...autoOrient } };
+    if (change === undefined) return { data: new Uint8Array(), ...autoOrient };
     // Images from lossy formats stay lossy, because a part of a photo would be many times as large as PNG.
     const isPhoto = !hasAlpha && ["jpeg", "webp", "heif"].includes(format);
     const image = (await changed(open(data, limits), change, limits.side)).toColourspace("srgb");
     const encoded = isPhoto ? image.jpeg({ quality: 92, chromaSubsampling: "4:4:4" }) : image.png();
     const { data: made, info } = await encoded.toBuffer({ resolveWithObject: true });
-    return { image: { data: made, width: info.width, height: info.height } };
+    return { data: made, width: info.width, height: info.height };
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    return { refused: reason.replace("exceeds pixel limit", `has more than ${limits.pixels} pixels`) };
+    throw new Error(reason.replace("exceeds pixel limit", `has more than ${limits.pixels} pixels`));
   }
 }
 
@@ -64,18 +62,3 @@ async function again(image: Sharp): Promise<Sharp> {
   const { data, info } = await image.toColourspace("srgb").raw().toBuffer({ resolveWithObject: true });
   return sharp(data, { raw: { width: info.width, height: info.height, channels: info.channels } });
 }
-
-function end(): void {
-  process.kill(process.pid, "SIGKILL");
-}
-
-function tell(answer: ImageAnswer, after: () => void = () => {}): void {
-  process.send?.(answer, after);
-}
-
-setInterval(() => {
-  if (process.memoryUsage.rss() > memory * 2 ** 20)
-    tell({ refused: `decoding it takes more than ${memory} MiB of memory` }, end);
-}, 50);
-process.on("message", async (request: ImageRequest) => tell(await answered(request)));
-process.on("disconnect", end);

@@ -21,13 +21,7 @@ export interface ImageRequest {
   change?: Change;
 }
 
-/** An image's bytes, and its size. */
+/** An image's bytes, and its size. Without a change the bytes are empty, because the caller has them. */
 export interface MadeImage extends Size {
   data: Uint8Array;
 }
-
-/**
- * The answer of the image process. `refused` explains why the image can't be used. Without a change the bytes
- * are empty, because the caller has them.
- */
-export type ImageAnswer = { image: MadeImage } | { refused: string };

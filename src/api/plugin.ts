@@ -2,6 +2,7 @@
 
 export { InexactNumberError, parseExactJson } from "../base/json/exact-json.ts";
 export { parseKeepingDigits } from "../base/json/kept-digits.ts";
+export { type AskHelper, type HelperLimits, helperProcesses } from "../base/processes/helper-processes.ts";
 export { killProcess, processHandle } from "../base/processes/process-handle.ts";
 export { type MarkedAnswer, markedAnswer } from "../base/text/marked-answer.ts";
 export { readText } from "../base/validation/read-text.ts";

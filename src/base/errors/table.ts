@@ -1086,6 +1086,11 @@ export const errorTable = {
     retryable: false,
     help: "Correct the rows, or set dataset.images to the folder of the images.",
   },
+  IMAGE_DECODER_MISSING: {
+    message: "Policies that read images need the package {missing}, which is not installed.",
+    retryable: false,
+    help: "Run `npm install {missing}` in your project.",
+  },
   REWARD_MISSING: {
     message: "The reward manager {reward} returned no score: {reason}.",
     retryable: false,
