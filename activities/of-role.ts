@@ -3,7 +3,8 @@ import type { RoleActivities, RoleOptions } from "../src/control/temporal/worker
 import { type RunTasks, runTasks } from "../src/plan/tasks/run-tasks.ts";
 import { toolFunctions, toolName } from "../src/plugin/registry/tool-functions.ts";
 import { housekeeping } from "../src/results/retention/housekeeping.ts";
-import { openRunFolder, openRuns } from "../src/run/folder/open-runs.ts";
+import { joinedRuns } from "../src/run/folder/joined-runs.ts";
+import { type OpenRun, openRunFolder, openRuns } from "../src/run/folder/open-runs.ts";
 import type { Role } from "../src/run/folder/queues.ts";
 import { heldAgents } from "../src/work/agents/held-agents.ts";
 import { policyWorker } from "../src/work/workers/policy-worker.ts";
@@ -31,28 +32,31 @@ import { trainExamples } from "./train-examples.ts";
 import { trainStep } from "./train-step.ts";
 import { warmStart } from "./warm-start.ts";
 
+type OpenRuns = (run: string) => Promise<OpenRun>;
+
 /**
- * Returns the activities of a worker's roles for `run`. The activity of a tool's function has the function's
- * name. The roles of one worker share the tasks.
+ * Returns the activities of a worker's roles for `run`, or for the runs of a pool. The activity of a tool's function
+ * has the function's name. The roles of one worker share the tasks.
  */
 export function activitiesOf({ runs, run, queue }: RoleOptions): (role: Role) => Promise<RoleActivities> {
   const tasks = runTasks();
+  const openRun = run === undefined ? joinedRuns(runs) : openRuns(runs);
   return async (role) => {
     switch (role) {
       case "orchestration":
-        return orchestration(runs, tasks);
+        return orchestration(openRun, tasks);
       case "policy":
-        return policy(runs, tasks);
+        return policy(openRun, tasks);
       case "tools":
+        if (run === undefined) throw new Error("a pool has no workers of tools");
         return tools({ runs, run, queue }, tasks);
       case "trainer":
-        return trainer(runs);
+        return trainer(openRun);
     }
   };
 }
 
-function orchestration(runs: string, tasks: RunTasks): RoleActivities {
-  const openRun = openRuns(runs);
+function orchestration(openRun: OpenRuns, tasks: RunTasks): RoleActivities {
   const keeping = housekeeping();
   const activities = {
     "open-run": durable(openRunActivity(openRun, tasks)),
@@ -68,8 +72,8 @@ function orchestration(runs: string, tasks: RunTasks): RoleActivities {
   return { activities, concurrency: 50, close: keeping.done };
 }
 
-function policy(runs: string, tasks: RunTasks): RoleActivities {
-  const worker = policyWorker(openRuns(runs));
+function policy(openRun: OpenRuns, tasks: RunTasks): RoleActivities {
+  const worker = policyWorker(openRun);
   const activities = {
     "initialize-policy": durable(initializePolicy(worker)),
     "generate-turn": durable(generateTurn(worker, tasks)),
@@ -79,7 +83,10 @@ function policy(runs: string, tasks: RunTasks): RoleActivities {
   return { activities, concurrency: 256, close: worker.close };
 }
 
-async function tools({ runs, run, queue }: RoleOptions, tasks: RunTasks): Promise<RoleActivities> {
+async function tools(
+  { runs, run, queue }: RoleOptions & { run: string },
+  tasks: RunTasks,
+): Promise<RoleActivities> {
   const worker = toolWorker(runs, run, queue);
   await worker.start();
   const { plan } = await openRunFolder(runs, run);
@@ -115,8 +122,8 @@ async function tools({ runs, run, queue }: RoleOptions, tasks: RunTasks): Promis
   };
 }
 
-function trainer(runs: string): RoleActivities {
-  const worker = trainerWorker(openRuns(runs));
+function trainer(openRun: OpenRuns): RoleActivities {
+  const worker = trainerWorker(openRun);
   const activities = {
     "warm-start": durable(warmStart(worker)),
     "train-step": durable(trainStep(worker)),

@@ -200,6 +200,10 @@ export interface RunFile {
   queues: Queues;
   /** The URL of its store. Absent if the store is the run folder. */
   store?: string;
+  /** The pool whose workers generate and train for it. Absent if it has workers of its own. */
+  pool?: string;
+  /** Its place among the runs of its pool: 1 comes first, 5 last. Absent: 3. */
+  priority?: number;
   /** Set if the run's commands start no workers, because `everturn worker` starts them all. */
   workers?: "elsewhere";
   /** Whether the workflows were bundled with OpenTelemetry's interceptors. */

@@ -202,6 +202,12 @@ test("a worker by hand needs a server: the run's own is not up", async () => {
   );
 });
 
+test("a pool has no workers of tools, and needs a server that runs share", async () => {
+  expect(await refused("worker", "--role", "tools", "--pool", "gpu")).toContain("WORKER_SERVES_NOTHING");
+  expect(await refused("worker", "--role", "policy", "--pool", "gpu")).toContain("POOL_NEEDS_SERVER");
+  expect(await refused("run", "pipelines/calculator.yaml", "--pool", "gpu")).toContain("POOL_NEEDS_SERVER");
+});
+
 test("a copy in another folder of runs is refused, by resume and by a worker, as long as the original is there", async () => {
   markFolder(folder.root);
   await settleHome(folder.root, run);

@@ -604,6 +604,16 @@ export const errorTable = {
     retryable: false,
     help: "Ask the namespace's administrator to create them:\n{command}\nOn Temporal Cloud:\n{cloud}",
   },
+  WORKER_SERVES_NOTHING: {
+    message: "The {role} worker has nothing to serve.",
+    retryable: false,
+    help: "Name either a run with --run or a pool with --pool. Pools have workers of the roles policy and trainer only.",
+  },
+  POOL_NEEDS_SERVER: {
+    message: "The pool {pool} needs a Temporal server that its runs share.",
+    retryable: false,
+    help: "Pass the server's address with --address or TEMPORAL_ADDRESS.",
+  },
   TEMPORAL_SETTINGS_INVALID: {
     message: "Temporal's environment settings can't be used: {reason}.",
     retryable: false,

@@ -16,15 +16,15 @@ export function keyOfNewRun(): RecordedKey | undefined {
 /**
  * How this process encrypts the payloads of a run: with the key that the run recorded last. Undefined if the run
  * was created without keys. `who` names the process in errors. Throws CODEC_KEY_MISSING and CODEC_KEY_WRONG unless
- * the environment has every key of the run, and CODEC_KEYS_MALFORMED.
+ * `keys`, by default those in the environment, contain every key of the run, and CODEC_KEYS_MALFORMED.
  */
 export async function runEncryption(
   runs: string,
   file: RunFile,
   who: string = `This process (${process.pid} on ${hostname()})`,
+  keys: readonly CodecKey[] = codecKeys(),
 ): Promise<Encryption | undefined> {
   if (file.encryption === undefined) return undefined;
-  const keys = codecKeys();
   const used = [file.encryption, ...(await readRow(storeOf(runs, file), encryptionRow))];
   const found = used.map((one) => foundKey(one, keys, file.run, who));
   const key = found.at(-1);

@@ -1,4 +1,6 @@
 import { resolve } from "node:path";
+import { EverturnError } from "../../base/errors/everturn-error.ts";
+import { defined } from "../../base/records/defined.ts";
 import { checkTelemetry, telemetryIsOn } from "../../base/telemetry/telemetry.ts";
 import type { Plan } from "../../contracts/plan.ts";
 import { planDocument } from "../../plan/pipeline/read/plan-document.ts";
@@ -28,27 +30,34 @@ export interface RunPlace {
    * `elsewhere`: none, because `everturn worker` starts them. Default: `separate` on a joined server, else `shared`.
    */
   workers?: (typeof workerLayouts)[number] | undefined;
+  /** The pool of workers that generates and trains for it, on a joined server. Default: workers of its own. */
+  pool?: string | undefined;
+  /** Its place among the runs of its pool: 1 comes first, 5 last. Default: 3. */
+  priority?: number | undefined;
 }
 
 /**
  * Creates the folder of a new run with its plan, in the store of its folder of runs, else in that of EVERTURN_STORE,
- * and with the first key of EVERTURN_CODEC_KEYS. Throws TELEMETRY_PACKAGES_MISSING, CODEC_KEYS_MALFORMED and the
- * errors of `createRunFolder`.
+ * and with the first key of EVERTURN_CODEC_KEYS. Throws TELEMETRY_PACKAGES_MISSING, CODEC_KEYS_MALFORMED,
+ * POOL_NEEDS_SERVER and the errors of `createRunFolder`.
  */
 export async function placeRun(plan: Plan, place: RunPlace): Promise<RunReference> {
   const runs = place.store === undefined ? resolve(place.runs ?? "runs") : await folderOfStore(place.store);
   const store = (await storeOf(runs)) ?? process.env.EVERTURN_STORE;
   const telemetry = telemetryIsOn();
   checkTelemetry(telemetry);
+  const server = joinedServer(place);
+  const { pool, priority } = place;
+  if (pool !== undefined && server === undefined) throw new EverturnError("POOL_NEEDS_SERVER", { pool });
   const run = await createRunFolder(
     plan,
     runs,
-    joinedServer(place),
+    server,
     telemetry,
     place.workers,
     store,
     place.run,
-    keyOfNewRun(),
+    defined({ encryption: keyOfNewRun(), pool, priority }),
   );
   return { runs, run };
 }

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Client } from "@temporalio/client";
+import type { Priority } from "@temporalio/common";
 import { anyOf } from "../../base/async/abort-signals.ts";
 import { EverturnError } from "../../base/errors/everturn-error.ts";
 import { writeAs } from "../../base/files/write-as.ts";
@@ -9,7 +10,7 @@ import { checkTelemetry, startTelemetry } from "../../base/telemetry/telemetry.t
 import { loopNames, planLoops } from "../../contracts/plan-loops.ts";
 import type { Queues } from "../../contracts/trajectory.ts";
 import { type OpenRun, openRunFolder } from "../../run/folder/open-runs.ts";
-import { prefixed, roles, rolesToStart } from "../../run/folder/queues.ts";
+import { pooledRoles, prefixed, rolesToStart } from "../../run/folder/queues.ts";
 import { readRunFile } from "../../run/folder/run-file.ts";
 import { type RunFolder, runFolder } from "../../run/folder/run-folder.ts";
 import { beginSession, endSession } from "../../run/folder/sessions.ts";
@@ -20,6 +21,7 @@ import { rotateKey, runEncryption } from "../encryption/run-encryption.ts";
 import { connectClient } from "../temporal/client.ts";
 import { reasonOf, type ServerLocation } from "../temporal/connection-settings.ts";
 import { makeCurrent } from "../temporal/deployment.ts";
+import { runPriority } from "../temporal/run-priority.ts";
 import { registerSearchAttributes } from "../temporal/search-attributes.ts";
 import { serverLimits } from "../temporal/server-limits.ts";
 import { watchServer } from "../temporal/server-watch.ts";
@@ -43,6 +45,8 @@ export interface SupervisedRun {
   address: string;
   namespace: string;
   queues: Queues;
+  /** How the server orders its tasks among those of other runs. */
+  priority: Priority;
   /** URL of the Temporal UI of the run's own server. */
   ui: string | undefined;
   /** Rejects when the server or a worker ends repeatedly, or would: WORKER_ENDED, LOOP_MODULE_STUCK and similar. */
@@ -131,8 +135,15 @@ export async function superviseRun(options: {
     const { plan } = opened;
     // Workers on queues of their own belong to this process.
     const startsWorkers = file.workers !== "elsewhere" || options.queuePrefix !== undefined;
-    if (startsWorkers) requireDevices(plan, options.queuePrefix === undefined);
-    else note(`start the workers with npx everturn worker --run ${run} --role ROLE (${roles.join(", ")})`);
+    const pool = options.queuePrefix === undefined ? file.pool : undefined;
+    if (startsWorkers && pool === undefined) requireDevices(plan, options.queuePrefix === undefined);
+    const missing = startsWorkers ? [] : rolesToStart(file.queues, pool);
+    if (missing.length > 0)
+      note(`start the workers with npx everturn worker --run ${run} --role ROLE (${missing.join(", ")})`);
+    if (pool !== undefined)
+      note(
+        `workers of the pool ${pool} generate and train: npx everturn worker --pool ${pool} --role ROLE (${pooledRoles.join(", ")})`,
+      );
     await rotateKey(runs, file);
     const encryption = await runEncryption(runs, file);
     const encrypts = encryption !== undefined;
@@ -209,7 +220,7 @@ export async function superviseRun(options: {
     started.push(standstill);
     const stuck = Promise.withResolvers<never>();
     stuck.promise.catch(() => {}); // those who wait for it see it
-    const workers = await superviseWorkers(startsWorkers ? rolesToStart(queues) : [], {
+    const workers = await superviseWorkers(startsWorkers ? rolesToStart(queues, pool) : [], {
       runs,
       run,
       address,
@@ -246,6 +257,7 @@ export async function superviseRun(options: {
       failed,
       close,
       namespace: file.namespace,
+      priority: runPriority(file),
       ui: own?.ui,
       waits: standstill.lines,
       progress,

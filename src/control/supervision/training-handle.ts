@@ -13,12 +13,13 @@ const runAttribute: SearchAttributeName = "EverturnRun";
  * and continues with the newest plan at its next step boundary.
  */
 export async function startTraining(
-  { run, client, queues }: SupervisedRun,
+  { run, client, queues, priority }: SupervisedRun,
   planChanges = 0,
 ): Promise<WorkflowHandle> {
   const input: TrainingInput = { run, queues };
   const options = {
     workflowId: run,
+    priority,
     taskQueue: queues.orchestration,
     args: [input],
     workflowIdConflictPolicy: "USE_EXISTING" as const,

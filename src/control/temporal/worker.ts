@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import type { DataConverter } from "@temporalio/common";
 import {
   type ActivityInterceptorsFactory,
   GracefulShutdownPeriodExpiredError,
@@ -14,11 +15,8 @@ import { readPatiently } from "../../base/files/read-patiently.ts";
 import { endAnyway } from "../../base/processes/end-anyway.ts";
 import { tellNotice } from "../../base/processes/notice.ts";
 import { loopNames } from "../../contracts/plan-loops.ts";
-import type { Queues } from "../../contracts/trajectory.ts";
 import { openRunFolder } from "../../run/folder/open-runs.ts";
-import { type Role, rolesBeside } from "../../run/folder/queues.ts";
-import { dataConverter } from "../encryption/data-converter.ts";
-import type { Encryption } from "../encryption/encryption-codec.ts";
+import type { Role } from "../../run/folder/queues.ts";
 import { connectionSettings, reasonOf, type ServerLocation } from "./connection-settings.ts";
 import { connectionTrouble } from "./connection-trouble.ts";
 import { workflowOptions } from "./deployment.ts";
@@ -34,7 +32,8 @@ type Activities = Record<string, (input: never) => Promise<unknown>>;
 /** The run and queue of a worker's activities. */
 export interface RoleOptions {
   runs: string;
-  run: string;
+  /** Absent: all runs that a pool serves. */
+  run?: string | undefined;
   queue: string;
 }
 
@@ -59,35 +58,38 @@ const workflowTasks = { maxConcurrentWorkflowTaskExecutions: 1000, maxConcurrent
 const cancelling = 3000;
 
 /**
- * Runs a worker of `role` for `run` until `ended` resolves, with the activities of all roles that share its queue.
- * The one with orchestration also runs the workflows. `onReady` is called when it polls, `onProgress` when
- * activities have finished, at most once a second, and `onWaits` with its waiting local activities. Throws
- * TEMPORAL_UNREACHABLE, TEMPORAL_REFUSED, TEMPORAL_OTHER_SERVER, LOOP_MODULE_STUCK, LOOP_STUCK if that does not end
+ * Runs a worker of `role` for `run`, or for the runs of a pool, until `ended` resolves, with the activities of all
+ * roles that share its queue. The one with orchestration also runs the workflows. `onReady` is called when it polls,
+ * `onProgress` when activities have finished, at most once a second, and `onWaits` with its waiting local activities.
+ * Throws TEMPORAL_UNREACHABLE, TEMPORAL_REFUSED, TEMPORAL_OTHER_SERVER, LOOP_MODULE_STUCK, LOOP_STUCK if that does not end
  * a trajectory, and the failure of an activity that found no memory.
  */
 export async function runWorker(options: {
   role: Role;
   runs: string;
-  run: string;
+  /** Absent for a worker of a pool. */
+  run?: string | undefined;
   location: ServerLocation;
-  queues: Queues;
+  queue: string;
+  /** The roles whose activities are on that queue. */
+  serves: readonly Role[];
   makeActivities: (options: RoleOptions) => (role: Role) => Promise<RoleActivities>;
   plugins: WorkerPlugin[];
-  /** Encrypts and decrypts the run's payloads. */
-  encryption: Encryption | undefined;
+  /** Encrypts and decrypts payloads. */
+  dataConverter: DataConverter;
   /** The worker deployment that contains its workflows' builds; absent for queues with a prefix. */
   deployment: string | undefined;
   ended: Promise<void>;
+  /** The number of activities at once. Default: what suits the role. */
+  atOnce?: number | undefined;
   /** How long running activities may take to finish after `ended`, in ms. Then other workers take them over. */
   grace: number;
   onReady: () => void;
   onProgress: () => void;
   onWaits: (waits: Wait[]) => void;
 }): Promise<void> {
-  const { role, runs, run, location, queues, grace } = options;
-  const opened = await openRunFolder(runs, run);
-  const { folder, plan } = opened;
-  const served = rolesBeside(role, queues);
+  const { role, runs, run, location, queue, serves, grace } = options;
+  const opened = run === undefined ? undefined : await openRunFolder(runs, run);
   const connection = await connectWorker(location);
   let made: RoleActivities[] = [];
   const broken = new AbortController();
@@ -95,7 +97,7 @@ export async function runWorker(options: {
     tellNotice({ code: error.code, notice: error.message });
     broken.abort(error);
   };
-  const loops = watchLoops({ loop: loopNames(plan), onLost });
+  const loops = watchLoops({ loop: opened === undefined ? "" : loopNames(opened.plan), onLost });
   const local = localAttempts(options.onWaits);
   const closing = new AbortController();
   let hasDrained = true;
@@ -103,9 +105,8 @@ export async function runWorker(options: {
     await checkServer(connection, location);
     const onOther = (error: unknown) => broken.abort(error);
     void watchIdentity(connection, location, { stopping: closing.signal, onOther });
-    const queue = queues[role];
-    made = await Promise.all(served.map(options.makeActivities({ runs, run, queue })));
-    const concurrency = Math.max(...made.map((one) => one.concurrency));
+    made = await Promise.all(serves.map(options.makeActivities({ runs, run, queue })));
+    const concurrency = options.atOnce ?? Math.max(...made.map((one) => one.concurrency));
     const common: Omit<WorkerOptions, "taskQueue" | "activities"> = {
       connection,
       namespace: location.namespace,
@@ -113,7 +114,7 @@ export async function runWorker(options: {
       maxConcurrentActivityTaskExecutions: concurrency,
       maxConcurrentLocalActivityExecutions: concurrency,
       plugins: options.plugins,
-      dataConverter: dataConverter(options.encryption),
+      dataConverter: options.dataConverter,
       interceptors: {
         activity: [
           tellProgress(options.onProgress),
@@ -127,19 +128,23 @@ export async function runWorker(options: {
       shutdownGraceTime: grace,
       shutdownForceTime: grace + cancelling,
     };
-    if (served.includes("orchestration")) await untilBuilt(opened, broken.signal);
-    const builds = served.includes("orchestration")
-      ? await workflowOptions(connection, location.namespace, folder, options.deployment)
-      : [{}];
+    const orchestrated = serves.includes("orchestration") ? opened : undefined;
+    if (orchestrated !== undefined) await untilBuilt(orchestrated, broken.signal);
+    const builds =
+      orchestrated === undefined
+        ? [{}]
+        : await workflowOptions(connection, location.namespace, orchestrated.folder, options.deployment);
     const shared = {
       ...common,
       taskQueue: queue,
       activities: Object.assign({}, ...made.map(({ activities }) => activities)),
-      ...(served.includes("orchestration") ? workflowTasks : {}),
+      ...(orchestrated === undefined ? {} : workflowTasks),
     };
     const workers = await Promise.all([
       // The SDK itself reads the bundle of a build.
-      ...builds.map((build) => readPatiently(folder.root, () => Worker.create({ ...shared, ...build }))),
+      ...builds.map((build) =>
+        readPatiently(opened?.folder.root ?? runs, () => Worker.create({ ...shared, ...build })),
+      ),
       ...made.flatMap(({ own }) =>
         own === undefined
           ? []

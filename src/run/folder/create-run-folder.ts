@@ -9,11 +9,11 @@ import { writeAs } from "../../base/files/write-as.ts";
 import { defined } from "../../base/records/defined.ts";
 import { checkFolder, pathError } from "../../base/validation/path-error.ts";
 import type { Plan } from "../../contracts/plan.ts";
-import type { RecordedKey, RunFile } from "../../contracts/run.ts";
+import type { RunFile } from "../../contracts/run.ts";
 import { planRow, runFileKey } from "../store/keys.ts";
 import { checkStore } from "../store/named-backend.ts";
 import { openFolderStore, openStoreOf } from "../store/open-run-store.ts";
-import { prefixed, separateQueues, sharedQueues } from "./queues.ts";
+import { pooled, prefixed, separateQueues, sharedQueues } from "./queues.ts";
 import { runFolder } from "./run-folder.ts";
 
 /** How a run's roles are distributed over worker processes. */
@@ -24,8 +24,8 @@ export const workerLayouts = ["shared", "separate", "elsewhere"] as const;
  * `<pipeline>-<date>-<time>`. `workers`: one process for all roles but the trainer, or one per role. By default it
  * is shared if the run has its own server, and separate if it joins one, because workers may then run on other
  * machines; with `elsewhere`, all of them do. `store`: the URL of its store, if that is not its folder. `id`: a given
- * id, which continues a run that a killed command left incomplete. `encryption`: the key that encrypts its payloads on
- * the server. Throws STORE_UNUSABLE and the errors of `checkStore`.
+ * id, which continues a run that a killed command left incomplete. `facts`: the key that encrypts its payloads on the
+ * server, and the pool that generates and trains for it. Throws STORE_UNUSABLE and the errors of `checkStore`.
  */
 export async function createRunFolder(
   plan: Plan,
@@ -35,21 +35,23 @@ export async function createRunFolder(
   workers: (typeof workerLayouts)[number] = server === undefined ? "shared" : "separate",
   store?: string,
   id?: string,
-  encryption?: RecordedKey,
+  facts: Pick<RunFile, "encryption" | "pool" | "priority"> = {},
 ): Promise<string> {
   if (store !== undefined) await checkStore(store);
   await makeRuns(runs);
   const run = id ?? (await newRun(plan.name, runs));
   if (id !== undefined) await patiently(() => makeRoot(runs, id), littlePatience); // or it exists already
+  // A worker serves only its own run, whichever server it connects to.
+  const own = prefixed(`${run}/`, queuesOf[workers]);
   const file: RunFile = defined({
+    ...facts,
     run,
     createdAt: new Date().toISOString(),
     namespace: server?.namespace ?? "default",
-    queues: prefixed(`${run}/`, queuesOf[workers]), // a worker serves only its own run, whichever server it connects to
+    queues: facts.pool === undefined ? own : pooled(own, facts.pool),
     telemetry,
     address: server?.address,
     store,
-    encryption,
     workers: workers === "elsewhere" ? workers : undefined,
   });
   const { root } = runFolder(runs, run);
@@ -61,7 +63,7 @@ export async function createRunFolder(
     const standing = store === undefined ? file : await records.record(runFileKey, file, { waits: false });
     // Another machine may have taken the id in the same second. The next free one is another here.
     if (id === undefined && !(isOwn && standing === file))
-      return createRunFolder(plan, runs, server, telemetry, workers, store, undefined, encryption);
+      return createRunFolder(plan, runs, server, telemetry, workers, store, undefined, facts);
     await openFolderStore(root).record(runFileKey, standing, { waits: false }); // last, because it makes the folder a run
     return run;
   } finally {

@@ -25,6 +25,19 @@ export const separateQueues: Queues = {
   trainer: "trainer",
 };
 
+/** The roles whose workers may serve several runs: they hold models and devices, and no code or state of a user. */
+export const pooledRoles = ["policy", "trainer"] as const satisfies Role[];
+
+/** The queue of a pool's workers of a role. No queue of a run has such a name. */
+export function poolQueue(pool: string, role: (typeof pooledRoles)[number]): string {
+  return `pool:${pool}/${role}`;
+}
+
+/** The queues of a run that a pool generates and trains for. */
+export function pooled(own: Queues, pool: string): Queues {
+  return { ...own, policy: poolQueue(pool, "policy"), trainer: poolQueue(pool, "trainer") };
+}
+
 /** Adds `prefix` to each queue's name, to keep runs on one server apart. */
 export function prefixed(prefix: string, queues: Queues): Queues {
   const { orchestration, policy, tools, trainer } = queues;
@@ -41,7 +54,8 @@ export function rolesBeside(role: Role, queues: Queues): Role[] {
   return roles.filter((other) => queues[other] === queues[role]);
 }
 
-/** One role for each queue. */
-export function rolesToStart(queues: Queues): Role[] {
-  return roles.filter((role) => rolesBeside(role, queues)[0] === role);
+/** One role for each queue. `pool`: serves its own roles. */
+export function rolesToStart(queues: Queues, pool?: string): Role[] {
+  const served: readonly Role[] = pool === undefined ? [] : pooledRoles;
+  return roles.filter((role) => rolesBeside(role, queues)[0] === role && !served.includes(role));
 }

@@ -5,7 +5,7 @@ import { rewardNotes } from "../../../plan/pipeline/check/reward-notes.ts";
 import { memoryNotes } from "../../../plan/pipeline/explain/memory-notes.ts";
 import { checkPipeline } from "../../../plan/pipeline/load-plan.ts";
 import { workerLayouts } from "../../../run/folder/create-run-folder.ts";
-import { collect } from "../terminal/option-values.ts";
+import { collect, priority } from "../terminal/option-values.ts";
 import { train } from "./train.ts";
 
 interface Options extends Omit<RunPlace, "run"> {
@@ -35,6 +35,12 @@ export function registerRun(program: Command): void {
         "--workers <layout>",
         "shared: one process for rollouts and one for training; separate: one process per role (default with --address); elsewhere: none, because everturn worker starts them",
       ).choices(workerLayouts),
+    )
+    .option("--pool <name>", "let the workers of a pool generate and train (everturn worker --pool)")
+    .option(
+      "--priority <number>",
+      "place among the runs of the pool: 1 comes first, 5 last (default: 3)",
+      priority,
     )
     .option(
       "--set <key=value>",

@@ -42,6 +42,12 @@ export function positiveCount(value: string): number {
   return parsed;
 }
 
+/** An option's value as a priority of Temporal's: 1 (first) to 5 (last). */
+export function priority(value: string): number {
+  if (!/^[1-5]$/.test(value)) throw new InvalidArgumentError("It must be from 1 to 5.");
+  return Number(value);
+}
+
 /** An option's value as a JSON object. */
 export function jsonObject(value: string): JsonObject {
   let parsed: unknown;

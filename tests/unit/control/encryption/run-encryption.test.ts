@@ -15,7 +15,9 @@ afterEach(() => void vi.unstubAllEnvs());
 
 async function newRun() {
   const plan = samplePlan({ steps: 1, batchSize: 8, tasks: 2, warmStart: false, evaluationEvery: 1 });
-  const options = [undefined, false, undefined, undefined, undefined, keyOfNewRun()] as const;
+  const encryption = keyOfNewRun();
+  const facts = encryption && { encryption };
+  const options = [undefined, false, undefined, undefined, undefined, facts] as const;
   return readRunFile(runs, await createRunFolder(plan, runs, ...options));
 }
 
