@@ -6,8 +6,9 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { loadavg, tmpdir } from "node:os";
 import { parseArgs } from "node:util";
 import { type BareLoop, openBareLoop } from "./durability/bare-loop.ts";
-import { type DurableRun, openDurableRun, type ScriptedRun, tasksOf } from "./durability/durable-run.ts";
+import { type DurableRun, openDurableRun, type ScriptedRun } from "./durability/durable-run.ts";
 import { type CpuSeconds, cpuBetween, cpuSeconds } from "./durability/processes.ts";
+import { tasksOf } from "./durability/scripted-plan.ts";
 import type { TurnSpread } from "./durability/turn-spread.ts";
 import { median } from "./shapes.ts";
 

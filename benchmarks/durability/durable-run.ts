@@ -1,20 +1,19 @@
-import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { readLines } from "../../src/base/files/line-file.ts";
+import { defined } from "../../src/base/records/defined.ts";
 import type { StepRecord } from "../../src/contracts/generated/step-record.ts";
-import type { Task } from "../../src/contracts/generated/task.ts";
 import type { Plan } from "../../src/contracts/plan.ts";
 import type { EvaluationInput, EvaluationRecord } from "../../src/contracts/run.ts";
 import type { TrajectoryInput, TrajectoryPlace, TrajectoryResult } from "../../src/contracts/trajectory.ts";
 import { keyOfNewRun } from "../../src/control/encryption/run-encryption.ts";
 import { type SupervisedRun, superviseRun } from "../../src/control/supervision/supervised-run.ts";
-import { loadPlan } from "../../src/plan/pipeline/load-plan.ts";
 import { runSettings } from "../../src/plan/pipeline/resolve/run-settings.ts";
 import { createRunFolder } from "../../src/run/folder/create-run-folder.ts";
 import { openRunFolder } from "../../src/run/folder/open-runs.ts";
 import { folderOf, initializeVersion } from "../../tests/support/versions.ts";
 import { trajectoryInput } from "../../workflows/trajectory-input.ts";
 import { takeOneStep } from "../one-step.ts";
+import { conversation, scriptedPlan } from "./scripted-plan.ts";
 import { type TurnSpread, turnSpread } from "./turn-spread.ts";
 
 /** What a run of scripted trajectories is made of. */
@@ -48,48 +47,16 @@ export interface DurableRun {
   close(): Promise<void>;
 }
 
-const pipeline = join(import.meta.dirname, "pipeline.yaml");
-
 /** Turns that take less, in seconds, are made where the workflow runs: as workflows/training.ts has it. */
 const quickTurn = 2;
-
-/** Tasks that say nothing: as many as a step needs. */
-export function tasksOf(count: number): Task[] {
-  return Array.from({ length: count }, (_, index) => ({
-    data_source: "scripted",
-    prompt: [{ role: "user", content: `Task ${index}.` }],
-    reward_model: { ground_truth: "1" },
-  }));
-}
-
-/** A conversation that calls the calculator in each turn but the last. */
-function conversation(turns: number, thought: string): string[] {
-  const call = `${thought}<tool_call>{"name":"calculator","arguments":{"expression":"12 + 34 * 5"}}</tool_call>`;
-  return [...Array.from({ length: turns - 1 }, () => call), "1"];
-}
 
 /** Creates a run in `folder` and brings up what works on it. */
 export async function openDurableRun(
   folder: string,
   { turns, seconds, batchSize, thought = "" }: ScriptedRun,
 ): Promise<DurableRun> {
-  const file = join(folder, `tasks-${batchSize}.jsonl`);
-  await writeFile(
-    file,
-    tasksOf(batchSize)
-      .map((task) => `${JSON.stringify(task)}\n`)
-      .join(""),
-  );
-  const plan = await loadPlan(pipeline, {
-    overrides: [
-      `policy.config.conversations=${JSON.stringify(turns.map((count) => conversation(count, thought)))}`,
-      `policy.config.seconds=${seconds}`,
-      `rollout.batchSize=${batchSize}`,
-      `rollout.concurrency=${Math.min(batchSize, 1000)}`,
-      `dataset.train.config.path=${file}`,
-      `dataset.validation.config.path=${file}`,
-    ],
-  });
+  const conversations = turns.map((count) => conversation(count, thought));
+  const plan = await scriptedPlan(folder, { conversations, seconds, batchSize });
   const run = await createRunFolder(
     plan,
     folder,
@@ -98,7 +65,7 @@ export async function openDurableRun(
     undefined,
     undefined,
     undefined,
-    keyOfNewRun(),
+    defined({ encryption: keyOfNewRun() }),
   );
   const opened = await openRunFolder(folder, run);
   const paths = opened.folder;

@@ -6,8 +6,8 @@ import { type SupervisedRun, superviseRun } from "../../src/control/supervision/
 import { finishTraining, startTraining } from "../../src/control/supervision/training-handle.ts";
 import { loadPlan } from "../../src/plan/pipeline/load-plan.ts";
 import { createRunFolder } from "../../src/run/folder/create-run-folder.ts";
-import { tasksOf } from "../durability/durable-run.ts";
 import { type CpuSeconds, cpuBetween, cpuSeconds, peakMemory } from "../durability/processes.ts";
+import { tasksOf } from "../durability/scripted-plan.ts";
 
 /** What a run with so many trajectories under way at once costs. */
 export interface InFlight {

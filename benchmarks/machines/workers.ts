@@ -1,0 +1,46 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { openSync } from "node:fs";
+import { ownModule } from "../../src/base/processes/own-module.ts";
+
+const main = ownModule("src/apps/cli/main");
+
+/** Workers that `everturn worker` started. */
+export interface Workers {
+  stop(): Promise<void>;
+}
+
+/** Starts a worker with each of these options of `everturn worker`, and waits until all of them poll. They log to `log`. */
+export async function startWorkers(
+  each: readonly (readonly string[])[],
+  log: string,
+  env: Record<string, string> = {},
+): Promise<Workers> {
+  const output = openSync(log, "a");
+  const children = each.map((options) =>
+    spawn(process.execPath, [main, "worker", ...options], {
+      stdio: ["ignore", "pipe", output],
+      env: { ...process.env, ...env },
+    }),
+  );
+  const kill = () => {
+    for (const child of children) child.kill("SIGKILL");
+  };
+  process.on("exit", kill);
+  await Promise.all(children.map(untilItPolls));
+  return {
+    stop: async () => {
+      const ended = children.map((child) => child.exitCode !== null || once(child, "exit"));
+      for (const child of children) child.kill("SIGTERM");
+      await Promise.all(ended);
+      process.off("exit", kill);
+    },
+  };
+}
+
+function untilItPolls(child: ChildProcess): Promise<void> {
+  return new Promise((resolve, reject) => {
+    child.stdout?.on("data", (text) => String(text).includes("polls") && resolve());
+    child.once("exit", (code) => reject(new Error(`a worker ended with ${code}`)));
+  });
+}
