@@ -3,9 +3,13 @@ import type { AgentLoop, Observation, ParsedCall } from "everturn/workflow";
 /**
  * Generates actions and makes their tool calls, until an action has no calls. The calls of one action run in
  * parallel, `parallelCalls` at once, and are answered in order. An unreadable call, or one beyond `maxCalls`,
- * gets an observation that explains the problem.
+ * gets an observation that explains the problem. With `opening`, a call of this function comes first, and the policy reads
+ * its answer as a message of the user's.
  */
 const toolAgent: AgentLoop = async (context) => {
+  const { opening } = context.config;
+  if (opening !== undefined && context.turn === 1)
+    context.say((await context.useTool(String(opening), {})).text);
   const action = await context.generate();
   if (action.finishReason === "length") return "token-limit";
   const { calls } = context.parse(action);

@@ -21,6 +21,7 @@ export type {
   ObjectSchema,
   StandardSchema,
 } from "../contracts/definitions.ts";
+export type { EnvironmentPlugin } from "../contracts/environment.ts";
 export type { Task } from "../contracts/generated/task.ts";
 export type { Call as ToolCallRecord, Turn as TurnRecord } from "../contracts/generated/trajectory.ts";
 export type { JsonObject, JsonValue } from "../contracts/json.ts";

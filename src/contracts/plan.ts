@@ -28,6 +28,8 @@ export interface ResolvedPlugin {
 export interface OfferedFunction extends ToolDefinition {
   /** The tool's own definition of the function, if the pipeline changes it. */
   own?: { name: string; parameters: JsonObject };
+  /** For agent loops: hidden from the policy unless a loop's tools list it. Default: the manifest's. */
+  forLoops?: true;
 }
 
 /** The module that a plugin was defined in, when the plan was made. */

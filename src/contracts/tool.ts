@@ -31,6 +31,8 @@ export interface ToolResponse {
 export interface ToldFunction {
   description: string;
   parameters: JsonObject;
+  /** For agent loops: hidden from the policy unless a loop's tools list it. Default: the manifest's `forLoops`. */
+  forLoops?: true;
 }
 
 /** What a tool receives when Everturn creates an instance for a trajectory. */

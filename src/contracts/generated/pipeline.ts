@@ -92,6 +92,7 @@ export interface Pipeline {
    */
   steps?: number;
   policy: PluginUse;
+  environment?: EnvironmentUse;
   /**
    * The tasks to train on and the held-out tasks for evaluations.
    */
@@ -412,43 +413,38 @@ export interface PluginUse {
   config: JsonObject;
 }
 /**
- * A tool plugin, its configuration, and overrides of its manifest.
+ * An environment plugin, its configuration, and how it is called.
  */
-export interface ToolUse {
+export interface EnvironmentUse {
   plugin: PluginReference;
   /**
-   * The tool's name in this run, which identifies its instances, limits and host. The policy calls a tool with one function by this name. Default: the manifest's.
+   * The plugin's configuration, checked against the schema in its manifest.
    */
-  name?: string;
+  config: JsonObject;
+  /**
+   * Changes of the configuration for the tasks to train on, key by key, for example { split: train }.
+   */
+  train?: JsonObject;
+  /**
+   * Changes of the configuration for the held-out tasks, key by key, for example { split: test }.
+   */
+  validation?: JsonObject;
   /**
    * The tool's functions that the policy can call, in this order, each by its name alone or with overrides. Default: all.
    *
    * @minItems 1
    */
   functions?: FunctionUse[];
-  /**
-   * The plugin's configuration, checked against the schema in its manifest.
-   */
-  config: JsonObject;
   retry?: RetryUse;
   timeout?: Duration;
   rate?: Rate;
   /**
-   * How many calls of the tool a worker makes at a time. The others wait in line. Default: the manifest's.
+   * How many calls, and how many scores, a worker makes at a time. The others wait in line. Default: the manifest's.
    */
   concurrency?: number;
   observations?: ObservationsUse;
   /**
-   * required: each call waits until a person approves, edits or denies it (`npx everturn approvals`). Default: no call waits.
-   */
-  approval?: "required";
-  approvalTimeout?: Duration;
-  /**
-   * Who should approve or answer the calls. Shown with each waiting call.
-   */
-  whom?: string;
-  /**
-   * The name of the service that the calls depend on. Tools with the same host share its limit, and wait together while it is down. Default: the manifest's, or else the tool's name.
+   * The name of the service that its calls and scores depend on. Default: the plugin's name.
    */
   host?: string;
 }
@@ -501,6 +497,47 @@ export interface ObservationsUse {
    * The part of a longer observation that is cut: its end, its start, or its middle.
    */
   cut?: "end" | "start" | "middle";
+}
+/**
+ * A tool plugin, its configuration, and overrides of its manifest.
+ */
+export interface ToolUse {
+  plugin: PluginReference;
+  /**
+   * The tool's name in this run, which identifies its instances, limits and host. The policy calls a tool with one function by this name. Default: the manifest's.
+   */
+  name?: string;
+  /**
+   * The tool's functions that the policy can call, in this order, each by its name alone or with overrides. Default: all.
+   *
+   * @minItems 1
+   */
+  functions?: FunctionUse[];
+  /**
+   * The plugin's configuration, checked against the schema in its manifest.
+   */
+  config: JsonObject;
+  retry?: RetryUse;
+  timeout?: Duration;
+  rate?: Rate;
+  /**
+   * How many calls of the tool a worker makes at a time. The others wait in line. Default: the manifest's.
+   */
+  concurrency?: number;
+  observations?: ObservationsUse;
+  /**
+   * required: each call waits until a person approves, edits or denies it (`npx everturn approvals`). Default: no call waits.
+   */
+  approval?: "required";
+  approvalTimeout?: Duration;
+  /**
+   * Who should approve or answer the calls. Shown with each waiting call.
+   */
+  whom?: string;
+  /**
+   * The name of the service that the calls depend on. Tools with the same host share its limit, and wait together while it is down. Default: the manifest's, or else the tool's name.
+   */
+  host?: string;
 }
 /**
  * How many calls a host of tools accepts at a time, and what happens while it fails.

@@ -29,7 +29,7 @@ export interface PluginManifest {
   /**
    * The part of a pipeline that the plugin provides.
    */
-  kind: "tool" | "reward" | "loop" | "policy" | "trainer" | "loss" | "dataset" | "tracker";
+  kind: "tool" | "reward" | "loop" | "policy" | "trainer" | "loss" | "dataset" | "tracker" | "environment";
   /**
    * The plugin's version, for example 0.1.0.
    */
@@ -75,6 +75,7 @@ export interface PluginManifest {
   aliases?: Alias[];
   tool?: ToolManifest;
   reward?: RewardManifest;
+  loop?: LoopManifest;
 }
 /**
  * Another name of a plugin, which sets some of its options.
@@ -235,4 +236,17 @@ export interface Retry1 {
    * A number and ms, s, m or h, for example 500ms, 10s or 2m.
    */
   maximumInterval: string;
+}
+/**
+ * The agent loop of an environment, for pipelines that name no other.
+ */
+export interface LoopManifest {
+  /**
+   * The name of a plugin of kind loop, for example loop-tool-agent.
+   */
+  plugin: string;
+  /**
+   * The loop's configuration. A pipeline can change it key by key. A text that begins with ./ is a path relative to the manifest.
+   */
+  config?: JsonObject;
 }

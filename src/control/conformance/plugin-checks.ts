@@ -1,4 +1,6 @@
 import { fileURLToPath } from "node:url";
+import type { ResolvedPlugin } from "../../contracts/plan.ts";
+import { environmentPart } from "../../plugin/registry/environment-part.ts";
 import type { PluginCheckOptions } from "./cases.ts";
 import { datasetChecks } from "./dataset-checks.ts";
 import { lossChecks, policyChecks, trainerChecks } from "./engine-checks.ts";
@@ -26,28 +28,37 @@ export async function pluginChecks(
   const subject = await openSubject(reference, base, options.config);
   if ("problems" in subject) return [refusedManifest(reference, subject.problems)];
   const { plugin: resolved } = subject;
-  return [manifestCheck(resolved), ...checksOf()];
+  return [manifestCheck(resolved), ...checksOf(resolved)];
 
-  function checksOf(): PluginCheck[] {
-    switch (resolved.manifest.kind) {
+  function checksOf(one: ResolvedPlugin): PluginCheck[] {
+    switch (one.manifest.kind) {
       case "tool":
-        return toolChecks(toolSubject(resolved, options, base));
+        return toolChecks(toolSubject(one, options, base));
       case "reward":
-        return resolved.manifest.reward?.group === true
-          ? groupRewardChecks(resolved, options)
-          : rewardChecks(resolved, options);
+        return one.manifest.reward?.group === true
+          ? groupRewardChecks(one, options)
+          : rewardChecks(one, options);
       case "dataset":
-        return datasetChecks(resolved);
+        return datasetChecks(one);
       case "loop":
-        return loopChecks(resolved, options);
+        return loopChecks(one, options);
       case "loss":
-        return lossChecks(resolved);
+        return lossChecks(one);
       case "policy":
-        return policyChecks(resolved);
+        return policyChecks(one);
       case "trainer":
-        return trainerChecks(resolved);
+        return trainerChecks(one);
       case "tracker":
-        return trackerChecks(resolved);
+        return trackerChecks(one);
+      case "environment":
+        return (["dataset", "tool", "reward"] as const).flatMap((kind) => {
+          const manifest = environmentPart(one.manifest, kind);
+          if (manifest === undefined) return [];
+          return checksOf({ ...one, manifest }).map((check) => ({
+            ...check,
+            name: `${kind}: ${check.name}`,
+          }));
+        });
     }
   }
 }

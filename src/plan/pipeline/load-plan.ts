@@ -29,6 +29,7 @@ import { applyOverrides } from "./read/overrides.ts";
 import { readExtended } from "./read/read-extended.ts";
 import { assemblePlan } from "./resolve/assemble-plan.ts";
 import { withDemonstratedTools } from "./resolve/demonstrated-tools.ts";
+import { expandEnvironment } from "./resolve/expand-environment.ts";
 import { withFormat } from "./resolve/resolve-format.ts";
 import { resolvePlugins } from "./resolve/resolve-plugins.ts";
 import { resolveTraining, type UnresolvedPlan } from "./resolve/resolve-training.ts";
@@ -92,7 +93,8 @@ export async function checkPipeline(file: string, options: LoadOptions = {}): Pr
   const folder = dirname(path);
   for (const plugins of options.pluginFolders ?? []) checkFolder(plugins);
   const written = readExtended(path); // expands plugin names, so that an override can add settings to a plugin given by name alone
-  const document = expandNames(applyOverrides(written, options.overrides ?? []));
+  const named = expandNames(applyOverrides(written, options.overrides ?? []));
+  const document = expandEnvironment(named, folder, options.pluginFolders ?? []);
 
   const { errors, valid: pipeline } = checkValue<Pipeline>(pipelineSchema, document.value, folder);
   const own = problemsOf(errors, document, { base: "", whole: "the pipeline", inPipeline: true });

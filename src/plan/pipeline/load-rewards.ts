@@ -10,6 +10,7 @@ import { crossChecks } from "./check/cross-checks.ts";
 import { expandNames } from "./read/expand-names.ts";
 import { applyOverrides } from "./read/overrides.ts";
 import { resolvedRewards } from "./resolve/assemble-plan.ts";
+import { expandEnvironment } from "./resolve/expand-environment.ts";
 import { resolvePlugins } from "./resolve/resolve-plugins.ts";
 
 const { definitions, properties } = pipelineSchema;
@@ -39,7 +40,8 @@ export async function loadRewards(
   folder: string,
   pluginFolders: readonly string[] = [],
 ): Promise<ResolvedReward[]> {
-  const document = expandNames({ ...pipeline, value: { reward: valueAt(pipeline.value, "/reward") } });
+  const whole = expandEnvironment(expandNames(pipeline), folder, pluginFolders);
+  const document = { ...whole, value: { reward: valueAt(whole.value, "/reward") } };
   const { errors, valid } = checkValue<Pick<Pipeline, "reward">>(schema, document.value, folder);
   const { plugins, problems } = await resolvePlugins(document, folder, pluginFolders);
   const all = [

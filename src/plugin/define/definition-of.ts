@@ -19,6 +19,7 @@ const helpers: Record<Kind, string> = {
   policy: "definePolicy",
   trainer: "defineTrainer",
   tracker: "defineTracker",
+  environment: "an environment package",
 };
 
 /**

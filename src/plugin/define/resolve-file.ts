@@ -72,6 +72,7 @@ const functionsOf: Record<PluginManifest["kind"], readonly string[]> = {
   policy: ["initialize", "open", "check", "framing", "traits"],
   trainer: ["open", "check", "resolve"],
   tracker: ["open"],
+  environment: ["load", "score"],
 };
 
 function checked(definition: Definition, file: string, text: string, name: string) {

@@ -121,7 +121,7 @@ function checkedFunctions(plugin: string, given: unknown): OfferedFunction[] {
     if (!/^[A-Za-z_][A-Za-z0-9_-]{0,63}$/.test(name))
       throw refuse(`“${name}” must be letters, digits, _ and -, at most 64`);
     if (!isPlain(said)) throw refuse(`“${name}” must be { description, parameters }`);
-    const { description, parameters } = said;
+    const { description, parameters, forLoops } = said;
     if (typeof description !== "string" || description === "")
       throw refuse(`“${name}.description” must be text`);
     if (!isPlain(parameters) || parameters.type !== "object")
@@ -129,7 +129,7 @@ function checkedFunctions(plugin: string, given: unknown): OfferedFunction[] {
     try {
       const schema: JsonObject = JSON.parse(JSON.stringify(parameters));
       argumentsValidator(schema);
-      return { name, description, parameters: schema };
+      return defined({ name, description, parameters: schema, forLoops: forLoops === true || undefined });
     } catch (error) {
       throw refuse(`“${name}.parameters” must be a JSON Schema: ${messageOf(error)}`);
     }

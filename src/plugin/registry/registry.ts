@@ -27,6 +27,7 @@ const required: Record<Kind, readonly string[]> = {
   loss: [],
   loop: [],
   tracker: ["open"],
+  environment: ["load", "score"],
 };
 
 /** The functions that a plugin with this manifest must have. */

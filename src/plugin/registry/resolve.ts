@@ -10,6 +10,7 @@ import type { PluginManifest } from "../../contracts/generated/plugin.ts";
 import { manifestAs, type NamedManifest } from "./alias.ts";
 import { type FoundPlugin, hasManifest, manifestName, packageOf } from "./discover.ts";
 import { inRange } from "./engine-range.ts";
+import { environmentPart } from "./environment-part.ts";
 import { checkManifest } from "./manifest.ts";
 
 const engine = packageJson.version;
@@ -46,8 +47,8 @@ interface Called {
 }
 
 /**
- * Finds the plugin that `slot` names and checks its manifest, kind and engine version. Paths are relative to
- * `base`.
+ * Finds the plugin that `slot` names and checks its manifest, kind and engine version. An environment also serves as a
+ * data set, a tool or a reward. Paths are relative to `base`.
  */
 export function resolvePlugin(slot: PluginSlot, found: readonly FoundPlugin[], base: string): Resolution {
   const at = slot.place.text;
@@ -68,7 +69,8 @@ export function resolvePlugin(slot: PluginSlot, found: readonly FoundPlugin[], b
     aliasOf: named.alias?.of,
     package: slot.reference === packaged ? packaged : undefined,
   });
-  if (slot.kind !== undefined && kind !== slot.kind) {
+  const part = environmentPart(named.manifest, slot.kind);
+  if (slot.kind !== undefined && kind !== slot.kind && part === undefined) {
     const hint = suggestion("", namesOf(found, slot.kind), `Plugins of kind ${slot.kind}`);
     const params = { at, where: slot.where, expected: slot.kind, name, actual: kind, hint };
     return fail(new EverturnError("PLUGIN_WRONG_KIND", params));
@@ -77,7 +79,7 @@ export function resolvePlugin(slot: PluginSlot, found: readonly FoundPlugin[], b
   if (!inRange(engine, range)) {
     return fail(new EverturnError("PLUGIN_ENGINE_MISMATCH", { at, name, version, range, engine }));
   }
-  return { ...named, folder, package: packaged, problems: [] };
+  return { ...named, manifest: part ?? named.manifest, folder, package: packaged, problems: [] };
 }
 
 /** A name for messages. An alias appears with the plugin that it stands for, another name with its package. */

@@ -11,7 +11,10 @@ export interface NamedPlugin {
 type Kind = PluginManifest["kind"];
 
 /** The definition for the use of each kind of plugin. The pipeline's schema shares them between kinds. */
-const useOf: Record<Kind, "PluginUse" | "LoopUse" | "TrainerUse" | "ToolUse" | "RewardUse"> = {
+const useOf: Record<
+  Kind,
+  "PluginUse" | "LoopUse" | "TrainerUse" | "ToolUse" | "RewardUse" | "EnvironmentUse"
+> = {
   policy: "PluginUse",
   dataset: "PluginUse",
   loop: "LoopUse",
@@ -20,6 +23,7 @@ const useOf: Record<Kind, "PluginUse" | "LoopUse" | "TrainerUse" | "ToolUse" | "
   reward: "RewardUse",
   trainer: "TrainerUse",
   tracker: "PluginUse",
+  environment: "EnvironmentUse",
 };
 
 /**
@@ -74,11 +78,12 @@ export function composedSchema(plugins: readonly NamedPlugin[]): JsonObject {
   const { train, validation } = properties.dataset.properties;
   return {
     ...schema,
-    if: { required: ["extends"] }, // the extended pipeline may provide the missing keys
+    if: { anyOf: [{ required: ["extends"] }, { required: ["environment"] }] }, // which may provide the missing keys
     else: { required },
     properties: {
       ...Object.fromEntries(Object.entries(properties).map(([key, node]) => [key, withBlock(node)])),
       policy: slot("policy", properties.policy),
+      environment: slot("environment", properties.environment),
       dataset: {
         ...properties.dataset,
         properties: {

@@ -32,7 +32,7 @@ export function expandNames(document: SourceDocument): SourceDocument {
 function namedFunctions(pipeline: unknown): Pointer[] {
   return placesOf(pipeline).flatMap(([place, kind]) => {
     const functions = valueAt(pipeline, child(place, "functions"));
-    if (kind !== "tool" || !Array.isArray(functions)) return [];
+    if ((kind !== "tool" && kind !== "environment") || !Array.isArray(functions)) return [];
     return functions.flatMap((one, index) =>
       typeof one === "string" ? [child(child(place, "functions"), index)] : [],
     );

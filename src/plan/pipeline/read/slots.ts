@@ -19,6 +19,7 @@ export interface Slot {
 
 const places: readonly [Pointer, Slot["kind"]][] = [
   ["/policy", "policy"],
+  ["/environment", "environment"],
   ["/dataset/train", "dataset"],
   ["/dataset/validation", "dataset"],
   ["/loop", "loop"],
@@ -55,12 +56,15 @@ function itemsOf(list: unknown, pointer: Pointer): Pointer[] {
   return (Array.isArray(list) ? list : []).map((_, index) => child(pointer, index));
 }
 
-/** The slots that are well-formed enough to check. The schema reports the others. */
+/**
+ * The slots that are well-formed enough to check. The schema reports the others. An environment is checked where its
+ * parts are.
+ */
 export function slotsOf(pipeline: unknown): Slot[] {
   return placesOf(pipeline).flatMap(([pointer, kind]) => {
     const reference = valueAt(pipeline, `${pointer}/plugin`);
     const config = valueAt(pipeline, `${pointer}/config`);
-    if (typeof reference !== "string" || reference === "") return [];
+    if (kind === "environment" || typeof reference !== "string" || reference === "") return [];
     const name = valueAt(pipeline, `${pointer}/name`);
     return [
       {

@@ -18,8 +18,8 @@ export interface Offer {
 }
 
 /**
- * Returns a tool's `own` functions as the policy sees them, and the problems in the pipeline's settings for
- * them.
+ * Returns a tool's `own` functions as the policy sees them, with those for loops, and the problems in the pipeline's
+ * settings for them.
  */
 export function offeredFunctions(
   own: readonly OfferedFunction[],
@@ -42,13 +42,16 @@ export function offeredFunctions(
     if (use.parameters !== undefined)
       problems.push(...schemaProblems(use.parameters, document, child(at, "parameters")));
     functions.push({
+      ...found,
       name: use.name ?? called ?? found.name,
       description: use.description ?? found.description,
       parameters: use.parameters ?? found.parameters,
       own: { name: found.name, parameters: found.parameters },
     });
   }
-  return { functions, problems };
+  const named = functions.map((one) => one.own?.name);
+  const forLoops = own.filter((one) => one.forLoops === true && !named.includes(one.name));
+  return { functions: [...functions, ...forLoops], problems };
 }
 
 function unknownFunction(

@@ -14,6 +14,7 @@ import { discoverPlugins } from "../../../plugin/registry/discover.ts";
 import { resolvePlugin } from "../../../plugin/registry/resolve.ts";
 import { slotsOf } from "../read/slots.ts";
 import { ownFunctions } from "./asked-functions.ts";
+import { writtenAt } from "./expand-environment.ts";
 import { offeredFunctions } from "./offered-functions.ts";
 
 /**
@@ -35,18 +36,19 @@ export async function resolvePlugins(
 ): Promise<ResolvedPlugins> {
   const found = discoverPlugins(folder, pluginFolders);
   const slots = slotsOf(document.value).map((slot) => {
-    const place = placeOf(document, child(slot.pointer, "plugin"), "value");
-    const { kind, reference, pointer } = slot;
+    const { kind, reference } = slot;
+    const pointer = writtenAt(document, slot.pointer);
+    const place = placeOf(document, child(pointer, "plugin"), "value");
     const file = fileReference(reference);
     const resolution =
       file === undefined
         ? resolvePlugin({ reference, kind, where: pathText(pointer), place }, found, folder)
         : resolveFile({ kind, reference: file, place, base: folder });
-    return { ...slot, resolution };
+    return { ...slot, written: pointer, resolution };
   });
   const plugins = new Map<Pointer, ResolvedPlugin>();
   const problems: Problem[] = [];
-  for (const { pointer, config, name: tool, functions: uses, resolution: resolving } of slots) {
+  for (const { pointer, written, config, name: tool, functions: uses, resolution: resolving } of slots) {
     const resolution = await resolving;
     problems.push(...resolution.problems);
     if (resolution.manifest === undefined) continue;
@@ -55,7 +57,7 @@ export async function resolvePlugins(
       config,
       resolution,
       document,
-      child(pointer, "config"),
+      child(written, "config"),
       folder,
     );
     problems.push(...wrong);
@@ -78,9 +80,9 @@ export async function resolvePlugins(
     if (tool !== undefined) plugin.tool = tool;
     plugins.set(pointer, plugin);
     if (wrong.length > 0 || manifest.tool === undefined) continue;
-    const told = await functionsAt(plugin, placeOf(document, child(pointer, "plugin"), "value"));
+    const told = await functionsAt(plugin, placeOf(document, child(written, "plugin"), "value"));
     problems.push(...told.problems);
-    const at = child(pointer, "functions");
+    const at = child(written, "functions");
     const offered = offeredFunctions(told.functions, { name: tool, uses, document, pointer: at });
     problems.push(...(told.problems.length > 0 ? [] : offered.problems));
     if (manifest.tool.dynamic || uses !== undefined || tool !== undefined)

@@ -90,7 +90,7 @@ function toolBinding(tool: Plan["tools"][number], recordings: string | undefined
       recordings,
       approval,
       person: manifest.tool?.person === true ? true : undefined,
-      forLoops: manifest.tool?.forLoops === true ? true : undefined,
+      forLoops: one.forLoops ?? manifest.tool?.forLoops,
     }),
   );
 }

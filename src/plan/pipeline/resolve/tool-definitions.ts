@@ -10,8 +10,9 @@ export function offeredTools(
   { tools: named }: Pick<ResolvedLoop, "tools"> = plan.loop,
 ): ToolDefinition[] {
   return plan.tools.flatMap((tool) => {
-    const isForLoops = tool.manifest.tool?.forLoops === true;
-    const functions = toolFunctions(tool).filter(({ name }) => named?.includes(name) ?? !isForLoops);
+    const functions = toolFunctions(tool).filter(
+      ({ name, forLoops = tool.manifest.tool?.forLoops }) => named?.includes(name) ?? !forLoops,
+    );
     return functions.map(toolDefinition);
   });
 }
