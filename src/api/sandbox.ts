@@ -1,5 +1,14 @@
 // `everturn/sandbox`: sandboxes for tools and rewards that run a model's code.
 export type { SandboxOptions } from "../work/sandbox/backend.ts";
+export type {
+  Command,
+  ContainerFiles,
+  ContainerOptions,
+  ContainerSession,
+  Containers,
+  ContainerWish,
+} from "../work/sandbox/containers/container.ts";
+export { openContainers, sharedContainers } from "../work/sandbox/open-containers.ts";
 export { openSandbox, sharedSandbox } from "../work/sandbox/open-sandbox.ts";
 export type { RemoteWish } from "../work/sandbox/remote/remote-wish.ts";
 export type {

@@ -3,7 +3,9 @@ import { defined } from "../../base/records/defined.ts";
 import { isObject, type JsonValue } from "../../contracts/json.ts";
 import type { Backend, SandboxOptions } from "./backend.ts";
 import { bubblewrap } from "./bubblewrap/bubblewrap.ts";
+import type { ContainerWish } from "./containers/container.ts";
 import { gvisor } from "./gvisor/gvisor.ts";
+import { containerKinds, openContainers } from "./open-containers.ts";
 import type { RemoteWish } from "./remote/remote-wish.ts";
 import { sandboxFusion } from "./remote/sandbox-fusion.ts";
 import type { Sandbox } from "./sandbox.ts";
@@ -21,10 +23,14 @@ const remotes: Record<
 
 /**
  * Opens a sandbox and runs a program in it as a test. The kind is the requested one, or with `auto` the first
- * that works here, or one on a server, as `{kind: "sandbox-fusion", url}`. Its `kind` and `boundary` describe
- * the result. Throws SANDBOX_MISSING with what to install, and SANDBOX_UNKNOWN for an unknown kind.
+ * that works here, or one on a server, as `{kind: "sandbox-fusion", url}`, or containers of an image, as `{kind:
+ * "podman", image}`. Its `kind` and `boundary` describe the result. Throws SANDBOX_MISSING with what to install, and SANDBOX_UNKNOWN for an unknown kind.
  */
-export async function openSandbox(wish: string | RemoteWish, options: SandboxOptions): Promise<Sandbox> {
+export async function openSandbox(
+  wish: string | RemoteWish | ContainerWish,
+  options: SandboxOptions,
+): Promise<Sandbox> {
+  if (typeof wish !== "string" && "image" in wish) return openContainers(wish, options.limits);
   const missing: string[] = [];
   for (const [kind, open] of ways(wish)) {
     const opened = await open(options);
@@ -43,7 +49,8 @@ function ways(wish: string | RemoteWish): Way[] {
     if (found.length > 0) return found.map(({ kind, open }) => [kind, open]);
     const kinds = ["auto", ...[...backends, ...others].map(({ kind }) => kind)];
     const servers = Object.keys(remotes).map((kind) => `{ kind: ${kind}, url: … }`);
-    throw new EverturnError("SANDBOX_UNKNOWN", { wish, kinds: [...kinds, ...servers].join(", ") });
+    const images = Object.keys(containerKinds).map((kind) => `{ kind: ${kind}, image: … }`);
+    throw new EverturnError("SANDBOX_UNKNOWN", { wish, kinds: [...kinds, ...servers, ...images].join(", ") });
   }
   const openRemote = remotes[wish.kind];
   if (openRemote === undefined || !URL.canParse(wish.url))
@@ -69,8 +76,15 @@ export function sharedSandbox(wish: JsonValue | undefined, options: SandboxOptio
   return sandbox;
 }
 
-function wishOf(wish: JsonValue | undefined): string | RemoteWish {
+function wishOf(wish: JsonValue | undefined): string | RemoteWish | ContainerWish {
   if (!isObject(wish)) return String(wish);
-  const { kind, url, key } = wish;
+  const { kind, url, key, image, network, runtime } = wish;
+  if (image !== undefined)
+    return defined<ContainerWish>({
+      kind: String(kind),
+      image: String(image),
+      network: typeof network === "string" ? network : undefined,
+      runtime: typeof runtime === "string" ? runtime : undefined,
+    });
   return defined({ kind: String(kind), url: String(url), key: typeof key === "string" ? key : undefined });
 }

@@ -1,0 +1,98 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { tmpdir } from "node:os";
+import { type Readable, Writable } from "node:stream";
+import { setTimeout as sleep } from "node:timers/promises";
+import { defined } from "../../../base/records/defined.ts";
+
+/** How to run a client: a process that passes on a command of a container. */
+interface ClientOptions {
+  stdin?: string | Uint8Array | undefined;
+  environment?: Record<string, string> | undefined;
+  /** The content of file descriptor 3. Default: it is closed. */
+  input?: Buffer | undefined;
+  /** Seconds. */
+  time: number;
+  /** Bytes of standard output, and the same number for standard error. */
+  output: number;
+  /** Bytes of standard error in addition. Default: 0. */
+  more?: number;
+  signal?: AbortSignal | undefined;
+  /** Ends the command, which does not end with its client. Default: nothing. */
+  stop?: () => void;
+}
+
+/** What became of a client. */
+export interface ClientEnd {
+  /** Undefined if it had to be stopped, or if a signal ended it. */
+  exitCode?: number;
+  stoppedBy?: "time-limit" | "output-limit" | "abort";
+  stdout: Buffer;
+  stderr: Buffer;
+  seconds: number;
+  /** It did not end after the command was stopped, and was killed. */
+  isStuck: boolean;
+}
+
+/** Milliseconds in which a client must end after its command was stopped. */
+const patience = 5000;
+
+/** Runs a client to its end, which its limits or its signal may bring about. Throws if it can't be started. */
+export async function runClient(
+  [program = "", ...parameters]: readonly string[],
+  { stdin = "", environment, input, time, output, more = 0, signal, stop }: ClientOptions,
+): Promise<ClientEnd> {
+  const began = performance.now();
+  const child = spawn(program, parameters, {
+    cwd: tmpdir(), // podman leaves a file there when memory runs out
+    env: { ...process.env, ...environment },
+    stdio: input === undefined ? "pipe" : ["pipe", "pipe", "pipe", "pipe"],
+  });
+  const fourth = child.stdio[3];
+  if (fourth instanceof Writable) fourth.on("error", () => {}).end(input);
+  const closed = once(child, "close");
+  let stoppedBy: ClientEnd["stoppedBy"];
+  let isStuck = false;
+  const stopFor = (reason: NonNullable<ClientEnd["stoppedBy"]>) => {
+    if (stoppedBy !== undefined) return;
+    stoppedBy = reason;
+    if (stop === undefined) child.kill("SIGKILL");
+    else stop();
+    void Promise.race([closed, sleep(patience, undefined, { ref: false })]).then(() => {
+      isStuck = child.exitCode === null && child.signalCode === null;
+      child.kill("SIGKILL");
+      for (const stream of [child.stdout, child.stderr]) stream.destroy();
+    });
+  };
+  const late = setTimeout(() => stopFor("time-limit"), 1000 * time);
+  const abort = () => stopFor("abort");
+  signal?.addEventListener("abort", abort);
+  if (signal?.aborted === true) abort();
+  const keep = (stream: Readable, most: number): Buffer[] => {
+    const chunks: Buffer[] = [];
+    let length = 0;
+    stream.on("data", (chunk: Buffer) => {
+      if (length < most) chunks.push(chunk.subarray(0, most - length));
+      length += chunk.length;
+      if (length > most) stopFor("output-limit");
+    });
+    return chunks;
+  };
+  const [stdout, stderr] = [keep(child.stdout, output), keep(child.stderr, output + more)];
+  child.stdin.on("error", () => {}); // the command has ended or does not read it
+  child.stdin.end(stdin);
+  try {
+    await closed;
+  } finally {
+    clearTimeout(late);
+    signal?.removeEventListener("abort", abort);
+  }
+  return defined<ClientEnd>({
+    exitCode: stoppedBy === undefined ? (child.exitCode ?? undefined) : undefined,
+    stoppedBy,
+    stdout: Buffer.concat(stdout),
+    stderr: Buffer.concat(stderr),
+    seconds: (performance.now() - began) / 1000,
+    isStuck,
+  });
+}
