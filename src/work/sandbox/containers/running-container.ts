@@ -15,7 +15,7 @@ export interface RunningContainer {
   /** Whether it has ended, and which signal from outside ended it. */
   over(): { signal: NodeJS.Signals | undefined } | undefined;
   /**
-   * How often the kernel found no memory or no process for it. Undefined if the container's own files say so.
+   * How often the kernel found no memory or no process for it. Undefined if the container's own files tell it.
    */
   pressure?(): Promise<Pressure>;
   /** How its files differ from the image's. */

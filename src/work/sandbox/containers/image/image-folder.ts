@@ -21,7 +21,7 @@ export interface UnpackedImage extends StoredImage {
   root: string;
 }
 
-/** Unpacks an image, unless the cache has it. Throws for a path that is no image. */
+/** Unpacks an image, unless the cache has it. Throws for a path that is not an image. */
 export async function unpackedImage(path: string): Promise<UnpackedImage> {
   const whole = await realpath(path);
   const { size, mtimeMs } = await stat((await isArchive(whole)) ? whole : join(whole, "."));
