@@ -16,12 +16,13 @@ export function callSettings(
   const retry = { ...block.retry, ...use.retry };
   const concurrency = use.concurrency ?? block.concurrency;
   const rate = use.rate ?? block.rate;
+  const firstWait = parseDuration(retry.initialInterval);
   return defined({
     retry: {
       maximumAttempts: retry.maximumAttempts,
-      initialInterval: parseDuration(retry.initialInterval),
+      initialInterval: firstWait,
       backoffCoefficient: retry.backoffCoefficient,
-      maximumInterval: parseDuration(retry.maximumInterval),
+      maximumInterval: Math.max(firstWait, parseDuration(retry.maximumInterval)), // Temporal rejects a shorter one
     },
     timeout: parseDuration(use.timeout ?? block.timeout),
     concurrency,

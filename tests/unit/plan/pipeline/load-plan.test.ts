@@ -103,6 +103,11 @@ describe("loadPlan", () => {
     });
   });
 
+  it("waits at least as long as the first wait before each further attempt", async () => {
+    const { plan } = await planOf({}, ["tools.0.retry.initialInterval=1m"]);
+    expect(plan.tools[0]?.retry).toMatchObject({ initialInterval: 60_000, maximumInterval: 60_000 });
+  });
+
   it("is deeply frozen and survives JSON", async () => {
     const { plan } = await planOf();
     expect(Object.isFrozen(plan.policy.config)).toBe(true);
