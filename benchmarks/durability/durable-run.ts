@@ -26,6 +26,8 @@ export interface ScriptedRun {
   batchSize: number;
   /** What the policy says before each call of a tool; default nothing. */
   thought?: string;
+  /** host:port of a Temporal server. Default: the run starts a dev server. */
+  address?: string;
 }
 
 /** A run with its own server and workers, as `everturn run` has them. */
@@ -41,6 +43,8 @@ export interface DurableRun {
   step(): Promise<number>;
   /** One trajectory of a conversation; seconds from start to result. */
   trajectory(conversation: number): Promise<number>;
+  /** The number of events in the histories of all its workflows. */
+  events(): Promise<number>;
   /** The places of the trajectories so far that were no part of a step or an evaluation. */
   places: TrajectoryPlace[];
   supervised: SupervisedRun;
@@ -53,16 +57,16 @@ const quickTurn = 2;
 /** Creates a run in `folder` and brings up what works on it. */
 export async function openDurableRun(
   folder: string,
-  { turns, seconds, batchSize, thought = "" }: ScriptedRun,
+  { turns, seconds, batchSize, thought = "", address }: ScriptedRun,
 ): Promise<DurableRun> {
   const conversations = turns.map((count) => conversation(count, thought));
   const plan = await scriptedPlan(folder, { conversations, seconds, batchSize });
   const run = await createRunFolder(
     plan,
     folder,
-    undefined,
+    address === undefined ? undefined : { address, namespace: "default" },
     false,
-    undefined,
+    "shared",
     undefined,
     undefined,
     defined({ encryption: keyOfNewRun() }),
@@ -115,6 +119,13 @@ export async function openDurableRun(
     return took;
   }
 
+  async function events(): Promise<number> {
+    let count = 0;
+    const query = `WorkflowId STARTS_WITH "${run}/"`;
+    for await (const { historyLength } of client.workflow.list({ query })) count += historyLength;
+    return count;
+  }
+
   return {
     plan,
     policy: await folderOf(opened, 0),
@@ -122,6 +133,7 @@ export async function openDurableRun(
     lateTurns: () => turnSpread(join(folder, run), `evaluation-${number}`, seconds),
     step,
     trajectory,
+    events,
     places,
     supervised,
     close: supervised.close,

@@ -10,7 +10,8 @@ export async function exportHistories(runs: string, run: string, folder: string)
   await withRunClient({ runs, run, temporal: undefined }, async (client) => {
     let number = 0;
     await sleep(2000); // the list of workflows is behind by up to a second
-    for await (const { workflowId, runId, type, status } of client.workflow.list()) {
+    const query = `WorkflowId STARTS_WITH "${run}/"`; // a server can hold several runs
+    for await (const { workflowId, runId, type, status } of client.workflow.list({ query })) {
       const history = await client.workflow.getHandle(workflowId, runId).fetchHistory();
       const exported = {
         workflowId,

@@ -50,6 +50,8 @@ interface Options {
   seed: number;
   /** Where the runs that are struck keep what lasts; those left alone have it in their folders. */
   store: (typeof stores)[number];
+  /** host:port of the Temporal server of the runs that are struck. Default: each has its own. */
+  temporal?: string;
   note: (text: string) => void;
 }
 

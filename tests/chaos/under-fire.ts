@@ -48,9 +48,11 @@ export async function runUnderFire(options: {
   port: number;
   /** Where the runs' store is, if that is not their folders. */
   objects: ObjectPlace | undefined;
+  /** host:port of the run's Temporal server. Default: its own. */
+  temporal?: string;
   note: (text: string) => void;
 }): Promise<{ strikes: Strike[]; runs: ChaosRun[] }> {
-  const { scenario, work, mark, seed, steps, port, objects, note } = options;
+  const { scenario, work, mark, seed, steps, port, objects, temporal, note } = options;
   const random = seededRandom(seed);
   const striker = createStriker(mark, { name: scenario.name, round: roundOf(scenario) }, random);
   const root = join(work, "runs");
@@ -58,7 +60,8 @@ export async function runUnderFire(options: {
   mkdirSync(root, { recursive: true });
   const host = await startHost(mark, port, join(work, "calls.jsonl"));
   const disk = scenario.diskErrors === 0 ? {} : failingDisk(work, root, scenario.diskErrors, seed);
-  const env = { ...objects?.env, ...disk };
+  const server: Record<string, string> = temporal === undefined ? {} : { TEMPORAL_ADDRESS: temporal };
+  const env = { ...objects?.env, ...disk, ...server };
   const loop = scenario.upgrades ? changingLoop(work) : undefined;
   const strikes: Strike[] = [];
   const runs: ChaosRun[] = [];

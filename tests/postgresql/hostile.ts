@@ -1,14 +1,11 @@
 // npm run postgresql: queries that a hostile model could write, against a real PostgreSQL server (Debian's package postgresql), which is
 // started on loopback as another user and removed again. Each is asked by a role that may only read and by the server's superuser.
-import { execFileSync, spawn } from "node:child_process";
-import { once } from "node:events";
-import { chmodSync, chownSync, existsSync, globSync, mkdtempSync, rmSync } from "node:fs";
-import { createServer } from "node:net";
-import { tmpdir } from "node:os";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { openDatabases, type QueryOutcome } from "everturn/sql";
 import pg from "pg";
+import { startPostgresql } from "./postgresql-server.ts";
 
 type Kind = QueryOutcome["kind"];
 const seconds = 2;
@@ -82,44 +79,14 @@ const queries: [string, Kind[], Kind[]?][] = [
   ["SHOW data_directory", ["refused"]],
 ];
 
-const bin = globSync("/usr/lib/postgresql/*/bin").sort().at(-1);
-if (bin === undefined) {
-  process.stderr.write("There is no PostgreSQL server here: `apt-get install postgresql`.\n");
-  process.exit(1);
-}
-const user = process.getuid?.() === 0 ? 65_534 : undefined; // it doesn't run as root
-const folder = mkdtempSync(join(tmpdir(), "everturn-postgresql-"));
-chmodSync(folder, 0o755);
-if (user !== undefined) chownSync(folder, user, user);
-const asUser = user === undefined ? {} : { uid: user, gid: user };
-const data = join(folder, "data");
-const place = join(folder, "harmed");
-execFileSync(
-  join(bin, "initdb"),
-  ["-D", data, "-U", "postgres", "-A", "trust", "--no-sync", "-E", "UTF8", "--locale=C"],
-  {
-    ...asUser,
-    cwd: folder,
-    stdio: "ignore",
-  },
-);
-const port = await freePort();
-const settings = [
-  "listen_addresses=127.0.0.1",
-  "unix_socket_directories=",
-  "fsync=off",
-  "log_min_messages=panic",
-];
-const server = spawn(
-  join(bin, "postgres"),
-  ["-D", data, "-p", String(port), ...settings.flatMap((one) => ["-c", one])],
-  { ...asUser, cwd: folder, stdio: ["ignore", "ignore", "inherit"] },
-);
-const urlOf = (role: string, database = "postgres") => `postgresql://${role}@127.0.0.1:${port}/${database}`;
+const server = await startPostgresql(["fsync=off", "log_min_messages=panic"]);
+const { urlOf } = server;
+const place = join(server.folder, "harmed");
 const wrong: string[] = [];
 const databases = openDatabases({ modules: import.meta.url });
 try {
-  const admin = await connected();
+  const admin = new pg.Client({ connectionString: urlOf("postgres") });
+  await admin.connect();
   await admin.query("CREATE DATABASE other");
   await admin.query("CREATE TABLE t AS SELECT n FROM generate_series(1, 1000) n; CREATE SEQUENCE s");
   await admin.query(
@@ -160,32 +127,8 @@ try {
   await admin.end();
 } finally {
   databases.close();
-  server.kill("SIGINT");
-  if (server.exitCode === null) await once(server, "exit");
-  rmSync(folder, { recursive: true, force: true });
+  await server.stop();
 }
 process.stdout.write(`${queries.length} queries by two roles, ${wrong.length} not held\n`);
 for (const line of wrong) process.stdout.write(`  ${line}\n`);
 process.exit(wrong.length > 0 ? 1 : 0);
-
-async function connected(): Promise<pg.Client> {
-  for (;;) {
-    const client = new pg.Client({ connectionString: urlOf("postgres") });
-    try {
-      await client.connect();
-      return client;
-    } catch (error) {
-      if (server.exitCode !== null) throw error;
-      await sleep(200);
-    }
-  }
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, "127.0.0.1");
-  await once(probe, "listening");
-  const address = probe.address();
-  probe.close();
-  if (typeof address !== "object" || address === null) throw new Error("no port");
-  return address.port;
-}
