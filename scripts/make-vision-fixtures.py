@@ -27,10 +27,15 @@ SIGLIP = dict(
     hidden_size=16, intermediate_size=20, num_hidden_layers=2, num_attention_heads=2, image_size=16, patch_size=4
 )
 TILES = dict(image_token_id=IMAGE_TOKEN, scale_factor=2, text_config=TEXT | dict(model_type="llama"))
+# For decoders whose operators need heads of a multiple of 16.
+LARGER_HEADS = TILES["text_config"] | dict(head_dim=16, num_attention_heads=2, num_key_value_heads=1)
 MODELS = {
     "smolvlm": dict(model_type="smolvlm", vision_config=SIGLIP, tie_word_embeddings=False, **TILES),
     "idefics3": dict(
-        model_type="idefics3", vision_config=SIGLIP | dict(num_hidden_layers=1), tie_word_embeddings=True, **TILES
+        model_type="idefics3",
+        vision_config=SIGLIP | dict(num_hidden_layers=1),
+        tie_word_embeddings=True,
+        **(TILES | dict(text_config=LARGER_HEADS)),
     ),
 }
 
@@ -41,6 +46,7 @@ def random_model(seed, settings):
     config.text_config.tie_word_embeddings = settings["tie_word_embeddings"]
     model = AutoModelForImageTextToText.from_config(config, attn_implementation="eager")
     spread_weights(model, lambda name, parameter: "norm" in name and not name.endswith("bias"))
+    model.generation_config.eos_token_id = None
     return model.eval()
 
 
@@ -110,7 +116,7 @@ def write(seed, name, settings):
         at = torch.tensor([place for place, marked in enumerate(sequence["mask"]) if marked])
         losses.append(-torch.log_softmax(logits[at - 1], -1).gather(-1, tokens[at, None]))
         greedy = model.generate(
-            tokens[None], **seen, do_sample=False, max_new_tokens=64, min_new_tokens=64, pad_token_id=0
+            tokens[None], **seen, do_sample=False, max_new_tokens=64, pad_token_id=0
         )
         sequence["greedy"] = greedy[0, len(tokens) :].tolist()
     loss = torch.cat(losses).mean()

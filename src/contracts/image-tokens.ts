@@ -8,3 +8,11 @@ export interface PlacedImage {
    */
   start: number;
 }
+
+/** Embeddings of images, one for each image token. */
+export interface ImageEmbeddings {
+  /** Whether an id from the size of the vocabulary on belongs to an image token. */
+  has(token: number): boolean;
+  /** Returns the embedding of an image token, [hidden]. */
+  embedding(token: number): Float32Array;
+}

@@ -1,9 +1,9 @@
 import { EverturnError } from "../../base/errors/everturn-error.ts";
 import { defined } from "../../base/records/defined.ts";
+import type { ImageEmbeddings } from "../../contracts/image-tokens.ts";
 import { type RouterTies, tiesOf } from "../../contracts/router-ties.ts";
 import { contextLength, type ModelConfig } from "../models/config/model-config.ts";
 import { routedLayers } from "../models/graph/expert-choice.ts";
-import type { ImageEmbeddings } from "../models/graph/image-embeddings.ts";
 import type { Tensor } from "../onnx/model-session.ts";
 
 /** Token ids, and a mask that is 1 for tokens that the policy wrote and 0 elsewhere. */

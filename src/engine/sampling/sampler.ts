@@ -276,7 +276,7 @@ export function createSampler(options: SamplerOptions): Sampler {
   const sample = async (request: SampleRequest): Promise<Sample> => {
     const { tokens, sampling, signal } = request;
     const limit = Math.min(sampling.maxTokens, contextLength(config) - tokens.length);
-    checkTokens(tokens, config.vocab_size);
+    checkTokens(request, config.vocab_size);
     signal?.throwIfAborted();
     if (limit < 1) return emptySample();
     const version = touch(request.version);
@@ -360,9 +360,10 @@ function failureOf(cause: unknown): EverturnError {
   return new EverturnError("SAMPLER_FAILED", { reason }, { cause });
 }
 
-function checkTokens(tokens: readonly number[], vocabulary: number): void {
+function checkTokens({ tokens, images }: SampleRequest, vocabulary: number): void {
   if (tokens.length === 0) throw new EverturnError("TOKENS_INVALID", { reason: "is empty" });
-  const wrong = tokens.find((token) => !Number.isInteger(token) || token < 0 || token >= vocabulary);
+  const isKnown = (token: number) => token < vocabulary || images?.has(token);
+  const wrong = tokens.find((token) => !Number.isInteger(token) || token < 0 || !isKnown(token));
   if (wrong === undefined) return;
   const reason = `holds the id ${wrong}, but the vocabulary ends at ${vocabulary - 1}`;
   throw new EverturnError("TOKENS_INVALID", { reason });

@@ -1,4 +1,5 @@
 import { createUniformStream } from "../../base/random/uniform-stream.ts";
+import type { ImageEmbeddings } from "../../contracts/image-tokens.ts";
 import type { SamplingKey, SamplingParameters } from "../../contracts/policy.ts";
 import { type RouterTies, tiesBetween } from "../../contracts/router-ties.ts";
 import type { NextTokenOutput } from "../models/decode/cached-decoder.ts";
@@ -14,6 +15,8 @@ export interface SampleRequest {
   version: number;
   sampling: SamplingParameters;
   key: SamplingKey;
+  /** The embeddings of tokens whose ids are not in the vocabulary. */
+  images?: ImageEmbeddings;
   /** The allowed tokens by a grammar. It is disposed of after the sample. */
   constraint?: TokenConstraint;
   /** Aborting removes the request from the batch. Its promise rejects with the signal's reason. */
@@ -48,6 +51,7 @@ export interface Sequence {
   /** The trajectory whose turn it is. */
   readonly trajectory: string;
   readonly prompt: readonly number[];
+  readonly images: ImageEmbeddings | undefined;
   readonly tokens: readonly number[];
   /** Routing ties so far. */
   readonly ties: RouterTies;
@@ -98,13 +102,15 @@ export function createSequence(
   limits: SequenceLimits,
   handlers: SequenceHandlers,
 ): Sequence {
-  const { sampling, constraint, signal } = request;
+  const { sampling, constraint, signal, images } = request;
   const uniform = createUniformStream(request.key);
   const stopTokens = new Set([...limits.stopTokens, ...(sampling.stopTokens ?? [])]);
   const stops = stopTexts(sampling.stop ?? [], limits.decode);
   const penalized = (sampling.repetitionPenalty ?? 1) !== 1;
   const restrictions: Restrictions | undefined =
-    penalized || constraint ? { seen: new Set(penalized ? request.tokens : []) } : undefined;
+    penalized || constraint
+      ? { seen: new Set(penalized ? request.tokens.filter((token) => !images?.has(token)) : []) }
+      : undefined;
   const sample = emptySample();
   let begun = false;
   let tiesEnd = 0;
@@ -137,6 +143,7 @@ export function createSequence(
     arrival: limits.arrival,
     trajectory: request.key.trajectory,
     prompt: request.tokens,
+    images,
     tokens: sample.tokens,
     ties: sample.routerTies,
     room: request.tokens.length + limits.limit,

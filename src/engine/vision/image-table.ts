@@ -1,5 +1,5 @@
 import { EverturnError } from "../../base/errors/everturn-error.ts";
-import type { PlacedImage } from "../../contracts/image-tokens.ts";
+import type { ImageEmbeddings, PlacedImage } from "../../contracts/image-tokens.ts";
 import type { ModelConfig } from "../models/config/model-config.ts";
 import type { VisionConfig } from "../models/config/vision-config.ts";
 import type { ImageEncoder } from "./open-image-encoder.ts";
@@ -16,7 +16,7 @@ export interface PlacedTokens {
  * The embeddings of images under one version of a vision encoder, by content. The tokens of each image have their own
  * ids, from the size of the vocabulary on. So two sequences with equal ids also see the same images.
  */
-export interface ImageTable {
+export interface ImageTable extends ImageEmbeddings {
   /**
    * Replaces the image tokens of `images` by ids of their own. Encodes images that the table does not hold, which
    * `prepare` provides by their SHA-256. Throws IMAGE_TOKENS_INVALID and the errors of `ImageEncoder.encode`.
@@ -26,10 +26,6 @@ export interface ImageTable {
     images: readonly PlacedImage[],
     prepare: (sha256: string) => Promise<PreprocessedImage>,
   ): Promise<PlacedTokens>;
-  /** Whether an id is that of a held image's token. */
-  has(token: number): boolean;
-  /** Returns the embedding of an image token, [hidden size]. */
-  embedding(token: number): Float32Array;
 }
 
 /** The bytes of embeddings to keep for images that no sequence uses. */

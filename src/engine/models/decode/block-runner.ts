@@ -3,6 +3,7 @@ import type { BoundTensor } from "../../onnx/runtime-session.ts";
 import type { ModelConfig } from "../config/model-config.ts";
 import { adapterBinder } from "./adapter-binder.ts";
 import type { DecoderPass, Past } from "./cached-decoder.ts";
+import { imageBinder } from "./image-binder.ts";
 import type { KeyValueArray } from "./key-values.ts";
 import { pastBinder } from "./past-binder.ts";
 import { readLength } from "./read-length.ts";
@@ -14,6 +15,7 @@ export interface Block {
   past: Past;
   length: number;
   adapter?: DecoderPass["adapter"] | undefined;
+  images?: DecoderPass["images"] | undefined;
 }
 
 /** The inputs and outputs of a block's passes except keys and values. It has room for at least the block's rows. */
@@ -60,6 +62,7 @@ export function createBlockRunner(
   let isLong = false;
   const bindPast = pastBinder(bindings, config);
   const bindAdapter = adapterBinder(bindings);
+  const bindImages = imageBinder(bindings, config);
   const tieReader = createTieReader(bindings, config);
 
   /** Binds the memory's rows from `from` on, unless they are bound already. */
@@ -85,7 +88,8 @@ export function createBlockRunner(
 
   /** Runs a block in the memory's rows from `from` on. Returns their routing ties. */
   const runPart = async (from: number, block: Block) => {
-    const { tokens, past, length } = block;
+    const { past, length } = block;
+    const tokens = bindImages(block);
     total[0] = Math.max(...past.lengths) + length;
     tokens.forEach((row, index) => {
       const at = from + index;
@@ -113,7 +117,8 @@ export function createBlockRunner(
       const { logits, probabilities } = memory;
       if (!isRowByRow) return { logits, probabilities, ties: await runPart(0, block) };
       const ties: number[][] = [];
-      for (const row of block.tokens.keys()) ties.push(...(await runPart(row, rowOf(block, row))));
+      for (const row of block.tokens.keys())
+        ties.push(...(await runPart(row, { ...rowOf(block, row), images: block.images })));
       return { logits, probabilities, ties };
     },
   };

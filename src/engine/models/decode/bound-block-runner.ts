@@ -5,6 +5,7 @@ import { outputsFor } from "../graph/next-token.ts";
 import { adapterBinder } from "./adapter-binder.ts";
 import { type Block, rowOf } from "./block-runner.ts";
 import type { DecoderPass, NextTokenOutput, NextTokens, Past } from "./cached-decoder.ts";
+import { imageBinder } from "./image-binder.ts";
 import type { KeyValueMemory } from "./key-value-memory.ts";
 import type { KeyValueArray } from "./key-values.ts";
 import { pastBinder } from "./past-binder.ts";
@@ -48,6 +49,7 @@ export function createBoundBlockRunner(
   const widths = { certainties: 1, logits: config.vocab_size, weights: config.vocab_size };
   const bindPast = pastBinder(bindings, config);
   const bindAdapter = adapterBinder(bindings);
+  const bindImages = imageBinder(bindings, config);
   const tieReader = createTieReader(bindings, config);
   let given = emptyRows(names, widths, 0);
 
@@ -65,9 +67,11 @@ export function createBoundBlockRunner(
 
   /** Runs a block whose output rows begin at `from`. Returns their routing ties. */
   const runPart = async (from: number, block: BoundBlock) => {
-    const { tokens, past, inverseTemperatures } = block;
+    const { past, inverseTemperatures } = block;
+    const tokens = bindImages(block);
     const rows = tokens.length;
-    for (const [name, tensor] of Object.entries(feeds(block))) bindings.keepInput(name, tensor);
+    for (const [name, tensor] of Object.entries(feeds({ ...block, tokens })))
+      bindings.keepInput(name, tensor);
     const temperatures = inverseTemperatures?.slice(from, from + rows) ?? new Float32Array(rows).fill(1);
     bindings.keepInput("inverseTemperatures", { shape: [rows, 1], data: temperatures });
     bindOutputs(from, rows);

@@ -1,3 +1,4 @@
+import type { ImageEmbeddings } from "../../../contracts/image-tokens.ts";
 import type { RouterTies } from "../../../contracts/router-ties.ts";
 import type { Activations } from "../../onnx/quantized-products.ts";
 import type { Target } from "../../onnx/target.ts";
@@ -27,6 +28,8 @@ export interface DecoderPass {
   isWhole?: boolean;
   /** A LoRA adapter's matrices by name, if the decoder was created for one. */
   adapter?: ReadonlyMap<string, Tensor>;
+  /** The embeddings of tokens whose ids are not in the vocabulary. */
+  images?: ImageEmbeddings;
   /** 1 / temperature of each row, for `weights`. Default: 1. */
   inverseTemperatures?: Float32Array;
   /** The outputs to return. Fetching them from a card takes time per byte. Default: the logits. */

@@ -57,7 +57,9 @@ async function createOther(
   if (runtime && isOnWebgpu && isForWebgpu(runtime, config))
     return createWebgpuDecoder(runtime, config, sources, options);
   const kept = keyValueTypeOf(config, options.target);
-  if (!runtime || kept === "float32" || kept === "int8") return createPlainDecoder(config, sources, options);
+  // The graph for CUDA has no input for embeddings of images.
+  if (!runtime || config.vision || kept === "float32" || kept === "int8")
+    return createPlainDecoder(config, sources, options);
   const halves = { ...options, precision: kept };
   return createCudaDecoder(runtime, config, sources, halves, await cudaMemory());
 }

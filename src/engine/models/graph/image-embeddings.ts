@@ -5,14 +5,6 @@ import { gather } from "../../onnx/indexing.ts";
 import { reshape } from "../../onnx/shaping.ts";
 import { type DecoderModel, embedTokens } from "./decoder-blocks.ts";
 
-/** Embeddings of images, one for each image token. */
-export interface ImageEmbeddings {
-  /** Whether an id from the size of the vocabulary on belongs to an image token. */
-  has(token: number): boolean;
-  /** Returns the embedding of an image token, [hidden]. */
-  embedding(token: number): Float32Array;
-}
-
 /** The image tokens among the rows of a forward pass. */
 export interface ImageRows {
   /** [rows]: the row's number in `embeddings`; −1 for text. The token of an image row is ignored. */

@@ -10,8 +10,7 @@ import { concat, reshape } from "../../../onnx/shaping.ts";
 import { families } from "../../config/families.ts";
 import { type ModelConfig, rotatedSize, scoreScale, windowOf } from "../../config/model-config.ts";
 import { attentionRows } from "../../graph/attention-rows.ts";
-import { attentionModules, type DecoderModel, joinedName } from "../../graph/decoder-blocks.ts";
-import { embedTokensAndImages } from "../../graph/image-embeddings.ts";
+import { attentionModules, type DecoderModel, embedTokens, joinedName } from "../../graph/decoder-blocks.ts";
 import { cardNextTokenOutputs } from "../../graph/next-token.ts";
 import { type AdapterShape, type DecodedWeights, decodedLogits, decodingModel } from "../decoding-model.ts";
 
@@ -39,7 +38,7 @@ export function cudaDecoderGraph(
   const rows = product(["batch", "length"]);
 
   const headParts = headPartsOf(model, positions, keyValues);
-  const embedded = embedTokensAndImages(model, reshape(tokens, [rows]));
+  const embedded = embedTokens(model, reshape(tokens, [rows]));
   const attend = (layer: number, normed: FloatValue) => {
     const shape = ["batch", groups, "capacity", size];
     const keys = graph.input(`keys${layer}`, keyValues, shape);
