@@ -1,4 +1,3 @@
-import { EverturnError } from "../src/base/errors/everturn-error.ts";
 import { defined } from "../src/base/records/defined.ts";
 import { describeGeneration } from "../src/base/telemetry/gen-ai.ts";
 import { instruments } from "../src/base/telemetry/instruments.ts";
@@ -24,6 +23,7 @@ import { actionSegment } from "../src/run/projections/action-segment.ts";
 import { segmentRef } from "../src/run/projections/segment-ref.ts";
 import { turnResult } from "../src/run/projections/turn-result.ts";
 import { turnKey } from "../src/run/store/keys.ts";
+import { readStoredImage } from "../src/run/store/stored-image.ts";
 import { recordedOnce } from "../src/run/trajectory/journal.ts";
 import { recordRefused } from "../src/run/trajectory/turn-journal.ts";
 import { newestVersion } from "../src/run/versions/newest-version.ts";
@@ -149,14 +149,7 @@ function generationRequest(
     // The key leaves out the run's id, so that the same seed draws the same run.
     key: { seed, trajectory: `${place.stage}/${place.task}/${place.sample}`, turn },
     tools,
-    readImage: async (sha256) => {
-      const bytes = await store.readBytes(sha256);
-      if (bytes !== undefined) return bytes;
-      throw new EverturnError("RECORD_CORRUPT", {
-        file: `bytes ${sha256}`,
-        reason: "they are gone, or changed",
-      });
-    },
+    readImage: (sha256) => readStoredImage(store, sha256),
   };
 }
 

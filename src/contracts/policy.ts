@@ -1,5 +1,6 @@
 import type { ConfigurationProblem } from "./configuration-problem.ts";
 import type { FormatName } from "./format-name.ts";
+import type { PlacedImage } from "./image-tokens.ts";
 import type { JsonObject } from "./json.ts";
 import type { Message, ToolDefinition } from "./message.ts";
 import type { ReadAction } from "./parsed-action.ts";
@@ -8,12 +9,16 @@ import type { ReadAction } from "./parsed-action.ts";
 export interface TokenizedText {
   text: string;
   tokens: number[];
+  /** The images whose tokens are among `tokens`, in their order. Default: none. */
+  images?: PlacedImage[];
 }
 
 /** Token ids with a mask: 1 where the policy wrote the token (loss), 0 elsewhere. */
 export interface MaskedTokens {
   tokens: number[];
   mask: number[];
+  /** The images whose tokens are among `tokens`, in their order. Default: none. */
+  images?: PlacedImage[];
 }
 
 /** The most tokens of a text to keep, and which part to cut if it has more. */
@@ -67,7 +72,9 @@ export interface GenerationRequest {
   key: SamplingKey;
   /** The tools that may be called, for constrained tool calls. */
   tools?: ToolDefinition[];
-  /** Returns the bytes of a message's image by its SHA-256. */
+  /** The images whose tokens are among `tokens`, in their order. Default: none. */
+  images?: PlacedImage[];
+  /** Returns the bytes of an image by its SHA-256. */
   readImage?: (sha256: string) => Promise<Uint8Array>;
   /**
    * Aborted when nobody waits for the action any more. `generate` then rejects soon with the signal's reason and makes

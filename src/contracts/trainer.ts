@@ -1,4 +1,5 @@
 import type { ConfigurationProblem } from "./configuration-problem.ts";
+import type { PlacedImage } from "./image-tokens.ts";
 import type { JsonObject } from "./json.ts";
 import type { ResolvedPlugin } from "./plan.ts";
 import type { MaskedTokens, ModelOutline, PolicyTraits } from "./policy.ts";
@@ -9,6 +10,8 @@ export interface TrainingTrajectory {
   tokens: number[];
   /** 1 for tokens that the policy sampled, 0 for prompt and observations. */
   mask: number[];
+  /** The images whose tokens are among `tokens`, in their order. Default: none. */
+  images?: PlacedImage[];
   /**
    * Log-probabilities under the sampling policy at the rollout's temperature, over the whole vocabulary; 0 where mask
    * is 0.
@@ -166,7 +169,7 @@ export interface Trainer {
   close(): Promise<void>;
 }
 
-/** The folders that a trainer starts from. Without `state` the optimizer and the value head start fresh. */
+/** The folders that a trainer starts from, and the run's images. Without `state` the optimizer and the value head start fresh. */
 export interface TrainerFolders {
   /** Version 0, which is never deleted. Every version has its config and tokenizer files. */
   initial: string;
@@ -176,6 +179,8 @@ export interface TrainerFolders {
   reference?: string;
   /** For the batches of steps that diverge. */
   failures?: string;
+  /** Returns the bytes of an image by its SHA-256. Absent: no example or trajectory has images. */
+  readImage?: (sha256: string) => Promise<Uint8Array>;
 }
 
 /** The parts of a pipeline that a trainer's configuration depends on. */

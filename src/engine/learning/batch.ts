@@ -13,7 +13,7 @@ export interface TokenSequence {
   /** For a mixture of experts: routing ties during sampling. Default: none. */
   readonly routerTies?: RouterTies;
   /** For ids from the size of the vocabulary on, which are those of image tokens. Default: none. */
-  readonly images?: ImageEmbeddings;
+  readonly embeddings?: ImageEmbeddings;
 }
 
 /**
@@ -221,7 +221,7 @@ function imagesOf(
   const count = Math.max(1, numbers.size);
   const data = new Float32Array(count * width);
   for (const [token, number] of numbers) {
-    const source = sequences.find((sequence) => sequence.images?.has(token))!.images!;
+    const source = sequences.find((sequence) => sequence.embeddings?.has(token))!.embeddings!;
     data.set(source.embedding(token), number * width);
   }
   const imageNumbers = BigInt64Array.from(rows, ({ token }) => BigInt(numbers.get(token) ?? -1));
@@ -292,12 +292,12 @@ export function checkSequences(sequences: readonly TokenSequence[], config: Mode
   }
 }
 
-function problemOf({ tokens, mask, images }: TokenSequence, config: ModelConfig): string | undefined {
+function problemOf({ tokens, mask, embeddings }: TokenSequence, config: ModelConfig): string | undefined {
   if (tokens.length !== mask.length) return `has ${tokens.length} tokens, but a mask of ${mask.length}`;
   if (tokens.length === 0) return "is empty";
   const positions = contextLength(config);
   if (tokens.length > positions) return `has ${tokens.length} tokens, more than the model's ${positions}`;
-  const isKnown = (token: number) => token < config.vocab_size || images?.has(token);
+  const isKnown = (token: number) => token < config.vocab_size || embeddings?.has(token);
   const strange = tokens.find((token) => !Number.isInteger(token) || token < 0 || !isKnown(token));
   if (strange !== undefined) return `holds the id ${strange}, outside the vocabulary of ${config.vocab_size}`;
   if (mask.some((marked) => marked !== 0 && marked !== 1)) return "has a mask of other numbers than 0 and 1";

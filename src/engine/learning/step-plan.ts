@@ -200,7 +200,7 @@ export function passSizes(samples: readonly (readonly TokenSequence[])[], multip
   const sequences = samples.flat();
   const length = paddedLength(sequences, multiple, prefix);
   const { rows, actions } = rowsOf(sequences, length, prefix);
-  const images = sequences.find((sequence) => sequence.images)?.images;
+  const embeddings = sequences.find((sequence) => sequence.embeddings)?.embeddings;
   const copies = rows.map(({ places }) => places.length - 1).filter((count) => count > 0);
   return {
     rows: rows.length,
@@ -214,6 +214,6 @@ export function passSizes(samples: readonly (readonly TokenSequence[])[], multip
     copies: Math.max(1, ...copies),
     actions: actions.length,
     samples: samples.length,
-    images: Math.max(1, rows.filter(({ token }) => images?.has(token)).length),
+    images: Math.max(1, rows.filter(({ token }) => embeddings?.has(token)).length),
   };
 }

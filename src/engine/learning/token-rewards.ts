@@ -69,7 +69,7 @@ export function overlongReward(actionTokens: number, { maximum, buffer, penalty 
 
 /** Returns a trajectory's rows as sequences for a model. */
 export function sequencesOf(trajectory: Experienced): TokenSequence[] {
-  const { tokens, mask, rows, routerTies } = trajectory;
+  const { tokens, mask, rows, routerTies, embeddings } = trajectory;
   if (rows === undefined) return [trajectory];
   let end = 0;
   return rows.map((length) => {
@@ -79,6 +79,7 @@ export function sequencesOf(trajectory: Experienced): TokenSequence[] {
       tokens: tokens.slice(start, end),
       mask: mask.slice(start, end),
       routerTies: routerTies && tiesBetween(routerTies, start, end, -start),
+      embeddings,
     });
   });
 }

@@ -214,7 +214,7 @@ export function createPromptReader(
         isWhole: taken[0]!.isWhole,
         past,
         wanted: wantedBy(ending),
-        images: taken.flatMap(({ sequences: [sequence] }) => sequence?.images ?? [])[0],
+        embeddings: taken.flatMap(({ sequences: [sequence] }) => sequence?.embeddings ?? [])[0],
         inverseTemperatures: tempered(taken.map(({ sequences: [sequence] }) => sequence)),
         adapter,
       }),

@@ -360,9 +360,9 @@ function failureOf(cause: unknown): EverturnError {
   return new EverturnError("SAMPLER_FAILED", { reason }, { cause });
 }
 
-function checkTokens({ tokens, images }: SampleRequest, vocabulary: number): void {
+function checkTokens({ tokens, embeddings }: SampleRequest, vocabulary: number): void {
   if (tokens.length === 0) throw new EverturnError("TOKENS_INVALID", { reason: "is empty" });
-  const isKnown = (token: number) => token < vocabulary || images?.has(token);
+  const isKnown = (token: number) => token < vocabulary || embeddings?.has(token);
   const wrong = tokens.find((token) => !Number.isInteger(token) || token < 0 || !isKnown(token));
   if (wrong === undefined) return;
   const reason = `holds the id ${wrong}, but the vocabulary ends at ${vocabulary - 1}`;

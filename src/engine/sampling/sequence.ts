@@ -16,7 +16,7 @@ export interface SampleRequest {
   sampling: SamplingParameters;
   key: SamplingKey;
   /** The embeddings of tokens whose ids are not in the vocabulary. */
-  images?: ImageEmbeddings;
+  embeddings?: ImageEmbeddings;
   /** The allowed tokens by a grammar. It is disposed of after the sample. */
   constraint?: TokenConstraint;
   /** Aborting removes the request from the batch. Its promise rejects with the signal's reason. */
@@ -51,7 +51,7 @@ export interface Sequence {
   /** The trajectory whose turn it is. */
   readonly trajectory: string;
   readonly prompt: readonly number[];
-  readonly images: ImageEmbeddings | undefined;
+  readonly embeddings: ImageEmbeddings | undefined;
   readonly tokens: readonly number[];
   /** Routing ties so far. */
   readonly ties: RouterTies;
@@ -102,14 +102,14 @@ export function createSequence(
   limits: SequenceLimits,
   handlers: SequenceHandlers,
 ): Sequence {
-  const { sampling, constraint, signal, images } = request;
+  const { sampling, constraint, signal, embeddings } = request;
   const uniform = createUniformStream(request.key);
   const stopTokens = new Set([...limits.stopTokens, ...(sampling.stopTokens ?? [])]);
   const stops = stopTexts(sampling.stop ?? [], limits.decode);
   const penalized = (sampling.repetitionPenalty ?? 1) !== 1;
   const restrictions: Restrictions | undefined =
     penalized || constraint
-      ? { seen: new Set(penalized ? request.tokens.filter((token) => !images?.has(token)) : []) }
+      ? { seen: new Set(penalized ? request.tokens.filter((token) => !embeddings?.has(token)) : []) }
       : undefined;
   const sample = emptySample();
   let begun = false;
@@ -143,7 +143,7 @@ export function createSequence(
     arrival: limits.arrival,
     trajectory: request.key.trajectory,
     prompt: request.tokens,
-    images,
+    embeddings,
     tokens: sample.tokens,
     ties: sample.routerTies,
     room: request.tokens.length + limits.limit,

@@ -17,6 +17,7 @@ import { checkExampleFile } from "../../plan/pipeline/read/example-files.ts";
 import { rowToolsFor } from "../../plan/pipeline/resolve/demonstrated-tools.ts";
 import { loadTrainer } from "../../plugin/registry/registry.ts";
 import type { OpenRun } from "../../run/folder/open-runs.ts";
+import { readStoredImage } from "../../run/store/stored-image.ts";
 import { inPart, type KeptPart, keepPart, type TreePart } from "../../run/store/tree-part.ts";
 import { firstVersion } from "../../run/versions/first-version.ts";
 import { policyPart, trainerPart } from "../../run/versions/version-parts.ts";
@@ -114,6 +115,7 @@ export function trainerWorker(openRun: (run: string) => Promise<OpenRun>): Train
         initial: await keep(policyPart(plan, 0)),
         reference: start.reference && (await keep(start.reference)),
         failures: folder.failures,
+        readImage: (sha256: string) => readStoredImage(store, sha256),
       });
       const openFrom = (rest: Pick<TrainerFolders, "policy" | "state">) =>
         readPatiently(folder.root, () => plugin.open({ ...folders, ...rest }, config, plan.seed, loss));

@@ -15,7 +15,7 @@ export interface Block {
   past: Past;
   length: number;
   adapter?: DecoderPass["adapter"] | undefined;
-  images?: DecoderPass["images"] | undefined;
+  embeddings?: DecoderPass["embeddings"] | undefined;
 }
 
 /** The inputs and outputs of a block's passes except keys and values. It has room for at least the block's rows. */
@@ -118,7 +118,7 @@ export function createBlockRunner(
       if (!isRowByRow) return { logits, probabilities, ties: await runPart(0, block) };
       const ties: number[][] = [];
       for (const row of block.tokens.keys())
-        ties.push(...(await runPart(row, { ...rowOf(block, row), images: block.images })));
+        ties.push(...(await runPart(row, { ...rowOf(block, row), embeddings: block.embeddings })));
       return { logits, probabilities, ties };
     },
   };

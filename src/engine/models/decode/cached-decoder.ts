@@ -29,7 +29,7 @@ export interface DecoderPass {
   /** A LoRA adapter's matrices by name, if the decoder was created for one. */
   adapter?: ReadonlyMap<string, Tensor>;
   /** The embeddings of tokens whose ids are not in the vocabulary. */
-  images?: ImageEmbeddings;
+  embeddings?: ImageEmbeddings;
   /** 1 / temperature of each row, for `weights`. Default: 1. */
   inverseTemperatures?: Float32Array;
   /** The outputs to return. Fetching them from a card takes time per byte. Default: the logits. */

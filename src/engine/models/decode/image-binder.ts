@@ -4,7 +4,7 @@ import type { DecoderPass } from "./cached-decoder.ts";
 
 /** New tokens of rows, and the embeddings of those that are image tokens. */
 interface TokensWithImages extends Pick<DecoderPass, "tokens"> {
-  images?: DecoderPass["images"] | undefined;
+  embeddings?: DecoderPass["embeddings"] | undefined;
 }
 
 /**
@@ -25,7 +25,7 @@ export function imageBinder(
     bindings.keepInput("images", { shape: [count, width], data });
   };
   let isEmpty = false;
-  return ({ tokens, images }) => {
+  return ({ tokens, embeddings }) => {
     const numbers = new Map<number, number>();
     const numbered = tokens.map((row) =>
       row.map((token) => {
@@ -35,7 +35,7 @@ export function imageBinder(
         return vocabulary + number;
       }),
     );
-    if (numbers.size > 0 || !isEmpty) bind([...numbers.keys()].map((token) => images!.embedding(token)));
+    if (numbers.size > 0 || !isEmpty) bind([...numbers.keys()].map((token) => embeddings!.embedding(token)));
     isEmpty = numbers.size === 0;
     return numbered;
   };

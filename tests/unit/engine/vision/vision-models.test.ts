@@ -15,7 +15,7 @@ async function placedSequences(fixture: Awaited<ReturnType<typeof visionFixture>
   const sequences: TokenSequence[] = [];
   for (const { tokens, mask, images } of fixture.sequences) {
     const placed = await table.place(tokens, images, async (sha256) => fixture.images[Number(sha256)]!);
-    sequences.push({ tokens: placed.tokens, mask, images: table });
+    sequences.push({ tokens: placed.tokens, mask, embeddings: table });
   }
   await encoder.close();
   return sequences;

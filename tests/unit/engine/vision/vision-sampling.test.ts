@@ -20,7 +20,7 @@ test.each(runs)(
         const placed = await table.place(tokens, images, async (sha256) => fixture.images[Number(sha256)]!);
         const sample = await sampler.generate({
           tokens: placed.tokens,
-          images: table,
+          embeddings: table,
           version: 0,
           sampling: { temperature: 0, maxTokens: greedy.length },
           key: { seed: 1, trajectory: `t${index}`, turn: 0 },

@@ -73,8 +73,8 @@ export async function createInPlaceDecoder(
     const isRowByRow = length > 1 && past.lengths.some((seen) => seen > 0);
     const ofBlocks = request.isWhole ? readingBlocks : undefined;
     const runner = ofBlocks ?? (length === 1 ? decoding : reading);
-    const { adapter: matrices, images } = request;
-    const block = { tokens, past, length, adapter: matrices, images };
+    const { adapter: matrices, embeddings } = request;
+    const block = { tokens, past, length, adapter: matrices, embeddings };
     const { logits, probabilities, ties } = await runner.run(block, isRowByRow);
     const choice = (row: number) => {
       const token = indexOfLargest(logits, row * vocabulary, vocabulary);
