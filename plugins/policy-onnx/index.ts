@@ -10,6 +10,7 @@ import {
   type JsonObject,
   loadTokenizer,
   modelPolicy,
+  openVision,
   type PolicyPlugin,
   readModelConfig,
   readVocabulary,
@@ -61,6 +62,9 @@ const plugin: PolicyPlugin = {
     const framing = createFraming(tokenizer);
     const { stopTokens } = tokenizer;
     const config = await readModelConfig(join(folder, "config.json"));
+    const vision = await openVision(folder, config, {
+      threads: threads === undefined ? undefined : Number(threads),
+    });
     const sampler = createSampler({
       config,
       ...samplerSettings(given),
@@ -84,17 +88,25 @@ const plugin: PolicyPlugin = {
       ...framing,
       isLoaded: (version) => sampler.isLoaded(version),
       load: (version, path) => sampler.load(version, path),
-      async generate({ tools = [], ...request }) {
+      readsImages: vision !== undefined,
+      async generate({ tools = [], images = [], readImage, ...request }) {
         const own: Partial<SamplingParameters> = Object(usual);
         const stop = [...(own.stop ?? []), ...(request.sampling.stop ?? [])];
         const sampling: SamplingParameters = { ...own, ...request.sampling, stop };
         const constrained = sampling.toolCalls === "constrained" && tools.length > 0;
         const constraint = constrained ? { constraint: await constraintFor(tools) } : {};
-        const sample = await sampler.generate({ ...request, sampling, ...constraint });
+        const placed = await vision?.place(request.tokens, images, readImage);
+        const seen = vision && placed && { tokens: placed.tokens, embeddings: vision.embeddings };
+        const sample = await sampler
+          .generate({ ...request, ...seen, sampling, ...constraint })
+          .finally(() => placed?.release());
         const text = tokenizer.decode(sample.tokens.filter((token) => !stopTokens.includes(token)));
         return { ...sample, text: beforeStopTexts(text, stop) };
       },
-      close: () => sampler.close(),
+      async close() {
+        await sampler.close();
+        await vision?.close();
+      },
     };
   },
 };

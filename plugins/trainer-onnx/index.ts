@@ -6,6 +6,8 @@ import {
   forecastUpdates,
   freshTrainerState,
   loadLoss,
+  openVision,
+  type PlacedImage,
   type PolicyTraits,
   parseModelConfig,
   plannedBytes,
@@ -41,6 +43,12 @@ const plugin: TrainerPlugin = {
       folders.state === undefined
         ? startingState(model, policy, seed, config.optimizerBits)
         : await readTrainerState(folders.state, policy);
+    const vision = await openVision(folders.initial, model.config, { threads });
+    const placer = vision && {
+      embeddings: vision.embeddings,
+      place: (tokens: readonly number[], images: readonly PlacedImage[]) =>
+        vision.place(tokens, images, folders.readImage),
+    };
     const loss = lossPlugin && (await loadLoss(lossPlugin));
     const training: TrainingSettings = {
       ...trainingSettings(config),
@@ -62,13 +70,16 @@ const plugin: TrainerPlugin = {
     });
     let supervisedSteps = state.updates + (state.lossScale?.skipped ?? 0);
     return {
-      ...pluginSteps(trainer, () => supervisedSteps++),
+      ...pluginSteps(trainer, () => supervisedSteps++, placer),
       async save(policyFolder, stateFolder) {
         await trainer.settle();
         await writePolicy(policyFolder, folders.initial, trainer.state, model);
         await writeTrainerState(stateFolder, trainer.state);
       },
-      close: () => trainer.close(),
+      async close() {
+        await trainer.close();
+        await vision?.close();
+      },
     };
   },
 

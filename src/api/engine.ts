@@ -92,7 +92,6 @@ export { type Adapter, adapterConfigFile, readAdapter } from "../engine/models/w
 export {
   openVisionWeights,
   openWeights,
-  readVisionWeights,
   readWeights,
 } from "../engine/models/weights/checkpoint.ts";
 export {
@@ -143,8 +142,7 @@ export { createFraming, type Framing } from "../engine/tokens/framing.ts";
 export { templateFormat } from "../engine/tokens/template-format.ts";
 export { loadTokenizer, type Tokenizer } from "../engine/tokens/tokenizer.ts";
 export { readVocabulary, type Vocabulary } from "../engine/tokens/vocabulary.ts";
-export { createImageTable, type ImageTable } from "../engine/vision/image-table.ts";
-export { createImageEncoder } from "../engine/vision/open-image-encoder.ts";
+export { openVision, type Vision } from "../engine/vision/open-vision.ts";
 export type { ImagePatches, ImageTiles, PreprocessedImage } from "../engine/vision/preprocessed-image.ts";
 export {
   type DefinedLoss,

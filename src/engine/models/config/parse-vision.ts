@@ -33,6 +33,10 @@ export function parseVision(json: Json, family: VisionConfig["model_type"], path
       `${path}: ${heads} heads don't divide vision_config's hidden_size ${encoder.hidden_size}`,
     );
   }
+  const { image_token_id: token = visionFamilies[family].imageToken } = json;
+  if (typeof token !== "number" || !Number.isInteger(token) || token < 0) {
+    throw configError(`${path}: image_token_id is ${JSON.stringify(token)}, but must be a token's id`);
+  }
   const scale = count(json, "scale_factor", 2);
   const side = Math.floor(encoder.image_size / encoder.patch_size);
   if (side === 0 || side % scale !== 0) {
@@ -40,7 +44,7 @@ export function parseVision(json: Json, family: VisionConfig["model_type"], path
   }
   return {
     model_type: family,
-    image_token_id: count(json, "image_token_id", visionFamilies[family].imageToken),
+    image_token_id: token,
     scale_factor: scale,
     vision_config: encoder,
   };

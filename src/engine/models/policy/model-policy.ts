@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { copyFile, writeFile } from "node:fs/promises";
 import { isAbsolute, join } from "node:path";
 import { persistently } from "../../../base/files/persistently.ts";
@@ -9,8 +10,10 @@ import type { TemplateSettings } from "../../tokens/fixed-template.ts";
 import { createFraming } from "../../tokens/framing.ts";
 import { templateFormat } from "../../tokens/template-format.ts";
 import { templateReport } from "../../tokens/template-report.ts";
-import { loadTokenizer } from "../../tokens/tokenizer.ts";
+import { loadTokenizer, type Tokenizer } from "../../tokens/tokenizer.ts";
+import { configError } from "../config/model-config.ts";
 import { parseModelConfig } from "../config/model-config-file.ts";
+import { isVisionFamily } from "../config/vision-config.ts";
 import { writePolicyFolder } from "../weights/policy-folder.ts";
 import { quantizationOf } from "../weights/quantize.ts";
 import { lazyRandomWeights } from "../weights/random-weights.ts";
@@ -20,6 +23,7 @@ import { importModel } from "./import-model.ts";
 import { knownModelNames } from "./known-models.ts";
 import { modelOutline } from "./model-outline.ts";
 import { type ModelText, readModelText } from "./model-text.ts";
+import { imageToken, withVision, writeImageProcessor } from "./random-vision.ts";
 import { stopTokenIds, writeStopTokens } from "./stop-tokens.ts";
 
 /**
@@ -38,13 +42,15 @@ export const modelPolicy = {
   /** Returns the problems of the configuration's choice of a model. */
   check: modelProblems,
 
-  traits: ({ model, quantization }: JsonObject): PolicyTraits => {
+  traits: ({ model, quantization, architecture }: JsonObject): PolicyTraits => {
+    const isVision = model === undefined ? isObject(Object(architecture).vision) : hasVision(String(model));
     const stored = model === undefined ? undefined : storedQuantization(String(model));
     const quantized = quantizationOf(quantization) ?? stored;
     return defined({
       pretrained: model !== undefined,
       restrictions: [],
       quantization: quantized,
+      readsImages: isVision ? true : undefined,
     });
   },
 
@@ -85,6 +91,16 @@ export const textPolicy = {
   framing: modelPolicy.framing,
 };
 
+/** Whether a model's folder is that of a vision-language model. False for names and files of models. */
+function hasVision(model: string): boolean {
+  try {
+    const config: unknown = JSON.parse(readFileSync(join(model, "config.json"), "utf8"));
+    return isObject(config) && isVisionFamily(config.model_type);
+  } catch {
+    return false; // reading the model reports why
+  }
+}
+
 /** Writes a configuration's chat template and stop tokens into version 0. */
 async function writeTextSettings(folder: string, config: JsonObject): Promise<void> {
   const { chatTemplate, stopTokens } = config;
@@ -101,7 +117,7 @@ function modelProblems(config: JsonObject): ConfigurationProblem[] {
   if (problem) return [problem];
   if (model === undefined) {
     const missing = tokenizer === undefined ? "tokenizer" : "architecture";
-    if (tokenizer !== undefined && architecture !== undefined) return shapeProblems(Object(architecture));
+    if (tokenizer !== undefined && architecture !== undefined) return shapeProblems(config);
     const help = "Name a pretrained model, or give tokenizer and architecture for one with random weights.";
     return [{ key: missing, reason: "is missing, and there is no model", help }];
   }
@@ -148,9 +164,9 @@ function elsewhereProblem(config: JsonObject, key: string): ConfigurationProblem
 }
 
 /** Returns the problems of the shape of a model with random weights, such as heads that don't divide. */
-function shapeProblems(architecture: JsonObject): ConfigurationProblem[] {
+function shapeProblems(config: JsonObject): ConfigurationProblem[] {
   try {
-    parseModelConfig(JSON.stringify({ model_type: "llama", vocab_size: 1, ...architecture }), "architecture");
+    parseModelConfig(randomModelShape(config, 1), "architecture");
     return [];
   } catch (error) {
     if (!(error instanceof Error)) throw error;
@@ -188,14 +204,27 @@ async function modelText(config: JsonObject, folder: string | undefined): Promis
 }
 
 /** Returns the config.json of a model with random weights. */
-function randomModelShape({ architecture }: JsonObject, vocabularySize: number): string {
-  return JSON.stringify({ model_type: "llama", ...Object(architecture), vocab_size: vocabularySize });
+function randomModelShape({ architecture }: JsonObject, vocabularySize: number, imageTokenId = 0): string {
+  const { vision, ...language } = Object(architecture);
+  const text: JsonObject = { model_type: "llama", ...language, vocab_size: vocabularySize };
+  return JSON.stringify(isObject(vision) ? withVision(text, vision, imageTokenId) : text);
+}
+
+/** Returns the id of the image token. Throws MODEL_CONFIG_INVALID if the tokenizer has none. */
+function imageTokenOf(tokenizer: Tokenizer, folder: string): number {
+  const id = tokenizer.idOf(imageToken);
+  if (id !== undefined) return id;
+  throw configError(
+    `architecture.vision needs the token ${imageToken}, which the tokenizer in ${folder} lacks`,
+  );
 }
 
 async function writeRandomModel(folder: string, config: JsonObject, seed: number): Promise<void> {
   const tokenizerFolder = String(config.tokenizer);
   const tokenizer = await loadTokenizer(tokenizerFolder);
-  const shape = randomModelShape(config, tokenizer.vocabularySize);
+  const { vision } = Object(config.architecture);
+  const image = isObject(vision) ? imageTokenOf(tokenizer, tokenizerFolder) : undefined;
+  const shape = randomModelShape(config, tokenizer.vocabularySize, image);
   const model = parseModelConfig(shape, "policy.config.architecture");
   const idOf = (name: string) => tokenizer.idOf(tokenizer.specialTokens[name] ?? "");
   const end = tokenizer.endOfTurn.id;
@@ -206,4 +235,5 @@ async function writeRandomModel(folder: string, config: JsonObject, seed: number
   };
   const weights = lazyRandomWeights(model, seed);
   await writePolicyFolder(folder, { config: model, weights, tokens, tokenizer: tokenizerFolder });
+  if (isObject(vision)) await writeImageProcessor(folder, vision);
 }
