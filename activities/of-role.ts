@@ -44,7 +44,7 @@ export function activitiesOf({ runs, run, queue }: RoleOptions): (role: Role) =>
   return async (role) => {
     switch (role) {
       case "orchestration":
-        return orchestration(openRun, tasks);
+        return orchestration(runs, openRun, tasks);
       case "policy":
         return policy(openRun, tasks);
       case "tools":
@@ -56,10 +56,11 @@ export function activitiesOf({ runs, run, queue }: RoleOptions): (role: Role) =>
   };
 }
 
-function orchestration(openRun: OpenRuns, tasks: RunTasks): RoleActivities {
+function orchestration(runs: string, openRun: OpenRuns, tasks: RunTasks): RoleActivities {
+  const newest = openRuns(runs, 0); // a workflow that learns of a changed plan gets that plan
   const keeping = housekeeping();
   const activities = {
-    "open-run": durable(openRunActivity(openRun, tasks)),
+    "open-run": durable(openRunActivity(newest, tasks)),
     "end-shards": durable(endShards),
     "read-ended": durable(readEndedActivity(openRun)),
     "draw-tasks": durable(drawTasks(openRun, tasks)),

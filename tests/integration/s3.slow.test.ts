@@ -90,7 +90,7 @@ describe.skipIf(weed === undefined)("runs in a bucket", async () => {
     );
     proxy.stop();
     const { stderr } = await machine()("trajectories", "nope", "--store", store).end();
-    expect(stderr).toMatch(new RegExp(`RUN_NOT_FOUND.*${run}`, "s"));
+    expect(stderr).toMatch(new RegExp(`RUN_NOT_FOUND.*nope in ${store}.*${run}`, "s"));
   });
 
   test("scripts open it too", async () => {

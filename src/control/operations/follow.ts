@@ -33,7 +33,7 @@ const longPause = 30;
  * training workflow as often while something moves, else every four seconds.
  */
 export function follow(
-  { run, folder, client, waits, progress: done }: SupervisedRun,
+  { run, named, folder, client, waits, progress: done }: SupervisedRun,
   { store, plan }: Pick<OpenRun, "store" | "plan">,
   past: Past,
   handle: WorkflowHandle,
@@ -110,7 +110,8 @@ export function follow(
     const child = await childProgress(progress);
     const waiting = await waitingCount(client, run);
     if (stopping.signal.aborted) return;
-    if (waiting > 0 && !isTold) note(`trajectories are waiting for a person: npx everturn approvals ${run}`);
+    if (waiting > 0 && !isTold)
+      note(`trajectories are waiting for a person: npx everturn approvals ${named}`);
     isTold ||= waiting > 0;
     await tellEvaluations(progress.evaluations);
     tell(progressEvent(progress, child, waiting));

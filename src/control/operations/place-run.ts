@@ -8,7 +8,8 @@ import { createRunFolder, type workerLayouts } from "../../run/folder/create-run
 import { withMovedPlugins } from "../../run/folder/moved-plugins.ts";
 import { openRunFolder } from "../../run/folder/open-runs.ts";
 import type { RunReference } from "../../run/folder/run-reference.ts";
-import { folderOfStore, storeOf } from "../../run/folder/store-runs.ts";
+import { storeOf } from "../../run/folder/store-of.ts";
+import { folderOfStore } from "../../run/folder/store-runs.ts";
 import { planRow } from "../../run/store/keys.ts";
 import { keyOfNewRun } from "../encryption/run-encryption.ts";
 import { locationFromEnvironment } from "../temporal/connection-settings.ts";

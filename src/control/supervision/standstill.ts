@@ -45,6 +45,8 @@ export interface Standstill {
 export function watchStandstill(options: {
   client: Client;
   run: string;
+  /** The run as commands take it, for hints. Default: its id. */
+  named?: string;
   queue: string;
   progress: () => number;
   isServerUp: () => boolean;
@@ -110,7 +112,7 @@ export function watchStandstill(options: {
     if (count === 0) return false;
     const trajectories = count === 1 ? "1 trajectory waits" : `${count} trajectories wait`;
     lines = [
-      `${trajectories} for a person to approve, to answer or to resume: npx everturn approvals ${run}`,
+      `${trajectories} for a person to approve, to answer or to resume: npx everturn approvals ${options.named ?? run}`,
     ];
     if (!hasToldPersons && !signal.aborted) note(lines[0] ?? "");
     hasToldPersons = true;

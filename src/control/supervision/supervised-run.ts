@@ -14,6 +14,7 @@ import { pooledRoles, prefixed, rolesToStart } from "../../run/folder/queues.ts"
 import { readRunFile } from "../../run/folder/run-file.ts";
 import { type RunFolder, runFolder } from "../../run/folder/run-folder.ts";
 import { beginSession, endSession } from "../../run/folder/sessions.ts";
+import { nameForCommands } from "../../run/folder/store-of.ts";
 import { sweepRun, sweptLine } from "../../run/folder/sweep.ts";
 import { freeLeftInstances } from "../../work/workers/free-left-instances.ts";
 import { codecKeys, codecKeysVariable } from "../encryption/codec-keys.ts";
@@ -38,6 +39,8 @@ import { superviseWorkers } from "./supervised-workers.ts";
 /** A run with a running server and running workers. */
 export interface SupervisedRun {
   run: string;
+  /** The run as commands take it, for hints. */
+  named: string;
   folder: RunFolder;
   /** The run, opened by this process, with the current plan. */
   opened: OpenRun;
@@ -138,8 +141,9 @@ export async function superviseRun(options: {
     const pool = options.queuePrefix === undefined ? file.pool : undefined;
     if (startsWorkers && pool === undefined) requireDevices(plan, options.queuePrefix === undefined);
     const missing = startsWorkers ? [] : rolesToStart(file.queues, pool);
+    const named = await nameForCommands(runs, run);
     if (missing.length > 0)
-      note(`start the workers with npx everturn worker --run ${run} --role ROLE (${missing.join(", ")})`);
+      note(`start the workers with npx everturn worker --run ${named} --role ROLE (${missing.join(", ")})`);
     if (pool !== undefined)
       note(
         `workers of the pool ${pool} generate and train: npx everturn worker --pool ${pool} --role ROLE (${pooledRoles.join(", ")})`,
@@ -210,6 +214,7 @@ export async function superviseRun(options: {
     const standstill: Standstill = watchStandstill({
       client,
       run,
+      named,
       queue: queues.orchestration,
       progress,
       isServerUp,
@@ -249,6 +254,7 @@ export async function superviseRun(options: {
     failed.catch(() => {}); // those who wait for it see it
     return {
       run,
+      named,
       folder,
       opened,
       client,

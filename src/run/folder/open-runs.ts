@@ -17,14 +17,21 @@ export interface OpenRun {
   store: Store;
 }
 
+/** For how long a run outside of its folder is taken to have the same plan, in ms: each look is a request. */
+const usualPlanAge = 1000;
+
 /**
  * Opens runs of the folder `runs` by id, each only once. Each call checks whether the plan has changed, by the key
- * of the next plan. Throws RUN_NOT_FOUND, RUN_PLAN_LOST and RECORD_CORRUPT.
+ * of the next plan; in a store other than the folder only if the last check is `planAge` ms old. Throws RUN_NOT_FOUND,
+ * RUN_PLAN_LOST and RECORD_CORRUPT.
  */
-export function openRuns(runs: string): (run: string) => Promise<OpenRun> {
-  const opened = sharedPromises<{ run: OpenRun; plans: number }>();
+export function openRuns(runs: string, planAge = usualPlanAge): (run: string) => Promise<OpenRun> {
+  const opened = sharedPromises<CountedRun>();
   return async (id) => {
     const known = await opened.get(id, () => openCounted(runs, id));
+    const now = performance.now();
+    if (known.isElsewhere && now - known.lookedAt < planAge) return known.run;
+    known.lookedAt = now;
     const later = await newestPlan(known.run, known.plans);
     if (later !== undefined) {
       known.run = { ...known.run, plan: later.plan };
@@ -47,18 +54,29 @@ export async function openRunFolder(
 }
 
 /** A run with its number of plans. */
+interface CountedRun {
+  run: OpenRun;
+  plans: number;
+  /** When this process last looked for another plan, in ms since it started. */
+  lookedAt: number;
+  /** Whether the store is not the run's folder. */
+  isElsewhere: boolean;
+}
+
 async function openCounted(
   runs: string,
   named: string,
   tell?: (notice: Notice) => void,
-): Promise<{ run: OpenRun; plans: number }> {
+): Promise<CountedRun> {
   const folder = runFolder(runs, named);
-  const { run: id } = await readRunFile(runs, named, tell);
+  const { run: id, store: address } = await readRunFile(runs, named, tell);
+  const lookedAt = performance.now();
   if (id !== named && !isRun(runs, id)) placeRun(runs, id, named); // it was renamed
   const store = openRunStore(folder.root, tell);
   const newest = await newestPlan({ id, folder, store });
   if (newest === undefined) throw planLost({ id, folder }, 1);
-  return { run: { id, folder, plan: newest.plan, store }, plans: newest.number };
+  const run = { id, folder, plan: newest.plan, store };
+  return { run, plans: newest.number, lookedAt, isElsewhere: address !== undefined };
 }
 
 /** A run before its plan is read. */

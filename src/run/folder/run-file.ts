@@ -10,6 +10,7 @@ import type { RunFile } from "../../contracts/run.ts";
 import { runFileKey } from "../store/keys.ts";
 import { openFolderStore } from "../store/open-run-store.ts";
 import { runFolder } from "./run-folder.ts";
+import { storeOf } from "./store-of.ts";
 
 /**
  * Reads `run.json`, which contains the address of the run's server. Throws RUN_NOT_FOUND, RUN_OF_EARLIER_RELEASE and
@@ -48,9 +49,11 @@ export function mayBeRun(runs: string, run: string): boolean {
 export async function runNotFound(runs: string, run: string): Promise<EverturnError> {
   if (isSurelyThere(runs)) checkFolder(runs);
   const known = (await patiently(() => namesIn(runs))).filter((name) => mayBeRun(runs, name)).sort();
+  const store = await storeOf(runs);
+  const option = store === undefined ? "folder of your runs with --runs" : "store of your runs with --store";
   const hint =
     known.length > 0
       ? `Runs there: ${known.slice(-10).join(", ")}.`
-      : "There are no runs there yet; name the folder of your runs with --runs.";
-  return new EverturnError("RUN_NOT_FOUND", { run, folder: runs, hint });
+      : `There are no runs there yet; name the ${option}.`;
+  return new EverturnError("RUN_NOT_FOUND", { run, folder: store ?? runs, hint });
 }

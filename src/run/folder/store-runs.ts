@@ -2,11 +2,9 @@ import { hash } from "node:crypto";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { ahead } from "../../base/async/ahead.ts";
-import { isThere } from "../../base/files/is-there.ts";
 import { markFolder } from "../../base/files/marked-folder.ts";
 import { patiently } from "../../base/files/patiently.ts";
 import { storageError } from "../../base/files/storage-errors.ts";
-import { readRecord, writeWhole } from "../../base/files/whole-files.ts";
 import { stateFolder } from "../../base/processes/machine-folder.ts";
 import type { RunFile } from "../../contracts/run.ts";
 import { objectsAtOnce } from "../store/at-once.ts";
@@ -16,9 +14,7 @@ import { openFolderStore, openStoreOf } from "../store/open-run-store.ts";
 import { otherServer, s3Address, s3Place } from "../store/s3/place.ts";
 import { isRun } from "./run-file.ts";
 import { runFolder } from "./run-folder.ts";
-
-/** Names the store in a folder of its runs: `{"store":"s3://bucket/prefix"}`. */
-const storeFile = "store.json";
+import { keepStore, storeOf } from "./store-of.ts";
 
 /**
  * This machine's folder for the runs of the store at an address. It holds what belongs to the machine: logs, a run's
@@ -29,16 +25,9 @@ export async function folderOfStore(address: string): Promise<string> {
   const store = s3Address(place);
   const name = hash("sha256", `${otherServer() ?? ""} ${store}`).slice(0, 12);
   const runs = join(stateFolder(), "stores", `${place.bucket}-${name}`);
-  if (!isThere(join(runs, storeFile))) {
-    makePrivate(runs);
-    await patiently(() => writeWhole(join(runs, storeFile), `${JSON.stringify({ store })}\n`));
-  }
+  makePrivate(runs);
+  await keepStore(runs, store);
   return runs;
-}
-
-/** The store whose runs a folder is for; undefined for a usual folder. */
-export async function storeOf(runs: string): Promise<string | undefined> {
-  return (await patiently(() => readRecord<{ store: string }>(join(runs, storeFile))))?.store;
 }
 
 /**

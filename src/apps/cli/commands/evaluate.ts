@@ -4,6 +4,7 @@ import type { EvaluationRecord } from "../../../contracts/run.ts";
 import { evaluateRun } from "../../../control/operations/evaluate-run.ts";
 import type { RunEvent } from "../../../control/operations/events.ts";
 import { runReference } from "../../../run/folder/run-reference.ts";
+import { nameForCommands } from "../../../run/folder/store-of.ts";
 import { interruptible } from "../terminal/interruptible.ts";
 import { positiveCount, temperature } from "../terminal/option-values.ts";
 import { numbersLines } from "../views/numbers-text.ts";
@@ -54,6 +55,7 @@ export function registerEvaluate(program: Command): void {
 
 async function evaluate(named: string, { runs, policyVersion, name, ...options }: Options): Promise<void> {
   const reference = runReference(named, runs);
+  const known = await nameForCommands(reference.runs, reference.run);
   const { toolRecordings, json, temporal, ...how } = options;
   const recordings = toolRecordings === undefined ? undefined : runReference(toolRecordings, runs);
   const note = (text: string) => void process.stderr.write(`${text}\n`);
@@ -66,7 +68,7 @@ async function evaluate(named: string, { runs, policyVersion, name, ...options }
     return { ...how, policyVersion: version, name: ownName, recordings };
   });
   const onRecord = (record: EvaluationRecord) =>
-    void process.stdout.write(`${json ? jsonLine(reference.run, record) : textOf(reference.run, record)}\n`);
+    void process.stdout.write(`${json ? jsonLine(reference.run, record) : textOf(known, record)}\n`);
   await interruptible(
     (signal) => evaluateRun(reference, asked, { temporal, onEvent, onRecord, signal }),
     () => note("interrupted"),

@@ -11,6 +11,7 @@ import { workflowResult } from "../../../control/supervision/workflow-result.ts"
 import { takeForkStage } from "../../../run/folder/fork-stage.ts";
 import { openRunFolder } from "../../../run/folder/open-runs.ts";
 import { trajectoryReference } from "../../../run/folder/run-reference.ts";
+import { nameForCommands } from "../../../run/folder/store-of.ts";
 import { copyTurns } from "../../../run/trajectory/copy-turns.ts";
 import { findTrajectory } from "../../../run/trajectory/find-trajectory.ts";
 import { trajectoryReader } from "../../../run/trajectory/reader.ts";
@@ -61,7 +62,8 @@ async function fork(named: string, options: Options): Promise<void> {
   const { id: run } = opened;
   const note = (text: string) => void process.stderr.write(`${text}\n`);
   const waits = opened.plan.tools.some(({ approval }) => approval !== undefined);
-  if (waits) note(`tool calls may wait for approval: npx everturn approvals ${run}`);
+  if (waits)
+    note(`tool calls may wait for approval: npx everturn approvals ${await nameForCommands(runs, run)}`);
   const stage = await takeForkStage(opened.store);
   const place = { stage, task: record.taskId };
   for (let sample = 0; sample < options.count; sample++) {

@@ -8,6 +8,7 @@ import type { Diagnosis } from "../../../results/diagnosis/diagnose.ts";
 import type { OpenRun } from "../../../run/folder/open-runs.ts";
 import { lastRecordedStep } from "../../../run/folder/recorded-steps.ts";
 import { runFolder } from "../../../run/folder/run-folder.ts";
+import { nameForCommands } from "../../../run/folder/store-of.ts";
 import { interruptible } from "../terminal/interruptible.ts";
 import { createView } from "../views/live-view.ts";
 import { capabilityLine } from "./capabilities.ts";
@@ -25,6 +26,7 @@ export async function train(options: {
 }): Promise<"ended" | "interrupted"> {
   const { runs, run, json, isResumed = false, ...how } = options;
   const { root, report } = runFolder(runs, run);
+  const named = await nameForCommands(runs, run);
   const started = Date.now();
   const view = createView({ json, timesOf: (plan) => memory.of(plan) });
   const note = (text: string) => view.tell({ type: "note", text });
@@ -48,7 +50,7 @@ export async function train(options: {
     const result = await interruptible(
       (signal) => trainRun({ runs, run }, { ...how, onHeld, onEvent, signal }),
       () => {
-        note(`interrupted; nothing that was finished is lost: npx everturn resume ${run}`);
+        note(`interrupted; nothing that was finished is lost: npx everturn resume ${named}`);
         view.close();
       },
     );
@@ -59,7 +61,7 @@ export async function train(options: {
       return "interrupted";
     }
     const seconds = (Date.now() - started) / 1000;
-    view.end({ ...result, seconds, isResumed, folder: root, report });
+    view.end({ ...result, named, seconds, isResumed, folder: root, report });
     if (json) process.stdout.write(`${JSON.stringify(jsonLine(result, seconds, diagnoses))}\n`);
     return "ended";
   } finally {

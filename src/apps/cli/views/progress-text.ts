@@ -5,6 +5,8 @@ import { evaluationStage } from "../../../contracts/stages.ts";
 
 /** The input of `view.end`: the run's result, its duration, and where to look. */
 export interface RunSummary extends TrainingResult {
+  /** The run as commands take it. */
+  named: string;
   seconds: number;
   /** Whether the seconds only count from a resumption. */
   isResumed: boolean;
@@ -108,7 +110,7 @@ export function summaryLines(summary: RunSummary): string[] {
     `held-out accuracy  ${accuracies.join(" → ")}`,
     `work               ${work.join(", ")}`,
     `report             ${summary.report}`,
-    `trajectories       npx everturn trajectories ${summary.run} --stage ${evaluationStage(summary.policyVersion)}`,
+    `trajectories       npx everturn trajectories ${summary.named} --stage ${evaluationStage(summary.policyVersion)}`,
   ];
 }
 

@@ -62,6 +62,7 @@ const summary: RunSummary = {
   trajectories: 2560,
   policyVersion: 41,
   seconds: 312,
+  named: "calculator-1",
   isResumed: false,
   accuracyBefore: 0,
   accuracyWarmStart: 0.31,

@@ -5,6 +5,8 @@ import { changeRun } from "../../../../src/control/supervision/change-run.ts";
 import { createRunFolder } from "../../../../src/run/folder/create-run-folder.ts";
 import { openRuns } from "../../../../src/run/folder/open-runs.ts";
 import { planRow } from "../../../../src/run/store/keys.ts";
+import { startObjects } from "../../../support/object-store.ts";
+import { objectsUrl } from "../../../support/open-objects.ts";
 import { samplePlan } from "../../../support/sample-plan.ts";
 import { temporaryFolder } from "../../../support/temporary-folder.ts";
 
@@ -25,6 +27,18 @@ test("who has a run open has its newest plan, and the same store: no file's time
   await changeRun(first, ["steps=4"]); // who still has the first plan changes the newest one
   expect((await openRuns(runs)(run)).plan.changes?.map(({ changed }) => changed[0]?.to)).toEqual([5, 4]);
   expect((await open(run)).plan.steps).toBe(4);
+});
+
+test("a run in another store is asked for a new plan once a second, and by those who need it each time", async () => {
+  const place = await startObjects(temporaryFolder());
+  if (!("port" in place)) throw new Error("an object store has a port");
+  const run = await createRunFolder(plan, runs, undefined, false, "shared", objectsUrl(place.port));
+  const [open, openNewest] = [openRuns(runs), openRuns(runs, 0)];
+  const first = await open(run);
+  await openNewest(run);
+  await changeRun(first, ["steps=5"]);
+  expect((await openNewest(run)).plan.steps).toBe(5);
+  await expect.poll(async () => (await open(run)).plan.steps, { timeout: 5000 }).toBe(5);
 });
 
 test("a run that 0.3 began is refused as such, and not for a broken file", async () => {
