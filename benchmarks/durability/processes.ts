@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 
-/** CPU seconds (user and system) by process: the Temporal server, each worker, and this one. */
+/** CPU seconds (user and system) by process: the Temporal server, the workers of each role, and this one. */
 export type CpuSeconds = Record<string, number>;
 
 /** Linux's clock ticks a second. */
@@ -12,7 +12,9 @@ export function cpuSeconds(): CpuSeconds {
   for (const entry of readdirSync("/proc").filter((name) => /^\d+$/.test(name))) {
     try {
       const { parent, seconds } = statOf(Number(entry));
-      if (parent === process.pid) used[nameOf(Number(entry))] = seconds;
+      if (parent !== process.pid) continue;
+      const name = nameOf(Number(entry));
+      used[name] = (used[name] ?? 0) + seconds;
     } catch {
       // it has ended
     }

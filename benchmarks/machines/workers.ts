@@ -5,6 +5,9 @@ import { ownModule } from "../../src/base/processes/own-module.ts";
 
 const main = ownModule("src/apps/cli/main");
 
+// An interrupted benchmark leaves no processes behind.
+for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => process.exit(1));
+
 /** Workers that `everturn worker` started. */
 export interface Workers {
   stop(): Promise<void>;

@@ -4,6 +4,8 @@ export interface ServerCounts {
   requests: number;
   /** Transactions that wrote the state of workflows. */
   writes: number;
+  /** Operations that Temporal Cloud would charge for. */
+  actions: number;
 }
 
 /** Reads the counts of the dev server that printed `log`, from its metrics. */
@@ -18,6 +20,7 @@ export function serverCounts(log: string): () => Promise<ServerCounts> {
         text,
         /^persistence_requests\{.*operation="(?:Create|Update)WorkflowExecution".*\} (\S+)$/gm,
       ),
+      actions: sum(text, /^action\{.*\} (\S+)$/gm),
     };
   };
 }
