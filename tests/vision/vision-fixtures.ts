@@ -1,12 +1,13 @@
-import type { PlacedImage } from "../../../../src/contracts/image-tokens.ts";
-import type { ModelConfig } from "../../../../src/engine/models/config/model-config.ts";
-import type { VisionConfig } from "../../../../src/engine/models/config/vision-config.ts";
-import type { Tensor } from "../../../../src/engine/models/weights/safetensors.ts";
-import { innerName } from "../../../../src/engine/models/weights/vision-weights.ts";
-import { createImageTable, type ImageTable } from "../../../../src/engine/vision/image-table.ts";
-import { createImageEncoder, type ImageEncoder } from "../../../../src/engine/vision/open-image-encoder.ts";
-import type { PreprocessedImage } from "../../../../src/engine/vision/preprocessed-image.ts";
-import { torchFixture } from "../../torch-fixtures.ts";
+import type { PlacedImage } from "../../src/contracts/image-tokens.ts";
+import type { ModelConfig } from "../../src/engine/models/config/model-config.ts";
+import type { VisionConfig } from "../../src/engine/models/config/vision-config.ts";
+import { modelWeightShapes } from "../../src/engine/models/weights/model-weights.ts";
+import type { Tensor } from "../../src/engine/models/weights/safetensors.ts";
+import { innerName } from "../../src/engine/models/weights/vision-weights.ts";
+import { createImageTable, type ImageTable } from "../../src/engine/vision/image-table.ts";
+import { createImageEncoder, type ImageEncoder } from "../../src/engine/vision/open-image-encoder.ts";
+import type { PreprocessedImage } from "../../src/engine/vision/preprocessed-image.ts";
+import { torchFixture } from "../unit/torch-fixtures.ts";
 
 /** The models of scripts/make-vision-fixtures.py. */
 export const visionModels = ["smolvlm", "idefics3"];
@@ -21,8 +22,8 @@ interface FixtureSequence {
 
 type StoredSequence = Omit<FixtureSequence, "images"> & { images: { image: number; start: number }[] };
 
-/** A fixture of scripts/make-vision-fixtures.py, with its tensors by the engine's names. */
-export async function visionFixture(name: string): Promise<{
+/** A fixture with its tensors by the engine's names. */
+export interface VisionFixture {
   config: ModelConfig;
   vision: VisionConfig;
   json: Record<string, unknown>;
@@ -30,7 +31,10 @@ export async function visionFixture(name: string): Promise<{
   images: PreprocessedImage[];
   sequences: FixtureSequence[];
   loss: number;
-}> {
+}
+
+/** Reads a fixture of scripts/make-vision-fixtures.py. */
+export async function visionFixture(name: string): Promise<VisionFixture> {
   const { config, json, tensors: stored } = await torchFixture(name, "vision");
   if (!config.vision) throw new Error(`${name} has no vision part`);
   const tensors = new Map(
@@ -52,10 +56,15 @@ export async function visionFixture(name: string): Promise<{
 }
 
 /** Opens a fixture's encoder and an empty table of its images. */
-export function openImages({ config, vision, tensors }: Awaited<ReturnType<typeof visionFixture>>): {
+export function openImages({ config, vision, tensors }: VisionFixture): {
   encoder: ImageEncoder;
   table: ImageTable;
 } {
   const encoder = createImageEncoder(config, vision, tensors, { threads: 1 });
   return { encoder, table: createImageTable(encoder, config, vision) };
+}
+
+/** The weights of a fixture's language part. */
+export function languageTensors({ config, tensors }: VisionFixture): Map<string, Tensor> {
+  return new Map([...modelWeightShapes(config).keys()].map((name) => [name, tensors.get(name)!]));
 }
