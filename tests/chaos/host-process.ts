@@ -12,13 +12,18 @@ export interface HostProcess {
   stop(): Promise<void>;
 }
 
-/** Starts the tools' host on `port`. */
-export async function startHost(mark: string, port: number, log: string): Promise<HostProcess> {
+/** Starts the tools' host on `port` of the address `host`. */
+export async function startHost(
+  mark: string,
+  port: number,
+  log: string,
+  host = "127.0.0.1",
+): Promise<HostProcess> {
   let child = await start();
 
   async function start(): Promise<ChildProcess> {
     const file = join(import.meta.dirname, "tool-host.ts");
-    const started = spawn(process.execPath, [file, "--port", String(port), "--log", log], {
+    const started = spawn(process.execPath, [file, "--host", host, "--port", String(port), "--log", log], {
       stdio: ["ignore", "pipe", "inherit"],
       env: { ...process.env, [markName]: mark },
     });
@@ -27,7 +32,7 @@ export async function startHost(mark: string, port: number, log: string): Promis
   }
 
   return {
-    url: `http://127.0.0.1:${port}`,
+    url: `http://${host}:${port}`,
     restart: async () => {
       child = await start();
     },

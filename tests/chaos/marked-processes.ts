@@ -31,7 +31,8 @@ export function sandboxesOf(holders: readonly MarkedProcess[]): MarkedProcess[] 
   );
 }
 
-function childrenOf(pid: number): number[] {
+/** The processes that a process has started and that still run, or that nobody has waited for. */
+export function childrenOf(pid: number): number[] {
   const threads = existsSync(`/proc/${pid}/task`) ? readdirSync(`/proc/${pid}/task`) : [];
   const children = threads.flatMap((thread) =>
     read(`/proc/${pid}/task/${thread}/children`).trim().split(" "),

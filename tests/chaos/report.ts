@@ -35,12 +35,6 @@ export function chaosText(options: {
   runs: number;
 }): string {
   const { strikes, counts, findings, different, runs } = options;
-  const titles = ["struck", "kills", "median", "slowest", "stops", "median", "slowest"];
-  const rows = [...kinds, "all" as const].map((kind) => {
-    const ofKind = strikes.filter((strike) => kind === "all" || strike.kind === kind);
-    const columns = (["kill", "stop"] as const).flatMap((action) => timesOf(ofKind, action));
-    return tableLine([kind, ...columns]);
-  });
   const { seen } = findings;
   const found: [string, string[]][] = [
     ["lost trajectories", findings.lostTrajectories],
@@ -54,19 +48,34 @@ export function chaosText(options: {
   ];
   return [
     "",
-    `${tableLine(titles)}   time to recover`,
-    ...rows,
+    strikesText(strikes),
     "",
     ...scenarioLines(strikes),
     "",
     `${runs} run(s), ${Math.round(counts.seconds)} s: ${seen.trajectories} trajectories (${seen.leftOut} left out), ${seen.turns} turns, ${seen.calls} tool calls, ${seen.segments} segments, ${seen.workflows} workflows`,
     `${counts.generationSecondsLost.toFixed(1)} s of generation lost in all`,
     `${counts.diskErrors} calls that a failing disk did not do, ${counts.excluded} trajectories left out for it`,
-    ...found.flatMap(([what, list]) => [
-      `${list.length} ${what}`,
-      ...list.slice(0, 10).map((one) => `  ${one}`),
-    ]),
+    ...foundText(found),
   ].join("\n");
+}
+
+/** How many strikes of each kind there were, and how long it took to recover from them. */
+export function strikesText(strikes: Strike[]): string {
+  const titles = ["struck", "kills", "median", "slowest", "stops", "median", "slowest"];
+  const rows = [...kinds, "all" as const].map((kind) => {
+    const ofKind = strikes.filter((strike) => kind === "all" || strike.kind === kind);
+    const columns = (["kill", "stop"] as const).flatMap((action) => timesOf(ofKind, action));
+    return tableLine([kind, ...columns]);
+  });
+  return [`${tableLine(titles)}   time to recover`, ...rows].join("\n");
+}
+
+/** How many findings of each kind there are, and the first ten. */
+export function foundText(found: readonly [string, string[]][]): string[] {
+  return found.flatMap(([what, list]) => [
+    `${list.length} ${what}`,
+    ...list.slice(0, 10).map((one) => `  ${one}`),
+  ]);
 }
 
 /** How many strikes of `action` there were, and the median and slowest time to recover from them. */

@@ -13,7 +13,8 @@ const pipelines = {
 export interface RunOptions {
   /** Where the side effects of its parts are logged. */
   work: string;
-  runs: string;
+  /** Folder of the runs; undefined if they are in the store of the command's environment. */
+  runs?: string;
   seed: number;
   steps: number;
   hostUrl: string;
@@ -49,8 +50,7 @@ export function runParameters({ settings, separate, sandboxes }: Scenario, optio
   return [
     "run",
     sandboxes ? pipelines.sandboxes : pipelines.usual,
-    "--runs",
-    runs,
+    ...(runs === undefined ? [] : ["--runs", runs]),
     ...(separate ? ["--workers", "separate"] : []),
     ...set,
   ];

@@ -27,8 +27,8 @@ export async function readStepFiles(
   return { trajectories, wrong };
 }
 
-/** The rows of each trajectory, in the order in which they stand. */
-async function rowsIn(path: string): Promise<Map<string, ParquetRow[]>> {
+/** The rows of each trajectory in a step's file, in the order in which they stand. */
+export async function rowsIn(path: string): Promise<Map<string, ParquetRow[]>> {
   const file = await asyncBufferFromFile(path);
   const compressors = { ZSTD: (bytes: Uint8Array) => zstdDecompressSync(bytes) };
   const found = new Map<string, ParquetRow[]>();

@@ -4,7 +4,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 
 /** The host of the remote tool: reverses a text, slowly, and writes a line for each execution. */
-const { values } = parseArgs({ options: { port: { type: "string" }, log: { type: "string" } } });
+const { values } = parseArgs({
+  options: { host: { type: "string" }, port: { type: "string" }, log: { type: "string" } },
+});
 const server = createServer(async (request, response) => {
   let body = "";
   for await (const chunk of request) body += chunk;
@@ -14,4 +16,4 @@ const server = createServer(async (request, response) => {
   await sleep(80);
   response.end([...String(text)].reverse().join(""));
 });
-server.listen(Number(values.port), "127.0.0.1", () => process.stdout.write("listening\n"));
+server.listen(Number(values.port), values.host, () => process.stdout.write("listening\n"));

@@ -11,6 +11,7 @@ import { findServerBinary } from "../../src/control/temporal/server-binary.ts";
 import { runFolder } from "../../src/run/folder/run-folder.ts";
 import { exportHistories } from "../chaos/export-histories.ts";
 import { killIfRunning, lastLine, type RunningCommand, startWith } from "../support/command.ts";
+import { readablePlaces } from "../support/readable-places.ts";
 import { scriptedPolicy, writeScriptedPipeline } from "../support/scripted-pipeline.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
@@ -22,32 +23,6 @@ const entry = (id: string) => `${id}:${randomBytes(32).toString("base64")}`;
 const call = (name: string, given: object) =>
   `<tool_call>${JSON.stringify({ name, arguments: given })}</tool_call>`;
 const waits = { timeout: 600_000, interval: 500 };
-
-/** The forms in which the marker may be found in a file: as it is, in UTF-16, in hexadecimal, and anywhere in base64. */
-function forms(): Record<string, Buffer> {
-  const base64 = [0, 1, 2].map((before) => {
-    const bytes = Buffer.from("x".repeat(before) + marker);
-    const text = bytes.toString("base64");
-    return text.slice(Math.ceil((before * 8) / 6), Math.floor((bytes.length * 8) / 6));
-  });
-  const utf16 = Buffer.from(marker, "utf16le");
-  return {
-    plain: Buffer.from(marker),
-    "UTF-16 (little)": utf16,
-    "UTF-16 (big)": Buffer.from(utf16).swap16(),
-    hexadecimal: Buffer.from(Buffer.from(marker).toString("hex")),
-    ...Object.fromEntries(base64.map((text, before) => [`base64 after ${before}`, Buffer.from(text)])),
-  };
-}
-
-/** The files and forms in which the marker is found. */
-function found(files: string[]): string[] {
-  return files.flatMap((file) => {
-    const content = readFileSync(file);
-    const names = Object.entries(forms()).filter(([, bytes]) => content.includes(bytes));
-    return names.map(([name]) => `${file}: ${name}`);
-  });
-}
 
 /** Runs a whole pipeline with a person's answer, a retried failure and a lost trajectory, full of the marker. */
 async function markedRun(keys: string | undefined) {
@@ -115,8 +90,11 @@ async function readable({ runs, run, folder }: Place) {
   const exported = readdirSync(histories).map((name) => join(histories, name));
   expect(exported.length).toBeGreaterThan(4);
   return {
-    server: found([...server.map((name) => join(folder.root, name)), folder.log("temporal")]),
-    histories: found(exported),
+    server: readablePlaces(
+      [...server.map((name) => join(folder.root, name)), folder.log("temporal")],
+      marker,
+    ),
+    histories: readablePlaces(exported, marker),
     keys: keyIds(exported),
   };
 }
@@ -134,7 +112,7 @@ test("without keys, prompts and actions can be found on the server: the check fi
   const place = await markedRun(undefined);
   await answered(place);
   const { server, histories } = await readable(place);
-  expect(server).toContainEqual(expect.stringMatching(/temporal\.db\S*: plain$/));
+  expect(server).toContainEqual(expect.stringMatching(/temporal\.db\S*: plain of /));
   expect(histories).toContainEqual(expect.stringMatching(/\.json: base64/));
 });
 

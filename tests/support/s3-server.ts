@@ -54,19 +54,19 @@ export function ownerClient(endpoint: string): S3Client {
   return new S3Client({ endpoint, region: "us-east-1", forcePathStyle: true, credentials });
 }
 
-/** Starts SeaweedFS, which keeps its files in `folder`. */
-export async function startS3Server(weed: string, folder: string): Promise<S3Server> {
+/** Starts SeaweedFS at the address `host`, which keeps its files in `folder`. */
+export async function startS3Server(weed: string, folder: string, host = "127.0.0.1"): Promise<S3Server> {
   mkdirSync(folder, { recursive: true });
   const users = join(folder, "users.json");
   writeFileSync(users, JSON.stringify({ identities: identities() }));
   const ports = await freePorts(8);
   const [s3 = 0, s3Grpc, filer, filerGrpc, volume, volumeGrpc, master, masterGrpc] = ports;
-  const url = `http://127.0.0.1:${s3}`;
+  const url = `http://${host}:${s3}`;
   const env = { ...s3Users.owner, AWS_ENDPOINT_URL_S3: url };
   const settings = {
     dir: folder,
-    ip: "127.0.0.1",
-    "ip.bind": "127.0.0.1",
+    ip: host,
+    "ip.bind": host,
     filer: true,
     s3: true,
     "s3.config": users,

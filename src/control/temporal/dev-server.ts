@@ -145,6 +145,13 @@ function serverArguments(database: string, port: number, ui: { host: string; por
     String(port),
     "--ui-port",
     String(ui.port),
+    ...databaseArguments(database),
+  ];
+}
+
+/** The arguments of `temporal server start-dev` that set its database file, search attributes and tuning. */
+export function databaseArguments(database: string): string[] {
+  return [
     "--db-filename",
     database,
     ...pragmas.flatMap((pragma) => ["--sqlite-pragma", pragma]),

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { calmName } from "../../chaos/run-chaos.ts";
+import { calmName } from "../../chaos/calm-run.ts";
 import { type Scenario, scenarios } from "../../chaos/scenarios.ts";
 
 function named(name: string): Scenario {
