@@ -88,6 +88,7 @@ export async function startMachine(
       const child = spawn("nsenter", [...enter, "sh", "-c", '"$@" & wait $!', "sh", ...command], {
         stdio: ["ignore", output, output],
         env: own,
+        detached: true, // a group that loses its parent while a member is stopped gets SIGHUP
       });
       closeSync(output);
       return { ended: once(child, "exit").then(([code]) => code ?? 1), terminate: () => terminate(child) };
