@@ -3,32 +3,13 @@ import { join } from "node:path";
 import { loadAll } from "js-yaml";
 import { expect, test } from "vitest";
 import { temporaryFolder } from "../support/temporary-folder.ts";
+import { everything, needed } from "./chart-values.ts";
 import { unknownParts } from "./everturn-options.ts";
 import { helm, tool, whyNoTools } from "./tools.ts";
 
 const deploy = join(import.meta.dirname, "..", "..", "deploy");
 const chart = join(deploy, "helm");
 const folder = temporaryFolder();
-
-/** The least that a release needs. */
-const needed = ["run.id=calculator", "store.address=s3://bucket/runs", "temporal.address=temporal:7233"];
-/** Every part of the chart. */
-const everything = [
-  ...needed,
-  "run.pipeline=pipelines/calculator.yaml",
-  "run.set={steps=3,seed=2}",
-  "store.endpoint=http://s3:8333",
-  "store.secret=s3",
-  "temporal.apiKeySecret=api-key",
-  "temporal.tlsSecret=tls",
-  "temporal.serverName=temporal.example.org",
-  "codec.secret=codec",
-  "telemetry.endpoint=http://collector:4318",
-  "roles.policy.scaling.enabled=true",
-  "roles.tools.scaling.enabled=true",
-  "roles.tools.priorityClassName=low",
-  "serviceAccount.annotations.role=arn",
-];
 
 interface Resource {
   kind: string;

