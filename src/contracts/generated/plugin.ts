@@ -132,6 +132,10 @@ export interface ToolManifest {
    * What happens to a trajectory's state when its worker dies. snapshot restores the snapshot after the last call; replay repeats the recorded calls in order in a new instance; fail, the default, leaves the trajectory out.
    */
   recovery?: "snapshot" | "replay" | "fail";
+  /**
+   * restore can take over what the instance of a dead worker holds, such as a session of a server. Everturn then frees that only if the restored instance holds something else.
+   */
+  reattaches?: true;
   rate?: Rate;
   /**
    * How many calls of the tool a worker makes at a time. The others wait in line. Default: no limit of its own.

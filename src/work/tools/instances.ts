@@ -73,8 +73,10 @@ export interface Instances {
    * trajectories.
    */
   renew(): Promise<void>;
-  /** Frees instances whose workers are gone. */
-  reap(): Promise<void>;
+  /**
+   * Frees instances whose workers are gone. `sparesFresh` excepts, for a while, those that another worker may reattach to.
+   */
+  reap(sparesFresh?: boolean): Promise<void>;
   /** Releases every instance held here. */
   close(): Promise<void>;
 }
@@ -108,7 +110,7 @@ export function holdInstances(
     const { place, tool } = call;
     const earlier = await recordedCalls(store, place, call);
     const before = earlier.filter(({ recorded }) => tool.functions.has(recorded.tool));
-    await reaper.reap(key);
+    if (!tool.reattaches) await reaper.reapOne(key);
     const leftOut = (await leftOutRecords(store, place)).length;
     const lease = await take(key, call);
     const creation = {
@@ -129,6 +131,7 @@ export function holdInstances(
       const state = isNew
         ? await tool.plugin.create?.(creation)
         : await recoverInstance(tool, creation, before, store);
+      if (tool.reattaches) await reaper.reapOne(key, lease.handle);
       return { tool, place, leftOut, lease, state };
     } catch (error) {
       await free(key, { tool, lease, state: undefined }, false);
@@ -249,7 +252,7 @@ export function holdInstances(
       const key = instanceKey(place, tool.name);
       return inTurn(key, async () => {
         await letGo(key);
-        await reaper.reap(key);
+        await reaper.reapOne(key);
       });
     },
     renew: async () => {
@@ -267,7 +270,8 @@ export function holdInstances(
         });
       }
     },
-    reap: () => reaper.reap(),
+    reap: (sparesFresh = false) =>
+      reaper.reap((filed, tool) => sparesFresh && tool.reattaches && leases.isFresh(filed)),
     close: async () => {
       await Promise.allSettled([...held.keys()].map(letGo));
     },

@@ -43,6 +43,9 @@ export function instanceKey({ stage, task, sample }: TrajectoryPlace, tool: stri
 /** Milliseconds after which a lease that another machine has not renewed counts as abandoned. */
 const otherMachinesTime = 5 * 60_000;
 
+/** Milliseconds for which a dead worker's instance waits for another worker that reattaches to it. */
+const freshTime = 60_000;
+
 /** The leases in `folder`, for a worker. Throws DISK_FULL, STORE_NOT_WRITABLE. */
 export function openLeases(folder: string) {
   const pathOf = (file: string) => join(folder, file);
@@ -103,8 +106,16 @@ export function openLeases(folder: string) {
     return false;
   }
 
+  /** Whether its worker lived a minute ago. */
+  function isFresh({ file }: FiledLease): boolean {
+    const path = pathOf(file);
+    const renewedAt = looking(path, () => statSync(path, { throwIfNoEntry: false }))?.mtimeMs ?? 0;
+    return Date.now() - renewedAt < freshTime;
+  }
+
   return {
     list,
+    isFresh,
     renew,
     remove,
     isAbandoned,

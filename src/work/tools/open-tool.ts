@@ -14,6 +14,8 @@ export interface OpenTool extends ToolThread, Service {
   /** Each trajectory has its own instance. */
   isStateful: boolean;
   recovery: "snapshot" | "replay" | "fail";
+  /** A restored instance may take over what a dead worker's instance held. */
+  reattaches: boolean;
   /** Limits of this tool that differ from those of other tools. */
   observations: Partial<ObservationLimit>;
   /** The functions that the policy may call, by the policy's names. */
@@ -44,6 +46,7 @@ export function openTool(resolved: ResolvedTool, thread: ToolThread, host: ToolH
     observations,
     isStateful: manifest.tool?.stateful ?? false,
     recovery: manifest.tool?.recovery ?? "fail",
+    reattaches: manifest.tool?.reattaches === true,
     functions: new Map(toolFunctions(resolved).map((one) => [one.name, openFunction(one)])),
   };
 }

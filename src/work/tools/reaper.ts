@@ -1,14 +1,18 @@
+import { isDeepStrictEqual } from "node:util";
 import { messageOf } from "../../base/errors/message-of.ts";
 import { killMarked, markVariable } from "../../base/processes/marked-processes.ts";
-import type { Lease, Leases } from "./leases.ts";
+import type { JsonValue } from "../../contracts/json.ts";
+import type { FiledLease, Lease, Leases } from "./leases.ts";
 import type { OpenTool } from "./open-tool.ts";
 
 /** Frees resources of instances whose workers are gone. */
 export interface Reaper {
   /** Frees the resources of a lease. Returns whether that worked. */
   free(tool: OpenTool, lease: Lease): Promise<boolean>;
-  /** Frees the resources that dead workers held for one instance, or for all. */
-  reap(key?: string): Promise<void>;
+  /** Frees the resources that dead workers held for all instances. `spares` excepts leases. */
+  reap(spares?: (filed: FiledLease, tool: OpenTool) => boolean): Promise<void>;
+  /** Does the same for one instance. A lease with the handle `kept` is removed, but nothing is freed. */
+  reapOne(key: string, kept?: JsonValue): Promise<void>;
 }
 
 /** A reaper of this machine's leases. `open` opens the tool of a lease that was found. */
@@ -28,15 +32,25 @@ export function createReaper(
     }
   }
 
-  async function reap(key?: string): Promise<void> {
-    for (const filed of await leases.list(key)) {
-      if (!leases.isAbandoned(filed)) continue;
-      const { tool, trajectory } = filed.lease;
-      if (!(await free(await open(tool), filed.lease))) continue;
-      leases.remove(filed.file);
-      log(`${tool}: freed resources that a lost worker held for ${trajectory}`);
+  async function reapAll(
+    filed: readonly FiledLease[],
+    { kept, spares }: { kept?: JsonValue | undefined; spares?: Parameters<Reaper["reap"]>[0] },
+  ): Promise<void> {
+    for (const one of filed) {
+      if (!leases.isAbandoned(one)) continue;
+      const { tool: name, trajectory, handle } = one.lease;
+      const tool = await open(name);
+      if (spares?.(one, tool)) continue;
+      const isKept = kept !== undefined && isDeepStrictEqual(handle, kept);
+      if (!isKept && !(await free(tool, one.lease))) continue;
+      leases.remove(one.file);
+      if (!isKept) log(`${name}: freed resources that a lost worker held for ${trajectory}`);
     }
   }
 
-  return { free, reap };
+  return {
+    free,
+    reap: async (spares) => reapAll(await leases.list(), { spares }),
+    reapOne: async (key, kept) => reapAll(await leases.list(key), { kept }),
+  };
 }

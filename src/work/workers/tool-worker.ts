@@ -138,7 +138,7 @@ export function toolWorker(runs: string, run: string, queue = "tools"): ToolWork
     try {
       await instances.renew();
       await records.reap(); // first, because a dead worker's host may still act
-      await instances.reap();
+      await instances.reap(true);
     } catch (error) {
       log(`leases: ${messageOf(error)}`); // the next check may succeed
     }
