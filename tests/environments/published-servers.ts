@@ -1,0 +1,123 @@
+import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { openSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { promisify } from "node:util";
+import { cacheFolder } from "../../src/base/files/cache-folder.ts";
+import { cachedFolder } from "../../src/base/files/cached-folder.ts";
+
+const run = promisify(execFile);
+
+/** A published package whose server runs an environment of this folder. */
+export interface PublishedServer {
+  /** The name of its folder in the user's cache, with its version. */
+  name: string;
+  /** The environment variable that names a Python for it. */
+  pythonVariable: string;
+  python: string;
+  /** Installs it with uv into a virtual environment. */
+  install(uv: string, environment: string): Promise<void>;
+  /** The parameters of its Python. */
+  parameters(port: number): string[];
+  /** A path that it answers once it works. */
+  ready: string;
+}
+
+const pip = (uv: string, environment: string, ...packages: string[]) =>
+  run(uv, ["pip", "install", "--quiet", "--python", join(environment, "bin", "python"), ...packages], {
+    maxBuffer: 2 ** 26,
+  });
+
+export const openenv: PublishedServer = {
+  name: "openenv-0.10.0",
+  pythonVariable: "OPENENV_PYTHON",
+  python: "3.12",
+  install: async (uv, environment) => {
+    await pip(uv, environment, "openenv==0.10.0");
+  },
+  parameters: (port) => ["-m", "uvicorn", "count_env:app", "--port", String(port), "--log-level", "warning"],
+  ready: "/health",
+};
+
+/** NeMo Gym 0.7.0 declares Python 3.13.14 or later, and works with 3.13.0: so its wheel is unpacked by pip for a newer one. */
+export const nemoGym: PublishedServer = {
+  name: "nemo-gym-0.7.0",
+  pythonVariable: "NEMO_GYM_PYTHON",
+  python: "3.13",
+  install: async (uv, environment) => {
+    const python = join(environment, "bin", "python");
+    await pip(uv, environment, "pip");
+    await run(python, [
+      "-m",
+      "pip",
+      "install",
+      "--quiet",
+      "--no-deps",
+      "--ignore-requires-python",
+      "nemo-gym==0.7.0",
+    ]);
+    const { stdout } = await run(python, [
+      "-c",
+      "from importlib.metadata import requires; print('\\n'.join(r for r in requires('nemo-gym') if 'extra ==' not in r))",
+    ]);
+    await pip(uv, environment, ...stdout.trim().split("\n"));
+  },
+  parameters: (port) => ["counter_server.py", String(port)],
+  ready: "/openapi.json",
+};
+
+/** The Python of a published server, which the first call installs into the user's cache. */
+export async function pythonOf({ name, pythonVariable, python, install }: PublishedServer): Promise<string> {
+  const folder = await cachedFolder(join(cacheFolder(), "tests", name), async (unpacked) => {
+    const [tools, environment] = [join(unpacked, "tools"), join(unpacked, "venv")];
+    const quiet = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--target", tools];
+    await run("python3", [...quiet, "uv==0.13.9"]);
+    const uv = join(tools, "bin", "uv");
+    const wanted = process.env[pythonVariable] ?? python;
+    await run(uv, ["venv", "--quiet", "--relocatable", "--python", wanted, environment]);
+    await install(uv, environment);
+  });
+  return join(folder, "venv", "bin", "python");
+}
+
+/** A server under way, in a process group of its own. */
+export interface StartedServer {
+  url: string;
+  /** SIGKILL for all of its processes. */
+  kill(): void;
+}
+
+/** Milliseconds in which a server must answer. */
+const longestStart = 180_000;
+
+/** Starts a server, and waits until it answers. */
+export async function startPublished(
+  server: PublishedServer,
+  {
+    python,
+    port,
+    log,
+    environment = {},
+  }: { python: string; port: number; log: string; environment?: Record<string, string> },
+): Promise<StartedServer> {
+  const output = openSync(log, "a");
+  const child: ChildProcess = spawn(python, server.parameters(port), {
+    cwd: import.meta.dirname,
+    stdio: ["ignore", output, output],
+    env: { ...process.env, PYTHONDONTWRITEBYTECODE: "1", ...environment },
+    detached: true,
+  });
+  const kill = () => {
+    if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
+    process.kill(-child.pid, "SIGKILL");
+  };
+  process.once("exit", kill);
+  const url = `http://127.0.0.1:${port}`;
+  for (const end = Date.now() + longestStart; Date.now() < end; await sleep(200)) {
+    if (child.exitCode !== null) break;
+    const answer = await fetch(`${url}${server.ready}`).catch(() => undefined);
+    if (answer?.ok) return { url, kill };
+  }
+  kill();
+  throw new Error(`${server.name} did not start: see ${log}`);
+}
