@@ -20,7 +20,10 @@ export const sizes: readonly number[] = [1000, 100_000, 1_000_000];
 export function sizingTable(of: TrajectoryCosts, { turns, seconds }: { turns: number; seconds: number }) {
   const rows: [string, (count: number) => string][] = [
     ["turns a second, on average", (count) => significant((count * turns) / day)],
-    ["turns in generation at once, on average", (count) => significant((count * turns * seconds) / day)],
+    [
+      `turns in generation at once, if one takes ${seconds} s`,
+      (count) => significant((count * turns * seconds) / day),
+    ],
     [
       "CPU cores for Temporal's server and the workers",
       (count) => significant((count * of.cpuSeconds) / day),
