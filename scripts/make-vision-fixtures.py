@@ -37,6 +37,29 @@ MODELS = {
         tie_word_embeddings=True,
         **(TILES | dict(text_config=LARGER_HEADS)),
     ),
+    "qwen2_5_vl": dict(
+        model_type="qwen2_5_vl",
+        image_token_id=IMAGE_TOKEN,
+        tie_word_embeddings=False,
+        text_config=TEXT
+        | dict(
+            model_type="qwen2_5_vl_text",
+            head_dim=8,
+            num_attention_heads=2,
+            num_key_value_heads=1,
+            rope_parameters=ROPE | dict(mrope_section=[2, 1, 1]),
+        ),
+        vision_config=dict(
+            depth=2,
+            hidden_size=16,
+            intermediate_size=20,
+            num_heads=2,
+            patch_size=2,
+            window_size=8,
+            out_hidden_size=SHAPE["hidden_size"],
+            fullatt_block_indexes=[1],
+        ),
+    ),
 }
 
 
@@ -54,8 +77,23 @@ def tiled_image(tiles):
     return {"kind": "tiles", "pixels": torch.randn(tiles, 3, 16, 16), "tokens": 4 * tiles}
 
 
-def inputs_of_tiles(images):
-    return {"pixel_values": torch.cat([image["pixels"] for image in images])[None]} if images else {}
+def image_in_patches(height, width):
+    return {
+        "kind": "patches",
+        "pixels": torch.randn(height * width, 3 * 2 * 2 * 2),
+        "grid": [1, height, width],
+        "tokens": height * width // 4,
+    }
+
+
+def inputs_of(images):
+    """What transformers' models take for images."""
+    if not images:
+        return {}
+    pixels = torch.cat([image["pixels"] for image in images])
+    if images[0]["kind"] == "tiles":
+        return {"pixel_values": pixels[None]}
+    return {"pixel_values": pixels, "image_grid_thw": torch.tensor([image["grid"] for image in images])}
 
 
 def random_sequences(images):
@@ -66,8 +104,10 @@ def random_sequences(images):
 
     def image(number):
         tokens = images[number]["tokens"]
+        if images[number]["kind"] == "patches" or tokens == 4:
+            return [IMAGE_TOKEN] * tokens
         # A token between the first two tiles, as the processors write them.
-        return [*[IMAGE_TOKEN] * 4, *text(1), *[IMAGE_TOKEN] * (tokens - 4)] if tokens > 4 else [IMAGE_TOKEN] * tokens
+        return [*[IMAGE_TOKEN] * 4, *text(1), *[IMAGE_TOKEN] * (tokens - 4)]
 
     layouts = [
         [(0, text(2)), (0, image(0)), (0, text(1)), (1, text(4))],
@@ -99,18 +139,21 @@ def names_on_disk(model):
 
 def write(seed, name, settings):
     model = random_model(seed, settings)
-    images = [tiled_image(3), tiled_image(1)]
+    is_tiled = "scale_factor" in settings
+    images = [tiled_image(3), tiled_image(1)] if is_tiled else [image_in_patches(6, 4), image_in_patches(4, 4)]
     sequences = list(random_sequences(images))
     stored = names_on_disk(model)
     tensors = {stored[key]: value.detach().clone() for key, value in model.named_parameters()}
     for index, image in enumerate(images):
         tensors[f"pixels.{index}"] = image["pixels"]
-        features = model.model.get_image_features(**inputs_of_tiles([image])).pooler_output
+        features = model.model.get_image_features(**inputs_of([image])).pooler_output
         tensors[f"features.{index}"] = torch.cat(tuple(features)).detach().reshape(image["tokens"], -1).clone()
     losses = []
     for index, sequence in enumerate(sequences):
         tokens = torch.tensor(sequence["tokens"])
-        seen = inputs_of_tiles([images[placed["image"]] for placed in sequence["images"]])
+        seen = inputs_of([images[placed["image"]] for placed in sequence["images"]])
+        if not is_tiled and seen:
+            seen["mm_token_type_ids"] = (tokens[None] == IMAGE_TOKEN).int()
         logits = model(tokens[None], **seen).logits[0]
         tensors[f"logits.{index}"] = logits.detach().clone()
         at = torch.tensor([place for place, marked in enumerate(sequence["mask"]) if marked])

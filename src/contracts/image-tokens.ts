@@ -15,4 +15,6 @@ export interface ImageEmbeddings {
   has(token: number): boolean;
   /** Returns the embedding of an image token, [hidden]. */
   embedding(token: number): Float32Array;
+  /** Returns an image token's number in its image, from 0, and the image's tokens down and across. */
+  place(token: number): { number: number; down: number; across: number };
 }

@@ -69,7 +69,7 @@ export async function greedyTokens(fixture: VisionFixture, slots: number): Promi
   await sampler.load(0, await modelFolder(config, languageTensors(fixture)));
   const samples = await Promise.all(
     [...sequences, ...sequences].map(async ({ tokens, images, greedy }, index) => {
-      const placed = await table.place(tokens, images, async (sha256) => fixture.images[Number(sha256)]!);
+      const placed = await table.replace(tokens, images, async (sha256) => fixture.images[Number(sha256)]!);
       const { tokens: sampled } = await sampler.generate({
         tokens: placed.tokens,
         embeddings: table,
@@ -90,7 +90,7 @@ async function placedSequences(fixture: VisionFixture): Promise<TokenSequence[]>
   const { table, encoder } = openImages(fixture);
   const sequences: TokenSequence[] = [];
   for (const { tokens, mask, images } of fixture.sequences) {
-    const placed = await table.place(tokens, images, async (sha256) => fixture.images[Number(sha256)]!);
+    const placed = await table.replace(tokens, images, async (sha256) => fixture.images[Number(sha256)]!);
     sequences.push({ tokens: placed.tokens, mask, embeddings: table });
   }
   await encoder.close();

@@ -10,7 +10,7 @@ import type { PreprocessedImage } from "../../src/engine/vision/preprocessed-ima
 import { torchFixture } from "../unit/torch-fixtures.ts";
 
 /** The models of scripts/make-vision-fixtures.py. */
-export const visionModels = ["smolvlm", "idefics3"];
+export const visionModels = ["smolvlm", "idefics3", "qwen2_5_vl"];
 
 /** A sequence of the fixtures. Its images are named by their numbers. */
 interface FixtureSequence {
@@ -20,6 +20,7 @@ interface FixtureSequence {
   greedy: number[];
 }
 
+type StoredImage = { tokens: number; grid?: [number, number, number] };
 type StoredSequence = Omit<FixtureSequence, "images"> & { images: { image: number; start: number }[] };
 
 /** A fixture with its tensors by the engine's names. */
@@ -43,8 +44,9 @@ export async function visionFixture(name: string): Promise<VisionFixture> {
       return [prefix + innerName(own), tensor];
     }),
   );
-  const images = (json.images as { tokens: number }[]).map(({ tokens }, index): PreprocessedImage => {
+  const images = (json.images as StoredImage[]).map(({ tokens, grid }, index): PreprocessedImage => {
     const { shape, data } = tensors.get(`pixels.${index}`)!;
+    if (grid) return { kind: "patches", pixels: data, grid, tokens };
     const [tiles = 0, , height = 0, width = 0] = shape;
     return { kind: "tiles", pixels: data, tiles, height, width, tokens };
   });

@@ -3,7 +3,10 @@ import { defined } from "../../base/records/defined.ts";
 import type { ImageEmbeddings } from "../../contracts/image-tokens.ts";
 import { type RouterTies, tiesOf } from "../../contracts/router-ties.ts";
 import { contextLength, type ModelConfig } from "../models/config/model-config.ts";
+import { multimodalPositions } from "../models/config/token-positions.ts";
+import { rotarySections } from "../models/config/vision-config.ts";
 import { routedLayers } from "../models/graph/expert-choice.ts";
+import { rotationsAt } from "../models/graph/multimodal-rotary.ts";
 import type { Tensor } from "../onnx/model-session.ts";
 
 /** Token ids, and a mask that is 1 for tokens that the policy wrote and 0 elsewhere. */
@@ -31,8 +34,10 @@ export interface TokenBatch {
   readonly length: number;
   /** [rows]. */
   readonly tokens: BigInt64Array;
-  /** [rows]: each token's position in its sequence. */
+  /** [rows]: each token's position in its sequence, or its row in the rotations. */
   readonly positions: BigInt64Array;
+  /** The cosines and sines of rows that rotate by three axes, each [rows, half]. Absent for other models. */
+  readonly rotations?: Record<"rotaryCosines" | "rotarySines", Tensor>;
   /** [batch, length]: the row after the prefix at each place; the first row for padding. */
   readonly index: BigInt64Array;
   /** For each row after the prefix: the first of its places in [batch · length]. */
@@ -82,6 +87,7 @@ export function batchSequences(
     present[places[0]!] = 1;
   }
   const targets = sequences.flatMap((one) => actionPositions(one).map((at) => BigInt(one.tokens[at]!)));
+  const sections = rotarySections(config);
   const images = config.vision ? imagesOf(rows, sequences, config) : undefined;
   const isText = ({ token }: TokenRow) => token < config.vocab_size;
   return defined({
@@ -94,7 +100,8 @@ export function batchSequences(
     imageNumbers: images?.imageNumbers,
     images: images?.images,
     tokens: BigInt64Array.from(rows, (row) => BigInt(isText(row) ? row.token : 0)),
-    positions: BigInt64Array.from(rows, ({ position }) => BigInt(position)),
+    positions: BigInt64Array.from(rows, ({ position }, row) => BigInt(sections ? row : position)),
+    rotations: sections && rotationsOf(rows, sequences, config),
     places: BigInt64Array.from(own, ({ places }) => BigInt(places[0]!)),
     ties: routers.length > 0 ? tieTable(sequences, numbers, rows.length, routers) : undefined,
     actions: BigInt64Array.from(actions, BigInt),
@@ -105,6 +112,8 @@ export function batchSequences(
 /** A token of one sequence, or of several with the same beginning. */
 interface TokenRow {
   token: number;
+  /** The number of the first sequence with it. */
+  sequence: number;
   position: number;
   /** In [batch · length]. */
   places: number[];
@@ -182,7 +191,7 @@ export function rowsOf(sequences: readonly TokenSequence[], length: number, pref
   const numbers = sequences.map(add);
   sequences.forEach((sequence, number) => {
     numbers[number]!.forEach((row, position) => {
-      rows[row] ??= { token: sequence.tokens[position]!, position, places: [] };
+      rows[row] ??= { token: sequence.tokens[position]!, sequence: number, position, places: [] };
       if (position >= prefix) rows[row]!.places.push(number * length + position - prefix);
       if (sequence.mask[position + 1] === 1) actions.push(row);
     });
@@ -207,6 +216,17 @@ function tieTable(
     }
   });
   return table;
+}
+
+/** Returns the rotations of rows by three axes. */
+function rotationsOf(rows: readonly TokenRow[], sequences: readonly TokenSequence[], config: ModelConfig) {
+  const positions = sequences.map(
+    ({ tokens, embeddings }) => multimodalPositions(tokens, config.vocab_size, embeddings).positions,
+  );
+  return rotationsAt(
+    config,
+    rows.map(({ sequence, position }) => positions[sequence]![position]!),
+  );
 }
 
 /** Returns the embeddings of the image tokens among rows. Equal ids share one. */
@@ -263,6 +283,8 @@ export function batchFeeds(batch: TokenBatch, temperature = 1): Record<string, T
     copied: { shape: [shared, 1, copies], data: batch.copied },
     imageNumbers: batch.imageNumbers && { shape: rows, data: batch.imageNumbers },
     images: batch.images,
+    rotaryCosines: batch.rotations?.rotaryCosines,
+    rotarySines: batch.rotations?.rotarySines,
     ties: batch.ties && { shape: [rows[0]!, batch.ties.length / rows[0]!], data: batch.ties },
     actions: { shape: actions, data: batch.actions },
     targets: { shape: actions, data: batch.targets },

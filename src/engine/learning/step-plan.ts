@@ -214,6 +214,7 @@ export function passSizes(samples: readonly (readonly TokenSequence[])[], multip
     copies: Math.max(1, ...copies),
     actions: actions.length,
     samples: samples.length,
+    rotations: rows.length,
     images: Math.max(1, rows.filter(({ token }) => embeddings?.has(token)).length),
   };
 }

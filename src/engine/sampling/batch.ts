@@ -6,6 +6,7 @@ import type { Tensor } from "../models/weights/safetensors.ts";
 import { createDecoderCache, type KeyValueCache, longest } from "./key-value-cache.ts";
 import { positionsTaken } from "./memory-check.ts";
 import { nextTokenOf, prepareAll, tempered, wantedBy } from "./next-tokens.ts";
+import { createPositionsOf } from "./positions-of.ts";
 import type { PrefixStore } from "./prefix-store.ts";
 import { createPromptReader, type ReadPrompt } from "./prompt-reader.ts";
 import type { Sequence } from "./sequence.ts";
@@ -49,6 +50,7 @@ export function createBatch({ model, adapter, store, origin }: BatchOptions): Ba
   const { capacityStep: step, rowStep, isSparse: sparse } = model;
   const cache = createDecoderCache(model);
   const reader = createPromptReader(model, adapter, store, origin);
+  const positionsOf = createPositionsOf(model.config);
   let active: Sequence[] = [];
   /** The next pass without its tokens and lengths, kept while the rows keep their places. */
   let prepared: DecodingPass | undefined;
@@ -121,6 +123,12 @@ export function createBatch({ model, adapter, store, origin }: BatchOptions): Ba
       pass.tokens[row]![0] = tokens[length - prompt.length]!;
       pass.past.lengths[row] = length;
     });
+    if (positionsOf) {
+      pass.positions = pass.tokens.map((_, row) => {
+        const sequence = active[row];
+        return sequence ? positionsOf(sequence, sequence.length, 1) : [[0, 0, 0]];
+      });
+    }
     const output = await model.run(pass);
     for (const sequence of active) sequence.length++;
     await prepareAll(active);

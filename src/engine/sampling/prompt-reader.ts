@@ -8,6 +8,7 @@ import { createBlockKeys } from "./block-keys.ts";
 import { createDecoderCache, type KeyValueCache, longest } from "./key-value-cache.ts";
 import { positionsTaken } from "./memory-check.ts";
 import { nextTokenOf, prepareAll, tempered, wantedBy } from "./next-tokens.ts";
+import { createPositionsOf, type PositionsOf } from "./positions-of.ts";
 import { blockLength, keptLength, type PrefixStore, type PromptBlock } from "./prefix-store.ts";
 import { readingPasses } from "./reading-passes.ts";
 import type { NextToken } from "./sample-token.ts";
@@ -92,6 +93,7 @@ export function createPromptReader(
   const cache = createDecoderCache(model);
   const kept = keptLength(model);
   const blockKeys = createBlockKeys(kept);
+  const positionsOf = createPositionsOf(config);
   /** In order of arrival. */
   let readings: Reading[] = [];
 
@@ -214,6 +216,7 @@ export function createPromptReader(
         isWhole: taken[0]!.isWhole,
         past,
         wanted: wantedBy(ending),
+        positions: positionsOf && taken.map((reading) => newPositions(reading, positionsOf)),
         embeddings: taken.flatMap(({ sequences: [sequence] }) => sequence?.embeddings ?? [])[0],
         inverseTemperatures: tempered(taken.map(({ sequences: [sequence] }) => sequence)),
         adapter,
@@ -333,6 +336,11 @@ export function createPromptReader(
     trim,
     rest,
   };
+}
+
+/** Returns the positions of the tokens that a prompt reads next. */
+function newPositions({ prompt, sequences, length, next }: Reading, positionsOf: PositionsOf) {
+  return positionsOf({ prompt, embeddings: sequences[0]?.embeddings }, length, next.length);
 }
 
 /** Returns the number of whole blocks before a prompt's last token. */

@@ -21,7 +21,7 @@ export interface ImageTable extends ImageEmbeddings {
    * Replaces the image tokens of `images` by ids of their own. Encodes images that the table does not hold, which
    * `prepare` provides by their SHA-256. Throws IMAGE_TOKENS_INVALID and the errors of `ImageEncoder.encode`.
    */
-  place(
+  replace(
     tokens: readonly number[],
     images: readonly PlacedImage[],
     prepare: (sha256: string) => Promise<PreprocessedImage>,
@@ -35,6 +35,9 @@ interface HeldImage {
   /** The id of its first token. */
   readonly first: number;
   readonly count: number;
+  /** The tokens down and across. */
+  readonly down: number;
+  readonly across: number;
   readonly features: Float32Array;
   users: number;
 }
@@ -55,12 +58,14 @@ export function createImageTable(
   let next = vocab_size;
 
   const encode = async (sha256: string, prepare: (sha256: string) => Promise<PreprocessedImage>) => {
-    const features = await encoder.encode(await prepare(sha256));
+    const prepared = await prepare(sha256);
+    const features = await encoder.encode(prepared);
     const count = features.length / width;
+    const { down, across } = tokenGrid(prepared);
     const first = firsts.get(sha256) ?? next;
     next = Math.max(next, first + count);
     firsts.set(sha256, first);
-    const image = { first, count, features, users: 0 };
+    const image = { first, count, down, across, features, users: 0 };
     known = [...known, image].sort((a, b) => b.first - a.first);
     return image;
   };
@@ -91,13 +96,19 @@ export function createImageTable(
     }
   };
 
+  const heldAt = (token: number): HeldImage => {
+    const image = find(token);
+    if (image) return image;
+    throw invalid(`the id ${token} belongs to no image that is held`);
+  };
+
   const find = (token: number): HeldImage | undefined => {
     const image = known.find(({ first }) => first <= token);
     return image && token < image.first + image.count ? image : undefined;
   };
 
   return {
-    async place(tokens, images, prepare) {
+    async replace(tokens, images, prepare) {
       const placed = [...tokens];
       const used: HeldImage[] = [];
       const release = () => {
@@ -124,12 +135,23 @@ export function createImageTable(
     },
     has: (token) => token >= vocab_size && find(token) !== undefined,
     embedding(token) {
-      const image = find(token);
-      if (!image) throw invalid(`the id ${token} belongs to no image that is held`);
+      const image = heldAt(token);
       const at = (token - image.first) * width;
       return image.features.subarray(at, at + width);
     },
+    place(token) {
+      const { first, down, across } = heldAt(token);
+      return { number: token - first, down, across };
+    },
   };
+}
+
+/** Returns the tokens of an image down and across. Those of tiles are one column. */
+function tokenGrid(image: PreprocessedImage): { down: number; across: number } {
+  if (image.kind === "tiles") return { down: image.tokens, across: 1 };
+  const [, height, width] = image.grid;
+  const side = Math.sqrt((height * width) / image.tokens);
+  return { down: height / side, across: width / side };
 }
 
 function invalid(reason: string): EverturnError {

@@ -53,7 +53,7 @@ export async function openVision(
   return {
     embeddings: table,
     place: (tokens, images, readImage) =>
-      table.place(tokens, images, (sha256) => {
+      table.replace(tokens, images, (sha256) => {
         if (readImage) return reader.pixels(sha256, () => readImage(sha256));
         throw new EverturnError("IMAGE_TOKENS_INVALID", { reason: `nothing can read the image ${sha256}` });
       }),

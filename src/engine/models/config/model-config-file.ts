@@ -5,7 +5,7 @@ import { type Activation, type Family, families, isFamily } from "./families.ts"
 import { checkCounts, configError, type ModelConfig, modelConfig } from "./model-config.ts";
 import { formatExperts, parseExperts } from "./parse-experts.ts";
 import { parseLayerTypes, parseSlidingWindow, parseUnrotatedLayers } from "./parse-layer-types.ts";
-import { formatVision, parseVision } from "./parse-vision.ts";
+import { formatVision, languagePart, parseVision } from "./parse-vision.ts";
 import { formatRotaryParameters, parseRotaryParameters } from "./rotary-parameters.ts";
 import { isVisionFamily, visionFamilies } from "./vision-config.ts";
 
@@ -22,11 +22,9 @@ export async function readModelConfig(path: string): Promise<ModelConfig> {
 /** Like `readModelConfig`, from the file's text; `path` appears in errors. */
 export function parseModelConfig(text: string, path: string): ModelConfig {
   const json = parseObject(text, path);
-  const { model_type: family, text_config: language } = json;
+  const { model_type: family } = json;
   if (!isVisionFamily(family)) return languageConfig(json, path);
-  if (!isObject(language)) throw configError(`${path}: text_config is missing`);
-  const { tie_word_embeddings = language.tie_word_embeddings ?? false } = json;
-  const config = languageConfig({ ...language, tie_word_embeddings }, `${path}, text_config`);
+  const config = languageConfig(languagePart(json, family, path), `${path}, text_config`);
   return modelConfig({ ...config, vision: parseVision(json, family, path) });
 }
 

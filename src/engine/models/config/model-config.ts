@@ -1,7 +1,7 @@
 import { EverturnError } from "../../../base/errors/everturn-error.ts";
 import { type Activation, type Family, families } from "./families.ts";
 import type { RotaryScaling } from "./rotary-scaling.ts";
-import type { VisionConfig } from "./vision-config.ts";
+import { rotarySections, type VisionConfig } from "./vision-config.ts";
 
 /** Whether a layer sees all earlier tokens, or only those inside the sliding window. */
 export type LayerType = "full_attention" | "sliding_attention";
@@ -175,6 +175,11 @@ function checkConfig(config: ModelConfig): void {
   const { vision, vocab_size } = config;
   if (vision && vision.image_token_id >= vocab_size) {
     throw configError(`image_token_id is ${vision.image_token_id}, outside the vocabulary of ${vocab_size}`);
+  }
+  const sections = rotarySections(config);
+  const pairs = sections?.reduce((sum, count) => sum + count, 0);
+  if (sections && pairs !== rotatedSize(config) / 2) {
+    throw configError(`mrope_section ${sections} must add up to ${rotatedSize(config) / 2} pairs of a head`);
   }
   for (const [name, value] of Object.entries(config)) {
     if (typeof value === "number" && !(value > 0))

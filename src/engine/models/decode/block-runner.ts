@@ -16,6 +16,7 @@ export interface Block {
   length: number;
   adapter?: DecoderPass["adapter"] | undefined;
   embeddings?: DecoderPass["embeddings"] | undefined;
+  positions?: DecoderPass["positions"] | undefined;
 }
 
 /** The inputs and outputs of a block's passes except keys and values. It has room for at least the block's rows. */

@@ -3,6 +3,7 @@ import type { RouterTies } from "../../../contracts/router-ties.ts";
 import type { Activations } from "../../onnx/quantized-products.ts";
 import type { Target } from "../../onnx/target.ts";
 import type { ModelConfig } from "../config/model-config.ts";
+import type { TokenPosition } from "../config/token-positions.ts";
 import type { Tensor } from "../weights/safetensors.ts";
 import type { AdapterShape } from "./decoding-model.ts";
 import type { KeyValueMemory } from "./key-value-memory.ts";
@@ -30,6 +31,8 @@ export interface DecoderPass {
   adapter?: ReadonlyMap<string, Tensor>;
   /** The embeddings of tokens whose ids are not in the vocabulary. */
   embeddings?: ImageEmbeddings;
+  /** The positions of each row's new tokens, for a model that rotates by three axes. */
+  positions?: readonly (readonly TokenPosition[])[];
   /** 1 / temperature of each row, for `weights`. Default: 1. */
   inverseTemperatures?: Float32Array;
   /** The outputs to return. Fetching them from a card takes time per byte. Default: the logits. */

@@ -4,6 +4,7 @@ import { deviceError } from "../../onnx/device-error.ts";
 import { type RuntimeFunctions, runtimeFunctions } from "../../onnx/runtime-functions.ts";
 import { attendsOnWebgpu } from "../../onnx/webgpu-attention.ts";
 import { type ModelConfig, rotatedSize } from "../config/model-config.ts";
+import { rotarySections } from "../config/vision-config.ts";
 import { joinWeights } from "../graph/join-weights.ts";
 import { checkModelWeights } from "../weights/model-weights.ts";
 import type { Tensor } from "../weights/safetensors.ts";
@@ -31,7 +32,7 @@ export async function createCachedDecoder(
   const runtime = await runtimeFunctions();
   // The CPU operator that keeps keys and values in place does not support other head sizes or other rotated parts.
   const hasSizes = [config.head_dim, rotatedSize(config)].every((size) => size % 16 === 0);
-  const isForOperator = device === "cpu" && precision === "float32" && hasSizes;
+  const isForOperator = device === "cpu" && precision === "float32" && hasSizes && !rotarySections(config);
   if (runtime && isForOperator) return createInPlaceDecoder(runtime, config, prepared, options);
   if (options.roundedBy) {
     const reason = !isForOperator
@@ -70,7 +71,7 @@ async function createOther(
  */
 function isForWebgpu(runtime: RuntimeFunctions, config: ModelConfig): boolean {
   const { head_dim: size, num_attention_heads: heads, num_key_value_heads: groups } = config;
-  if (size % 16 !== 0 || config.attn_logit_softcapping !== null) return false;
+  if (size % 16 !== 0 || config.attn_logit_softcapping !== null || rotarySections(config)) return false;
   return attendsOnWebgpu(runtime, { heads, groups, size });
 }
 

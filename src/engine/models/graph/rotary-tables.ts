@@ -2,6 +2,7 @@ import type { Graph } from "../../onnx/graph.ts";
 import type { RotaryTables } from "../../onnx/rotary-embedding.ts";
 import { contextLength, type ModelConfig, rotatedSize } from "../config/model-config.ts";
 import { type RotaryScaling, rotaryFrequencies } from "../config/rotary-scaling.ts";
+import { rotarySections } from "../config/vision-config.ts";
 
 /** Returns the rotations of a layer; undefined if it has none. */
 export type LayerRotations = (layer: number) => RotaryTables | undefined;
@@ -11,6 +12,7 @@ export type LayerRotations = (layer: number) => RotaryTables | undefined;
  * `transformers`. The tables are created when a layer first needs them.
  */
 export function rotaryTables(graph: Graph, config: ModelConfig, factor = 1): LayerRotations {
+  if (rotarySections(config)) return fedRotations(graph, config);
   const made = new Map<boolean, RotaryTables>();
   return (layer) => {
     if (config.no_rope_layers?.[layer] === 0) return undefined;
@@ -20,6 +22,14 @@ export function rotaryTables(graph: Graph, config: ModelConfig, factor = 1): Lay
     made.set(local !== null, tables);
     return tables;
   };
+}
+
+/** Rotations by three axes are inputs, and positions are their row numbers. */
+function fedRotations(graph: Graph, config: ModelConfig): LayerRotations {
+  const shape = ["rotations", rotatedSize(config) / 2];
+  const cosines = graph.input("rotaryCosines", "float32", shape);
+  const sines = graph.input("rotarySines", "float32", shape);
+  return () => ({ cosines, sines });
 }
 
 function tablesOf(

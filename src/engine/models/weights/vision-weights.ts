@@ -1,9 +1,9 @@
 import type { ModelConfig } from "../config/model-config.ts";
-import { patchesPerSide } from "../config/vision-config.ts";
+import { type PatchVision, patchesPerSide, type TileVision } from "../config/vision-config.ts";
 import { modelWeightShapes } from "./model-weights.ts";
 
 /** The modules of vision parts. */
-const visionModules = ["model.vision_model.", "model.connector."];
+const visionModules = ["model.vision_model.", "model.connector.", "model.visual."];
 
 /** Whether a weight belongs to the vision part of a model. */
 export function isVisionWeight(name: string): boolean {
@@ -20,22 +20,30 @@ export function languageWeights<Weight>(weights: ReadonlyMap<string, Weight>): M
  * a language model.
  */
 export function innerName(stored: string): string {
-  return stored.replace(/^model\.text_model\./, "model.");
+  return stored.replace(/^model\.(text|language)_model\./, "model.").replace(/^visual\./, "model.visual.");
 }
 
 /** Returns the names in checkpoints of a model's weights, from the names of all of them. */
 export function storedNames(names: Iterable<string>): Map<string, string> {
   const all = [...names];
-  const hasVision = all.some(isVisionWeight);
+  const hasTiles = all.some((name) => isVisionWeight(name) && !name.startsWith("model.visual."));
   const stored = (name: string) =>
-    hasVision && !isVisionWeight(name) ? name.replace(/^model\./, "model.text_model.") : name;
+    hasTiles && !isVisionWeight(name)
+      ? name.replace(/^model\./, "model.text_model.")
+      : name.replace(/^model\.visual\./, "visual.");
   return new Map(all.map((name) => [name, stored(name)]));
 }
 
 /** Returns the shapes of a vision part's weights by Hugging Face's names; none for a model that reads only text. */
 export function visionWeightShapes({ vision, hidden_size: output }: ModelConfig): Map<string, number[]> {
+  if (!vision) return new Map();
+  return vision.model_type === "qwen2_5_vl"
+    ? patchWeightShapes(vision, output)
+    : tileWeightShapes(vision, output);
+}
+
+function tileWeightShapes(vision: TileVision, output: number): Map<string, number[]> {
   const shapes = new Map<string, number[]>();
-  if (!vision) return shapes;
   const {
     hidden_size: hidden,
     intermediate_size: inner,
@@ -60,6 +68,32 @@ export function visionWeightShapes({ vision, hidden_size: output }: ModelConfig)
   }
   addWithBias("post_layernorm", [hidden]);
   shapes.set("model.connector.modality_projection.proj.weight", [output, hidden * vision.scale_factor ** 2]);
+  return shapes;
+}
+
+function patchWeightShapes({ vision_config: shape }: PatchVision, output: number): Map<string, number[]> {
+  const { hidden_size: hidden, intermediate_size: inner, patch_size: patch } = shape;
+  const joined = hidden * shape.spatial_merge_size ** 2;
+  const shapes = new Map<string, number[]>();
+  const add = (name: string, of: number[]) => shapes.set(`model.visual.${name}`, of);
+  const addWithBias = (name: string, of: [number, number]) => {
+    add(`${name}.weight`, of);
+    add(`${name}.bias`, [of[0]]);
+  };
+  add("patch_embed.proj.weight", [hidden, 3, shape.temporal_patch_size, patch, patch]);
+  for (let layer = 0; layer < shape.depth; layer++) {
+    const parent = `blocks.${layer}`;
+    add(`${parent}.norm1.weight`, [hidden]);
+    add(`${parent}.norm2.weight`, [hidden]);
+    addWithBias(`${parent}.attn.qkv`, [3 * hidden, hidden]);
+    addWithBias(`${parent}.attn.proj`, [hidden, hidden]);
+    addWithBias(`${parent}.mlp.gate_proj`, [inner, hidden]);
+    addWithBias(`${parent}.mlp.up_proj`, [inner, hidden]);
+    addWithBias(`${parent}.mlp.down_proj`, [hidden, inner]);
+  }
+  add("merger.ln_q.weight", [hidden]);
+  addWithBias("merger.mlp.0", [joined, joined]);
+  addWithBias("merger.mlp.2", [output, joined]);
   return shapes;
 }
 

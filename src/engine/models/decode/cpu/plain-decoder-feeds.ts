@@ -1,15 +1,18 @@
 import { defined } from "../../../../base/records/defined.ts";
 import type { Tensor } from "../../../onnx/model-session.ts";
 import type { ModelConfig } from "../../config/model-config.ts";
+import type { TokenPosition } from "../../config/token-positions.ts";
+import { rotationsAt } from "../../graph/multimodal-rotary.ts";
 import type { Block } from "../block-runner.ts";
 import type { Past } from "../cached-decoder.ts";
 
 /** Returns the inputs of `plainDecoderGraph` for a block, except keys and values. `inputs` lists its masks. */
 export function plainDecoderFeeds(
-  { num_key_value_heads: heads, sliding_window: window }: ModelConfig,
-  { tokens, length, past }: Block,
+  config: ModelConfig,
+  { tokens, length, past, positions: byAxis }: Block,
   inputs: ReadonlySet<string>,
 ): Record<string, Tensor> {
+  const { num_key_value_heads: heads, sliding_window: window } = config;
   const rows = tokens.length;
   const ids = new BigInt64Array(rows * length);
   const positions = new BigInt64Array(rows * length);
@@ -32,13 +35,22 @@ export function plainDecoderFeeds(
     mask: inputs.has("mask") ? maskOf(past, length, Number.POSITIVE_INFINITY) : undefined,
     windowMask: inputs.has("windowMask") && window !== null ? maskOf(past, length, window) : undefined,
   });
+  const rotations = byAxis && rotationsAt(config, padded(byAxis, length));
+  if (rotations) positions.set(BigInt64Array.from(positions, (_, index) => BigInt(index)));
   return {
+    ...rotations,
     tokens: { shape: [rows, length], data: ids },
     positions: { shape: [rows, length], data: positions },
     last: { shape: [rows], data: last },
     places: { shape: [rows, heads, length, 3], data: places },
     ...masks,
   };
+}
+
+/** Returns the positions of all rows one after the other, each padded to `length`. */
+function padded(byRow: NonNullable<Block["positions"]>, length: number): TokenPosition[] {
+  const none: TokenPosition = [0, 0, 0];
+  return byRow.flatMap((row) => Array.from({ length }, (_, at) => row[at] ?? none));
 }
 
 /**

@@ -30,6 +30,8 @@ export async function exportGguf(
   dtype: FloatType,
 ): Promise<void> {
   const config = await readModelConfig(join(folder, "config.json"));
+  if (config.vision)
+    throw failed(folder, "it is a vision-language model, and GGUF files have only its language part");
   checkModelWeights(config, weights);
   const { specialTokens, stopTokens, chatTemplate } = await loadTokenizer(folder);
   const json = JSON.parse(await readFile(join(folder, "tokenizer.json"), "utf8"));
