@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { S3Client } from "@aws-sdk/client-s3";
+import { defined } from "../../src/base/records/defined.ts";
 import { progressLog } from "../chaos/progress-log.ts";
 import { runParameters } from "../chaos/run-parameters.ts";
 import { type Scenario, scenarios } from "../chaos/scenarios.ts";
@@ -49,6 +50,8 @@ export async function runCourse(options: {
   run: string;
   seed: number;
   steps: number;
+  /** Milliseconds of a generation; absent: those of chaos. */
+  generation?: number;
   note: (text: string) => void;
   pause: () => number;
   disturb: (course: Course) => Promise<void>;
@@ -69,8 +72,9 @@ export async function runCourse(options: {
   const ended = over.signal;
   const reached = () => journal.reached();
   const course: Course = { run, files: journal.files, reached, ended };
+  const settings = defined<Scenario["settings"]>({ "policy.config.pause": options.generation });
   const parameters = [
-    ...runParameters(scenario, { work, seed, steps, hostUrl: tools.url, pauses: true }),
+    ...runParameters({ ...scenario, settings }, { work, seed, steps, hostUrl: tools.url, pauses: true }),
     "--id",
     run,
     "--workers",

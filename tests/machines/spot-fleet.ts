@@ -17,6 +17,9 @@ import { startWorld } from "./world.ts";
 /** Milliseconds between two evictions. */
 const interval = 60_000;
 
+/** Milliseconds of a generation: long enough to be killed under way. */
+const generation = 4000;
+
 /** Milliseconds until a new worker arrives. */
 const longestAbsence = 10_000;
 
@@ -32,6 +35,7 @@ export async function runSpotFleet(options: MachinesOptions & { minutes: number 
     const client = ownerClient(world.s3.url);
     const evictions: Eviction[] = [];
     const runs: string[] = [];
+    const unrecovered: string[] = [];
     const evict = async ({ ended, reached }: Course) => {
       while (reached() === 0 && !ended.aborted) await sleep(500);
       while (evictions.length < minutes) {
@@ -51,16 +55,18 @@ export async function runSpotFleet(options: MachinesOptions & { minutes: number 
         run,
         seed: seed + runs.length,
         steps,
+        generation,
         note,
         pause: () => random() * longestAbsence,
         disturb: evict,
         observe: () => {},
-        gaveUp: () => {},
+        gaveUp: () => void unrecovered.push(`the command of ${run} after ${evictions.length} evictions`),
       });
       runs.push(run);
     }
     const findings = await whatIsLeft({ world, client, work, mark, runs });
-    return spotReport(evictions, lostWork(generationsOn(world.machines), evictions), findings);
+    const lost = lostWork(generationsOn(world.machines), evictions);
+    return spotReport({ evictions, lost, findings, unrecovered });
   } finally {
     await world.stop();
   }
@@ -95,11 +101,18 @@ function generationsOn(machines: readonly Machine[]): GenerationLine[] {
   return lines.sort((a, b) => a.time - b.time);
 }
 
-function spotReport(evictions: readonly Eviction[], work: LostWork, findings: Findings): MachinesReport {
-  const { turns, inFlight, lost, unexplained } = work;
+function spotReport(options: {
+  evictions: readonly Eviction[];
+  lost: LostWork;
+  findings: Findings;
+  unrecovered: string[];
+}): MachinesReport {
+  const { evictions, findings, unrecovered } = options;
+  const { turns, inFlight, lost, unexplained } = options.lost;
   const { lostTrajectories, lostTurns, toolCallsTwice, trainedTwice, orphans, seen } = findings;
   const workers = evictions.reduce((sum, eviction) => sum + eviction.workers.length, 0);
   const found: [string, string[]][] = [
+    ["commands that ended with an error", unrecovered],
     ["repeated turns that no worker was generating when it was killed", unexplained],
     ["lost trajectories", lostTrajectories],
     ["lost finished turns", lostTurns],
@@ -115,6 +128,7 @@ function spotReport(evictions: readonly Eviction[], work: LostWork, findings: Fi
       inFlight,
       lost,
       unexplained: unexplained.length,
+      unrecovered: unrecovered.length,
       lostTrajectories: lostTrajectories.length,
       lostTurns: lostTurns.length,
       toolCallsTwice: toolCallsTwice.length,

@@ -2,6 +2,12 @@ import type { Key } from "../store/key.ts";
 import type { Journal } from "./run-journal.ts";
 
 /**
+ * How long the last look for a record may take, in ms. A slower answer may be older than another attempt's record,
+ * because the process may have been stopped for longer than a heartbeat while it waited.
+ */
+const freshness = 2000;
+
+/**
  * Runs `work` unless its result is recorded, and records the result. `work` receives a function to call before it
  * starts something after a wait: it rejects if another attempt has recorded a result meanwhile. If two attempts
  * race, the first to record wins and both return its result, so a late attempt of a dead worker changes nothing. An
@@ -20,7 +26,9 @@ export async function recordedOnce<Value>(
   let other: Value | undefined;
   try {
     result = await work(async () => {
+      const begun = performance.now();
       other = await store.read(key);
+      if (other === undefined && performance.now() - begun > freshness) other = await store.read(key);
       if (other !== undefined) throw new Error(`${key.path} was recorded by another attempt.`);
     });
   } catch (error) {

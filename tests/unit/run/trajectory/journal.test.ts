@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { keyOf } from "../../../../src/run/store/key.ts";
 import { openRunStore } from "../../../../src/run/store/open-run-store.ts";
 import { recordedOnce } from "../../../../src/run/trajectory/journal.ts";
@@ -50,5 +50,30 @@ test("work that looks again after a wait is not done if another attempt recorded
   });
   hadToWait();
   expect(await late).toBe("early");
+  expect(done).toBe(0);
+});
+
+test("work is not done after a slow look if another attempt recorded it before the answer was used", async () => {
+  const key = keyOf<string>("stopped");
+  const clock = vi.spyOn(performance, "now");
+  let looks = 0;
+  const stopped: typeof store = Object.create(store, {
+    read: {
+      value: async (asked: typeof key) => {
+        const answer = await store.read(asked);
+        if (++looks !== 2) return answer;
+        await recordedOnce(store, key, async () => "early");
+        clock.mockReturnValue(performance.now() + 15_000); // the process was stopped before it used the answer
+        return answer;
+      },
+    },
+  });
+  let done = 0;
+  const late = await recordedOnce(stopped, key, async (lookAgain) => {
+    await lookAgain();
+    return `late ${++done}`;
+  });
+  clock.mockRestore();
+  expect(late).toBe("early");
   expect(done).toBe(0);
 });
