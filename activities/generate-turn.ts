@@ -9,6 +9,7 @@ import type {
   GenerateTurnResult,
 } from "../src/contracts/generate-turn.ts";
 import type { Segment } from "../src/contracts/generated/segment.ts";
+import { movedImages } from "../src/contracts/image-tokens.ts";
 import type { Message, ToolDefinition } from "../src/contracts/message.ts";
 import type { ReadAction } from "../src/contracts/parsed-action.ts";
 import type { Generation, GenerationRequest, Policy } from "../src/contracts/policy.ts";
@@ -24,6 +25,7 @@ import { segmentRef } from "../src/run/projections/segment-ref.ts";
 import { turnResult } from "../src/run/projections/turn-result.ts";
 import { turnKey } from "../src/run/store/keys.ts";
 import { readStoredImage } from "../src/run/store/stored-image.ts";
+import type { Context } from "../src/run/trajectory/contexts.ts";
 import { recordedOnce } from "../src/run/trajectory/journal.ts";
 import { recordRefused } from "../src/run/trajectory/turn-journal.ts";
 import { newestVersion } from "../src/run/versions/newest-version.ts";
@@ -56,7 +58,8 @@ export function generateTurn(worker: PolicyWorker, tasks: RunTasks) {
       const { messages, cut } = await turnMessages(input, prompt, policy, { run, tasks, journal });
       const appended = framedSegment(policy, input, messages);
       const before = await worker.contexts.get(store, place, input.head);
-      const request = generationRequest(input, run, version, before.concat(appended.tokens));
+      const context = extended(before, appended);
+      const request = generationRequest(input, run, version, context);
       await lookAgain(); // another attempt may have recorded the turn while the version was loading
       const { result: generation, seconds: workSeconds } = await generate(policy, request, {
         signal,
@@ -66,7 +69,7 @@ export function generateTurn(worker: PolicyWorker, tasks: RunTasks) {
       });
       const action = actionSegment(
         generation,
-        { previous: segmentRef(appended), policyVersion: version, before: before.length },
+        { previous: segmentRef(appended), policyVersion: version, before: before.tokens.length },
         input.sampling.temperature,
       );
       const { finishReason, read } = generation;
@@ -80,7 +83,7 @@ export function generateTurn(worker: PolicyWorker, tasks: RunTasks) {
         seconds: (performance.now() - started) / 1000,
         workSeconds,
       };
-      worker.contexts.set(generated.head, request.tokens.concat(action.tokens), input.head);
+      worker.contexts.set(generated.head, extended(context, action), input.head);
       tokenCounter.add(appended.tokens.length, { origin: appended.origin });
       tokenCounter.add(action.tokens.length, { origin: "action" });
       describeGeneration({
@@ -121,25 +124,35 @@ async function generatingVersion(
 
 /** The messages as tokens: a prompt, or the text between two actions. */
 function framedSegment(policy: Policy, input: GenerateTurnInput, messages: Message[]): Segment {
-  const { text, tokens } =
+  const { text, tokens, images } =
     input.head === null
       ? policy.framePrompt(messages, (input.request ?? input).tools)
       : policy.frameObservation(messages, input.callsSoFar);
-  return { previous: input.head, origin: input.head === null ? "prompt" : "observation", text, tokens };
+  const origin = input.head === null ? "prompt" : "observation";
+  return defined({ previous: input.head, origin, text, tokens, images });
 }
 
-/** A generation after `tokens`, within the tokens that the trajectory has left. */
+/** A context with the tokens of one more segment. */
+function extended({ tokens, images }: Context, segment: Segment): Context {
+  return {
+    tokens: tokens.concat(segment.tokens),
+    images: images.concat(movedImages(segment.images, tokens.length)),
+  };
+}
+
+/** A generation after a context, within the tokens that the trajectory has left. */
 function generationRequest(
   input: GenerateTurnInput,
   { plan, store }: OpenRun,
   version: number,
-  tokens: number[],
+  { tokens, images }: Context,
 ): GenerationRequest & { tools: ToolDefinition[] } {
   const { place, turn, seed, sampling, tokenLimit = Number.POSITIVE_INFINITY } = input;
   const tools = input.request?.tools ?? turnTools(plan, input);
   const stop = [...(sampling.stop ?? []), ...stopTexts(plan.rollout, tools)];
-  return {
+  return defined<GenerationRequest & { tools: ToolDefinition[] }>({
     tokens,
+    images: images.length === 0 ? undefined : images,
     version,
     sampling: defined({
       ...sampling,
@@ -150,7 +163,7 @@ function generationRequest(
     key: { seed, trajectory: `${place.stage}/${place.task}/${place.sample}`, turn },
     tools,
     readImage: (sha256) => readStoredImage(store, sha256),
-  };
+  });
 }
 
 interface GenerateOptions {

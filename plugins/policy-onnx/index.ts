@@ -12,6 +12,7 @@ import {
   modelPolicy,
   openVision,
   type PolicyPlugin,
+  readImageFraming,
   readModelConfig,
   readVocabulary,
   requireRuntime,
@@ -59,9 +60,9 @@ const plugin: PolicyPlugin = {
   async open(folder, given) {
     const { threads, sampling: usual } = given;
     const tokenizer = await loadTokenizer(folder, undefined, templateSettings(given));
-    const framing = createFraming(tokenizer);
     const { stopTokens } = tokenizer;
     const config = await readModelConfig(join(folder, "config.json"));
+    const framing = createFraming(tokenizer, await readImageFraming(folder, config, tokenizer));
     const vision = await openVision(folder, config, {
       threads: threads === undefined ? undefined : Number(threads),
     });
@@ -89,6 +90,7 @@ const plugin: PolicyPlugin = {
       isLoaded: (version) => sampler.isLoaded(version),
       load: (version, path) => sampler.load(version, path),
       readsImages: vision !== undefined,
+      ...(vision && { measureImage: vision.measure }),
       async generate({ tools = [], images = [], readImage, ...request }) {
         const own: Partial<SamplingParameters> = Object(usual);
         const stop = [...(own.stop ?? []), ...(request.sampling.stop ?? [])];

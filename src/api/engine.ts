@@ -85,6 +85,7 @@ export { usualThreads } from "../engine/models/decode/usual-threads.ts";
 export { importModel } from "../engine/models/policy/import-model.ts";
 export { knownModelNames } from "../engine/models/policy/known-models.ts";
 export { modelPolicy, templateSettings, textPolicy } from "../engine/models/policy/model-policy.ts";
+export { readImageFraming } from "../engine/models/policy/image-text.ts";
 export { type ModelText, readModelText } from "../engine/models/policy/model-text.ts";
 export { stopTokenIds, writeStopTokens } from "../engine/models/policy/stop-tokens.ts";
 export type { AdapterConfig } from "../engine/models/weights/adapter-config.ts";

@@ -18,3 +18,8 @@ export interface ImageEmbeddings {
   /** Returns an image token's number in its image, from 0, and the image's tokens down and across. */
   place(token: number): { number: number; down: number; across: number };
 }
+
+/** Images of tokens that come after `before` others. */
+export function movedImages(images: readonly PlacedImage[] = [], before: number): PlacedImage[] {
+  return images.map(({ sha256, start }) => ({ sha256, start: start + before }));
+}

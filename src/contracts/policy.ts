@@ -142,6 +142,12 @@ export interface Policy {
   cutText?(text: string, limit: TokenLimit): CutText;
   /** It reads the images of messages. Other policies receive none. */
   readsImages?: boolean;
+  /**
+   * Decodes an image, and returns its upright size in pixels, on which its number of tokens depends. It is called before
+   * a message with the image is framed. Throws an error that explains why the policy can't read the image. Absent if
+   * framing does not depend on images.
+   */
+  measureImage?(sha256: string, read: () => Promise<Uint8Array>): Promise<{ width: number; height: number }>;
   /** Whether `generate` has a version's weights now. The question counts as a use of them. */
   isLoaded(version: number): boolean;
   /** Makes a version's weights available to `generate`. Does nothing for a loaded version. */

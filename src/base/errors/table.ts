@@ -1096,6 +1096,11 @@ export const errorTable = {
     retryable: false,
     help: "Correct the rows, or set dataset.images to the folder of the images.",
   },
+  IMAGES_NOT_FRAMED: {
+    message: "The images of a message can't be turned into tokens: {reason}.",
+    retryable: false,
+    help: "Use the chat template and the tokenizer that the model was published with.",
+  },
   IMAGE_DECODER_MISSING: {
     message: "Policies that read images need the package {missing}, which is not installed.",
     retryable: false,

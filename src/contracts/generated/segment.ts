@@ -23,6 +23,21 @@ export interface Segment {
    */
   tokens: number[];
   /**
+   * For a prompt or an observation: the images whose tokens are among these, in their order. Absent if there are none.
+   *
+   * Items: An image by its content, which the run's store holds, and the place of its tokens.
+   */
+  images?: {
+    /**
+     * The SHA-256 of its file, in hexadecimal.
+     */
+    sha256: string;
+    /**
+     * The position of its first image token in this segment, from 0.
+     */
+    start: number;
+  }[];
+  /**
    * For an action: one log-probability per token, in nats at temperature 1.
    *
    * Items: At most 0.

@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../contracts/json.ts";
-import type { PolicyPlugin } from "../../contracts/policy.ts";
+import type { PolicyPlugin, PolicyTraits } from "../../contracts/policy.ts";
 import { modelPolicy, templateSettings } from "../models/policy/model-policy.ts";
 import { keyProblems } from "./key-problems.ts";
 import { openServerPolicy } from "./open-server-policy.ts";
@@ -14,13 +14,19 @@ export function enginePolicy(protocol: EngineProtocol): PolicyPlugin {
     ...modelPolicy,
     check: (config) => [...keyProblems(config), ...modelPolicy.check(config)],
     traits: (config) => ({
-      ...modelPolicy.traits(config),
+      ...textTraits(config),
       restrictions: [`urls are ${protocol.name}'s`],
       temperatures: [0, 1],
     }),
     open: (folder, config) =>
       openServerPolicy(folder, { protocol, ...whereOf(config), template: templateSettings(config) }),
   };
+}
+
+/** Servers are sent text alone (decision 0135). */
+function textTraits(config: JsonObject): PolicyTraits {
+  const { readsImages: _, ...traits } = modelPolicy.traits(config);
+  return traits;
 }
 
 function whereOf({ urls, apiKeyVariable, patience, healthEvery }: JsonObject) {

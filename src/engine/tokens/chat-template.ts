@@ -3,6 +3,7 @@ import { messageOf } from "../../base/errors/message-of.ts";
 import { compileTemplate, type Template } from "../../chat/jinja/template.ts";
 import type { JsonObject } from "../../contracts/json.ts";
 import type { Message, ToolDefinition } from "../../contracts/message.ts";
+import { withContentParts } from "./content-parts.ts";
 import { strftime } from "./strftime.ts";
 
 /** A message for a template. Some templates expect the arguments of calls as an object, others as text. */
@@ -23,15 +24,15 @@ export type ChatTemplate = (
 
 /**
  * Compiles a Hugging Face chat template (Jinja) with `specialTokens` (bos_token, …) as variables. Tools are passed as
- * OpenAI function definitions, like in transformers. Throws CHAT_TEMPLATE_FAILED if the template is invalid or rejects
- * the messages.
+ * OpenAI function definitions, like in transformers, and messages with images in parts. Throws CHAT_TEMPLATE_FAILED if
+ * the template is invalid or rejects the messages.
  */
 export function compileChatTemplate(
   source: string,
   specialTokens: Readonly<Record<string, string>> = {},
 ): ChatTemplate {
   const template = compiledTemplate(source);
-  return (messages, tools, generate) =>
+  return withContentParts((messages, tools, generate) =>
     attempt(() =>
       template.render({
         ...specialTokens,
@@ -40,7 +41,8 @@ export function compileChatTemplate(
         documents: null,
         add_generation_prompt: generate,
       }),
-    );
+    ),
+  );
 }
 
 /** The current time that templates see. It is fixed, so that a chat is always rendered alike. */

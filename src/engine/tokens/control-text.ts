@@ -32,7 +32,7 @@ export function hideControl(
     const hide = (text: string) =>
       text.toWellFormed().replaceAll(known, (token) => `${mark}${found.push(token) - 1}${mark}`);
     const hiddenMessages = messages.map((message) =>
-      message.role === "assistant" ? message : { ...message, content: hide(message.content) },
+      message.role === "assistant" ? message : hiddenMessage(message, hide),
     );
     const hiddenTools = tools.map((tool) => ({
       ...tool,
@@ -58,6 +58,21 @@ export function hideControl(
     };
     return { messages: hiddenMessages, tools: hiddenTools, shown };
   };
+}
+
+/** Hides control tokens in a message's content, and moves its images along with the text. */
+function hiddenMessage(message: ShownMessage, hide: (text: string) => string): ShownMessage {
+  const { content, images } = message;
+  if (images === undefined) return { ...message, content: hide(content) };
+  let hidden = "";
+  let from = 0;
+  const moved = images.map((image) => {
+    const at = Math.max(from, image.at ?? content.length);
+    hidden += hide(content.slice(from, at));
+    from = at;
+    return { ...image, at: hidden.length };
+  });
+  return { ...message, content: hidden + hide(content.slice(from)), images: moved };
 }
 
 const expressions = new WeakMap<readonly string[], RegExp>();

@@ -31,7 +31,10 @@ export function shownFollowUp(
   };
   const remembering = { render: template.again, again: template.again };
   /** Messages whose contents can be found in any text. A tool's answer may be empty or a part of a header. */
-  const marked = messages.map((message, at) => ({ ...message, content: `EVERTURN_MESSAGE_${at}` }));
+  const marked = messages.map(({ images: _, ...message }, at) => ({
+    ...message,
+    content: `EVERTURN_MESSAGE_${at}`,
+  }));
   return firstFound(waysOfCalling, (calling) => {
     const text = inWay(marked, calling, remembering)?.text;
     const isWhole = text !== undefined && inOrder(text, marked);

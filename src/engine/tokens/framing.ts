@@ -1,11 +1,14 @@
 import { EverturnError } from "../../base/errors/everturn-error.ts";
+import { defined } from "../../base/records/defined.ts";
+import { movedImages, type PlacedImage } from "../../contracts/image-tokens.ts";
 import type { Message, ToolDefinition } from "../../contracts/message.ts";
 import type { CutText, MaskedTokens, TokenizedText, TokenLimit } from "../../contracts/policy.ts";
 import { compileChatTemplate, remembered, type ShownMessage } from "./chat-template.ts";
-import { hideControl, type Span } from "./control-text.ts";
+import { type HiddenControl, hideControl, type Span } from "./control-text.ts";
 import { cutToTokens } from "./cut-to-tokens.ts";
 import { placeholder } from "./follow-up.ts";
 import { shownFollowUp } from "./follow-up-shown.ts";
+import { type ImageFraming, placedImages, type RenderedText, renderedText } from "./image-framing.ts";
 import type { Tokenizer } from "./tokenizer.ts";
 
 /** Turns messages into tokens, so that a trajectory only ever grows: prompt, action, observation, action, … */
@@ -17,7 +20,7 @@ export type Framing = {
 };
 
 /**
- * Returns the framing of a tokenizer's chat template.
+ * Returns the framing of a tokenizer's chat template, and of images if the model reads them.
  * - A prompt is the rendered chat up to the beginning of the first action.
  * - An observation is the text that the template writes between its end-of-turn token and the next action, with any
  *   messages in between. The token itself is excluded, because the action contains a sampled one, or another token that
@@ -28,7 +31,7 @@ export type Framing = {
  * Throws CHAT_TEMPLATE_UNUSABLE if the template doesn't end an assistant's message with a token, or rewrites earlier
  * messages.
  */
-export function createFraming(tokenizer: Tokenizer): Framing {
+export function createFraming(tokenizer: Tokenizer, images?: ImageFraming): Framing {
   const render = compileChatTemplate(tokenizer.chatTemplate, tokenizer.specialTokens);
   const template = { render, again: remembered(render) };
   const hide = hideControl([...tokenizer.control.all, placeholder]); // tools may write it, too
@@ -46,15 +49,21 @@ export function createFraming(tokenizer: Tokenizer): Framing {
     return goesOn ? { text, tokens: whole.slice(before.tokens.length) } : tokenize(text, written);
   };
 
-  /** Renders a chat up to the beginning of the next action. */
-  const rendered = (messages: readonly ShownMessage[], tools: readonly ToolDefinition[]) => {
-    const hidden = hide(messages, tools);
-    return hidden.shown(render(hidden.messages, hidden.tools, true));
+  /** Returns a rendered text with the tokens of its images, where `encode` makes tokens of an expanded text. */
+  const withImages = (
+    rendered: string,
+    hidden: HiddenControl,
+    encode: (text: string, written: readonly Span[]) => TokenizedText,
+  ): TokenizedText => {
+    const shown: RenderedText = renderedText(rendered, hidden, images);
+    const { tokens } = encode(shown.expanded.text, shown.expanded.written);
+    const placed = placedImages(tokens, shown.images, images);
+    return defined({ text: shown.text, tokens, images: placed.length === 0 ? undefined : placed });
   };
 
   const framePrompt = (messages: Message[], tools: ToolDefinition[]) => {
-    const { text, written } = rendered(messages, tools);
-    return tokenize(text, written);
+    const hidden = hide(messages, tools);
+    return withImages(render(hidden.messages, hidden.tools, true), hidden, tokenize);
   };
 
   let counts: boolean | undefined;
@@ -73,8 +82,8 @@ export function createFraming(tokenizer: Tokenizer): Framing {
     if (earlier > 0) counts ??= countsCalls();
     const found = shownFollowUp(template, tokenizer.control, hidden.messages, counts ? earlier : 0);
     if (found === undefined) throw endless();
-    const { text, written } = hidden.shown(found.text);
-    return continued(tokenize(found.end), text, written);
+    const end = tokenize(found.end);
+    return withImages(found.text, hidden, (text, written) => continued(end, text, written));
   };
 
   /**
@@ -91,7 +100,9 @@ export function createFraming(tokenizer: Tokenizer): Framing {
   const frameDemonstration = (messages: Message[], tools: ToolDefinition[]) => {
     const tokens: number[] = [];
     const mask: number[] = [];
+    const placed: PlacedImage[] = [];
     const append = (piece: TokenizedText, loss: 0 | 1) => {
+      placed.push(...movedImages(piece.images, tokens.length));
       for (const token of piece.tokens) {
         tokens.push(token);
         mask.push(loss);
@@ -114,7 +125,7 @@ export function createFraming(tokenizer: Tokenizer): Framing {
       start = index + 1;
     });
     if (start === 0) throw new EverturnError("DEMONSTRATION_WITHOUT_ACTION", { messages: messages.length });
-    return { tokens, mask };
+    return defined<MaskedTokens>({ tokens, mask, images: placed.length === 0 ? undefined : placed });
   };
 
   const cutText = (text: string, limit: TokenLimit) => cutToTokens(tokenizer, text, limit);

@@ -1,3 +1,4 @@
+import { defined } from "../../base/records/defined.ts";
 import type { ToolDefinition } from "../../contracts/message.ts";
 import type { ShownMessage } from "./chat-template.ts";
 import { placeholder } from "./follow-up.ts";
@@ -84,8 +85,22 @@ function asUser(messages: readonly ShownMessage[]): ShownMessage[] {
   for (const message of messages) {
     const role = message.role === "tool" ? "user" : message.role;
     const last = merged.at(-1);
-    if (last?.role === role) last.content = `${last.content}\n${message.content}`;
-    else merged.push({ role, content: message.content });
+    const { content, images } = message;
+    if (last?.role === role) merged[merged.length - 1] = joined(last, message);
+    else merged.push(defined({ role, content, images }));
   }
   return merged;
+}
+
+/** Joins two messages of one role by a line break. The images of the second move along with its text. */
+function joined(one: ShownMessage, other: ShownMessage): ShownMessage {
+  const start = one.content.length + 1;
+  const own = (one.images ?? []).map((image) => ({ ...image, at: image.at ?? one.content.length }));
+  const moved = (other.images ?? []).map((image) => ({
+    ...image,
+    at: start + (image.at ?? other.content.length),
+  }));
+  const images = [...own, ...moved];
+  const content = `${one.content}\n${other.content}`;
+  return defined({ role: one.role, content, images: images.length === 0 ? undefined : images });
 }

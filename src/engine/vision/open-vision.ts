@@ -25,6 +25,8 @@ export interface Vision {
     images: readonly PlacedImage[],
     readImage: ReadImage | undefined,
   ): Promise<PlacedTokens>;
+  /** Decodes an image, and returns its upright size. Throws an error that explains why it can't be read. */
+  measure(sha256: string, read: () => Promise<Uint8Array>): Promise<{ width: number; height: number }>;
   /** Frees the encoder. */
   close(): Promise<void>;
 }
@@ -57,6 +59,10 @@ export async function openVision(
         if (readImage) return reader.pixels(sha256, () => readImage(sha256));
         throw new EverturnError("IMAGE_TOKENS_INVALID", { reason: `nothing can read the image ${sha256}` });
       }),
+    measure: async (sha256, read) => {
+      const { width, height } = await reader.look(sha256, read);
+      return { width, height };
+    },
     close: encoder.close,
   };
 }

@@ -1,7 +1,9 @@
 import { defined } from "../../base/records/defined.ts";
 import type { Segment } from "../../contracts/generated/segment.ts";
+import { movedImages, type PlacedImage } from "../../contracts/image-tokens.ts";
 import { tiesBetween } from "../../contracts/router-ties.ts";
 import type { TrainingTrajectory } from "../../contracts/trainer.ts";
+import { imagesOf } from "./images-of.ts";
 
 /** The rows of a trajectory: chains of segments, each from a prompt to an action that nothing follows. */
 export interface SegmentRows {
@@ -27,9 +29,11 @@ export function trainingTrajectory(
   const all = rows.map((segments) => rowOf(segments, temperature, trained)).filter(({ end }) => end > 0);
   const join = (of: (row: Row) => number[]) => all.flatMap((row) => of(row).slice(0, row.end));
   let start = 0;
-  const routerTies = all.flatMap(({ ties, end }) => {
-    start += end;
-    return tiesBetween(ties, 0, end, start - end);
+  const images: PlacedImage[] = [];
+  const routerTies = all.flatMap((row) => {
+    images.push(...movedImages(row.images, start));
+    start += row.end;
+    return tiesBetween(row.ties, 0, row.end, start - row.end);
   });
   const { turnRewards, ...identified } = identity;
   const isRestricted = all.some(({ samplingLogprobs, logprobs }) => samplingLogprobs !== logprobs);
@@ -40,6 +44,7 @@ export function trainingTrajectory(
     turnRewards: turnRewards === undefined ? undefined : acting.map((action) => earned.get(action) ?? 0),
     tokens: join(({ tokens }) => tokens),
     mask: join(({ mask }) => mask),
+    images: images.length > 0 ? images : undefined,
     logprobs: join(({ logprobs }) => logprobs),
     samplingLogprobs: isRestricted ? join(({ samplingLogprobs }) => samplingLogprobs) : undefined,
     routerTies: routerTies.length > 0 ? routerTies : undefined,
@@ -54,6 +59,8 @@ interface Row {
   /** The same array as `logprobs` if they are equal. */
   samplingLogprobs: number[];
   ties: number[];
+  /** Those that begin before `end`. */
+  images: PlacedImage[];
   /** The end of its last trained token; 0 if there is none. */
   end: number;
 }
@@ -64,6 +71,7 @@ function rowOf(segments: readonly Segment[], temperature: number, trained: Set<S
   for (const segment of segments) if (segment.origin === "action") trained.add(segment);
   const mask = columns.flatMap((column) => column.mask);
   const logprobs = columns.flatMap((column) => column.logprobs);
+  const end = mask.lastIndexOf(1) + 1;
   const isRestricted = columns.some((column) => column.samplingLogprobs !== column.logprobs);
   return {
     tokens: segments.flatMap(({ tokens }) => tokens),
@@ -71,7 +79,8 @@ function rowOf(segments: readonly Segment[], temperature: number, trained: Set<S
     logprobs,
     samplingLogprobs: isRestricted ? columns.flatMap((column) => column.samplingLogprobs) : logprobs,
     ties: segments.flatMap(({ routerTies = [] }) => routerTies),
-    end: mask.lastIndexOf(1) + 1,
+    images: imagesOf(segments).filter(({ start }) => start < end),
+    end,
   };
 }
 

@@ -11,6 +11,7 @@ import type { Journal } from "../../run/trajectory/run-journal.ts";
 import { readCalls } from "../../run/trajectory/turn-journal.ts";
 import { framedMessages } from "../agents/framed-messages.ts";
 import { type CutObservations, cutObservations } from "../tools/cut-observations.ts";
+import { measuredMessages } from "./measured-messages.ts";
 
 /** The sources of a turn's messages and images. */
 interface MessageSources {
@@ -35,13 +36,16 @@ export async function readPrompt(
 export async function turnMessages(
   input: GenerateTurnInput,
   prompt: Message[] | undefined,
-  policy: Pick<Policy, "readsImages" | "cutText">,
+  policy: Pick<Policy, "readsImages" | "measureImage" | "cutText">,
   sources: MessageSources,
 ): Promise<CutObservations> {
   const asked = input.request === undefined ? [] : framedMessages(input.request);
   const messages = [...(prompt ?? []), ...asked, ...input.messages];
-  const shown = policy.readsImages === true ? await withImages(input, messages, sources) : messages;
-  return cutObservations(sources.run.plan, policy, shown);
+  if (policy.readsImages !== true) return cutObservations(sources.run.plan, policy, messages);
+  const shown = await withImages(input, messages, sources);
+  const measured = await measuredMessages(shown, policy, sources.run.store);
+  if ("reason" in measured) throw unusable(input, measured.reason);
+  return cutObservations(sources.run.plan, policy, measured.messages);
 }
 
 /** An agent's messages contain their own images. */
@@ -66,10 +70,17 @@ async function withImagesOfTask(
 ): Promise<Message[]> {
   const task = await taskAt(run, tasks, source, place.task);
   const prompt = await promptMessages(task, run.plan.dataset.images, run.store.bytes).catch((error) => {
-    const params = { at: place.id, tasks: "its task", reason: messageOf(error) };
-    throw new EverturnError("IMAGE_UNUSABLE", params, { cause: error });
+    throw unusable({ place }, messageOf(error), error);
   });
   return [...prompt, ...messages.slice(task.prompt.length)];
+}
+
+function unusable(
+  { place }: Pick<GenerateTurnInput, "place">,
+  reason: string,
+  cause?: unknown,
+): EverturnError {
+  return new EverturnError("IMAGE_UNUSABLE", { at: place.id, tasks: "its task", reason }, { cause });
 }
 
 /** Adds the images in tools' answers. Default for `answers`: the calls of the previous turn. */

@@ -18,12 +18,13 @@ import { writePolicyFolder } from "../weights/policy-folder.ts";
 import { quantizationOf } from "../weights/quantize.ts";
 import { lazyRandomWeights } from "../weights/random-weights.ts";
 import { storedQuantization } from "../weights/stored-quantization.ts";
+import { imageFraming } from "./image-text.ts";
 import { importWithoutWeights } from "./import-folder.ts";
 import { importModel } from "./import-model.ts";
 import { knownModelNames } from "./known-models.ts";
 import { modelOutline } from "./model-outline.ts";
 import { type ModelText, readModelText } from "./model-text.ts";
-import { imageToken, withVision, writeImageProcessor } from "./random-vision.ts";
+import { imageToken, randomImageProcessor, withVision, writeImageProcessor } from "./random-vision.ts";
 import { stopTokenIds, writeStopTokens } from "./stop-tokens.ts";
 
 /**
@@ -67,7 +68,7 @@ export const modelPolicy = {
     if (text === undefined) return undefined;
     const format = templateFormat(text.tokenizer);
     return defined({
-      ...createFraming(text.tokenizer),
+      ...createFraming(text.tokenizer, text.images),
       contextLength: text.contextLength,
       vocabulary: { size: text.tokenizer.vocabularySize, decode: text.tokenizer.decode },
       templateDifferences: () => {
@@ -199,8 +200,15 @@ async function modelText(config: JsonObject, folder: string | undefined): Promis
   if (folder !== undefined) return readModelText(folder, undefined, settings);
   const template = chatTemplate === undefined ? undefined : String(chatTemplate);
   if (model !== undefined) return readModelText(String(model), template, settings);
-  const contextLength = Number(Object(architecture).max_position_embeddings);
-  return { tokenizer: await loadTokenizer(String(tokenizer), template, settings), contextLength };
+  const { max_position_embeddings: contextLength, vision } = Object(architecture);
+  const loaded = await loadTokenizer(String(tokenizer), template, settings);
+  const images = isObject(vision)
+    ? imageFraming(randomImageProcessor(vision), {
+        text: imageToken,
+        id: imageTokenOf(loaded, String(tokenizer)),
+      })
+    : undefined;
+  return { tokenizer: loaded, contextLength: Number(contextLength), images };
 }
 
 /** Returns the config.json of a model with random weights. */

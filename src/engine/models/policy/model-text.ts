@@ -3,12 +3,14 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TemplateSettings } from "../../tokens/fixed-template.ts";
+import type { ImageFraming } from "../../tokens/image-framing.ts";
 import { loadTokenizer, type Tokenizer } from "../../tokens/tokenizer.ts";
 import { contextLength } from "../config/model-config.ts";
 import { readModelConfig } from "../config/model-config-file.ts";
 import { configFromMetadata } from "../weights/gguf/config-metadata.ts";
 import { readGgufHeader } from "../weights/gguf/header.ts";
 import { writeTokenizerFiles } from "../weights/gguf/tokenizer-files.ts";
+import { readImageFraming } from "./image-text.ts";
 import { modelHere } from "./known-models.ts";
 
 /** The parts of a model that define how it reads text. */
@@ -16,6 +18,8 @@ export interface ModelText {
   tokenizer: Tokenizer;
   /** Most tokens of its context. */
   contextLength: number;
+  /** How it reads images. Absent if it reads only text. */
+  images?: ImageFraming | undefined;
 }
 
 /**
@@ -33,7 +37,8 @@ export async function readModelText(
   if (!statSync(path).isDirectory()) return readGgufText(path, template, settings);
   const tokenizer = await loadTokenizer(path, template, settings);
   const config = await readModelConfig(join(path, "config.json"));
-  return { tokenizer, contextLength: contextLength(config) };
+  const images = await readImageFraming(path, config, tokenizer);
+  return { tokenizer, contextLength: contextLength(config), images };
 }
 
 async function readGgufText(

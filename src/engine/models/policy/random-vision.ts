@@ -2,6 +2,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { persistently } from "../../../base/files/persistently.ts";
 import type { JsonObject } from "../../../contracts/json.ts";
+import { type ImageProcessor, parseImageProcessor } from "../../vision/preprocess/image-processor.ts";
 
 /** The text of the token that images take in SmolVLM's vocabulary. */
 export const imageToken = "<image>";
@@ -22,11 +23,24 @@ export function withVision(language: JsonObject, vision: JsonObject, imageTokenI
   };
 }
 
+/** The image processor of a vision part with random weights. */
+export function randomImageProcessor(vision: JsonObject): ImageProcessor {
+  const { image, whole } = processorFiles(vision);
+  return parseImageProcessor(image, whole, "architecture.vision");
+}
+
 /** Writes the files of SmolVLM's processor for a vision part with random weights. */
 export async function writeImageProcessor(folder: string, vision: JsonObject): Promise<void> {
+  const { image, whole } = processorFiles(vision);
+  const files = { "preprocessor_config.json": image, "processor_config.json": whole };
+  for (const [name, json] of Object.entries(files))
+    await persistently(() => writeFile(join(folder, name), `${JSON.stringify(json, null, 2)}\n`));
+}
+
+function processorFiles(vision: JsonObject): { image: JsonObject; whole: JsonObject } {
   const { image_size, patch_size, scale_factor = 2, longest_edge = image_size } = vision;
   const side = Number(image_size) / Number(patch_size) / Number(scale_factor);
-  const image = {
+  const image: JsonObject = {
     image_processor_type: "SmolVLMImageProcessor",
     do_convert_rgb: true,
     do_resize: true,
@@ -42,7 +56,5 @@ export async function writeImageProcessor(folder: string, vision: JsonObject): P
     resample: 1,
   };
   const whole = { processor_class: "SmolVLMProcessor", image_seq_len: side ** 2 };
-  const files = { "preprocessor_config.json": image, "processor_config.json": whole };
-  for (const [name, json] of Object.entries(files))
-    await persistently(() => writeFile(join(folder, name), `${JSON.stringify(json, null, 2)}\n`));
+  return { image, whole };
 }
