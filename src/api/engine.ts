@@ -82,10 +82,10 @@ export { type TrainingSettings, usesClippedLoss } from "../engine/learning/train
 export { contextLength, type ModelConfig } from "../engine/models/config/model-config.ts";
 export { parseModelConfig, readModelConfig } from "../engine/models/config/model-config-file.ts";
 export { usualThreads } from "../engine/models/decode/usual-threads.ts";
+export { readImageFraming } from "../engine/models/policy/image-text.ts";
 export { importModel } from "../engine/models/policy/import-model.ts";
 export { knownModelNames } from "../engine/models/policy/known-models.ts";
 export { modelPolicy, templateSettings, textPolicy } from "../engine/models/policy/model-policy.ts";
-export { readImageFraming } from "../engine/models/policy/image-text.ts";
 export { type ModelText, readModelText } from "../engine/models/policy/model-text.ts";
 export { stopTokenIds, writeStopTokens } from "../engine/models/policy/stop-tokens.ts";
 export type { AdapterConfig } from "../engine/models/weights/adapter-config.ts";

@@ -54,7 +54,15 @@ export async function promptMessages(
   keep: (data: Uint8Array) => Promise<string>,
 ): Promise<Message[]> {
   const shown = shownPrompt(task);
-  if (shown === undefined) return task.prompt;
+  return shown === undefined ? task.prompt : shownMessages(shown, folder, keep);
+}
+
+/** The messages of a prompt with its images, which are stored by content. Throws the same errors as `readShown`. */
+export async function shownMessages(
+  shown: ShownPrompt,
+  folder: string | undefined,
+  keep: (data: Uint8Array) => Promise<string>,
+): Promise<Message[]> {
   const read = await readShown(shown, folder);
   const kept = await Promise.all(
     read.map(async ({ data, ...image }) => ({ sha256: await keep(data), ...image })),

@@ -1,4 +1,3 @@
-import type { Task } from "../../contracts/generated/task.ts";
 import type { Message } from "../../contracts/message.ts";
 
 /** The placeholder for the next image of a row's column `images`, as in verl's data. */
@@ -19,7 +18,10 @@ export interface ShownPrompt {
 export function shownPrompt({
   prompt,
   images,
-}: Pick<Task, "prompt"> & { images?: unknown }): ShownPrompt | undefined {
+}: {
+  prompt: readonly Message[];
+  images?: unknown;
+}): ShownPrompt | undefined {
   const given = images === undefined || images === null ? [] : Array.isArray(images) ? images : [images];
   if (given.length === 0) return undefined;
   const messages = prompt.map((message) => {

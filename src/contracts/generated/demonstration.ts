@@ -11,6 +11,10 @@ export interface Demonstration {
    * @minItems 2
    */
   messages: DemonstrationMessage[];
+  /**
+   * The images that the messages show to a policy that reads images, one for each <image> in them, in the forms of a task's images.
+   */
+  images?: unknown[];
   [k: string]: unknown;
 }
 /**

@@ -1,7 +1,11 @@
-import type { MaskedTokens } from "../../contracts/policy.ts";
+import { EverturnError } from "../../base/errors/everturn-error.ts";
+import { messageOf } from "../../base/errors/message-of.ts";
+import { shownMessages } from "../../chat/images/message-images.ts";
+import type { MaskedTokens, Policy } from "../../contracts/policy.ts";
 import { loadPolicy } from "../../plugin/registry/registry.ts";
 import type { OpenRun } from "../../run/folder/open-runs.ts";
 import { inPart } from "../../run/store/tree-part.ts";
+import { measuredMessages } from "../../run/trajectory/measured-messages.ts";
 import { policyPart } from "../../run/versions/version-parts.ts";
 import type { DemonstratedChat } from "../pipeline/read/demonstrated-chat.ts";
 import { checkExampleFile, exampleFile } from "../pipeline/read/example-files.ts";
@@ -50,12 +54,25 @@ export function framedChats({ plan, store }: OpenRun, chats: readonly Demonstrat
       try {
         for (const index of indices) {
           const chat = chats[index];
-          if (chat !== undefined) framed.set(index, frameChat(policy, chat, toolsOf(chat)));
+          if (chat === undefined) continue;
+          framed.set(index, frameChat(policy, await withImages(chat, policy), toolsOf(chat)));
         }
       } finally {
         await policy.close();
       }
     });
+  }
+
+  async function withImages(chat: DemonstratedChat, policy: Policy): Promise<DemonstratedChat> {
+    if (chat.shown === undefined) return chat;
+    const refused = (reason: string, cause?: unknown) =>
+      new EverturnError("IMAGE_UNUSABLE", { at: "demonstrations", tasks: "a row", reason }, { cause });
+    const shown = await shownMessages(chat.shown, plan.dataset.images, store.bytes).catch((error) => {
+      throw refused(messageOf(error), error);
+    });
+    const measured = await measuredMessages(shown, policy, store);
+    if ("reason" in measured) throw refused(measured.reason);
+    return { ...chat, messages: measured.messages };
   }
 
   return {

@@ -7,11 +7,11 @@ import type { Policy } from "../../contracts/policy.ts";
 import type { Begun, TaskSource } from "../../contracts/trajectory.ts";
 import { type RunTasks, taskAt } from "../../plan/tasks/run-tasks.ts";
 import type { OpenRun } from "../../run/folder/open-runs.ts";
+import { measuredMessages } from "../../run/trajectory/measured-messages.ts";
 import type { Journal } from "../../run/trajectory/run-journal.ts";
 import { readCalls } from "../../run/trajectory/turn-journal.ts";
 import { framedMessages } from "../agents/framed-messages.ts";
 import { type CutObservations, cutObservations } from "../tools/cut-observations.ts";
-import { measuredMessages } from "./measured-messages.ts";
 
 /** The sources of a turn's messages and images. */
 interface MessageSources {

@@ -19,7 +19,7 @@ const looked = 200;
  */
 export async function imageProblems({
   plan: { policy, dataset },
-  data: { train = [], validation = [], taskFile = [] },
+  data: { train = [], validation = [], taskFile = [], demonstrations = [], examples },
 }: {
   plan: Pick<Plan, "policy" | "dataset">;
   data: RunData;
@@ -27,6 +27,14 @@ export async function imageProblems({
   const sets = namedSets({ train, validation, taskFile });
   const traits = (await loadPolicy(policy)).traits?.(structuredClone(policy.config));
   const problems: Problem[] = [];
+  const [seen] = [...demonstrations, ...(examples?.learned ?? [])].filter(
+    (chat) => chat.shown !== undefined,
+  );
+  if (seen !== undefined && traits?.readsImages !== true) {
+    const place = placeOfRow(seen, "demonstrations");
+    const params = { at: place.text, tasks: "a demonstration", policy: policy.name };
+    problems.push({ place, error: new EverturnError("IMAGES_NOT_READ", params) });
+  }
   for (const [set, tasks] of sets) {
     for (const [index, task] of tasks.entries()) {
       const place = placeOfRow(task, set);

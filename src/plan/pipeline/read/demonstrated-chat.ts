@@ -1,6 +1,8 @@
 import { EverturnError } from "../../../base/errors/everturn-error.ts";
+import { messageOf } from "../../../base/errors/message-of.ts";
 import { defined } from "../../../base/records/defined.ts";
 import { valueText } from "../../../base/validation/wording.ts";
+import { type ShownPrompt, shownPrompt } from "../../../chat/images/shown-images.ts";
 import type { DemonstratedFunction, Demonstration } from "../../../contracts/generated/demonstration.ts";
 import { isObject, type JsonObject } from "../../../contracts/json.ts";
 import type { Message, ToolDefinition } from "../../../contracts/message.ts";
@@ -10,6 +12,8 @@ import type { RowTools } from "./row-tools.ts";
 /** A conversation to imitate, as chat templates read it. */
 export interface DemonstratedChat {
   messages: Message[];
+  /** The messages with the places of their images. Absent if the row shows none. */
+  shown?: ShownPrompt;
   /** The indices of messages that were given. They carry no loss. */
   given?: ReadonlySet<number>;
   /** The tools that its prompt shows. Default: those of the pipeline. */
@@ -27,7 +31,8 @@ export interface SampledTokens extends MaskedTokens {
 /**
  * Converts the messages of a row from OpenAI's chat completions to the form that chat templates read.
  * Arguments become a mapping, text parts are joined, missing content becomes an empty text, and a tool's
- * message gets its tool's name. `at` is the row's place. Throws WRONG_VALUE, and the errors of `rowTools`.
+ * message gets its tool's name. If the row has images, each `<image>` shows the next of them. `at` is the row's place. Throws
+ * WRONG_VALUE, IMAGE_UNUSABLE, and the errors of `rowTools`.
  */
 export function demonstratedChat(row: Demonstration, at: string, rowTools: RowTools): DemonstratedChat {
   const names = new Map<string, string>();
@@ -47,7 +52,17 @@ export function demonstratedChat(row: Demonstration, at: string, rowTools: RowTo
       name,
     });
   });
-  return defined({ messages, tools: rowTools(row, at) });
+  const shown = shownIn(messages, row.images, at);
+  const own = shown === undefined ? messages : shown.messages.map(({ message }) => message);
+  return defined({ messages: own, shown, tools: rowTools(row, at) });
+}
+
+function shownIn(messages: Message[], images: unknown, at: string): ShownPrompt | undefined {
+  try {
+    return shownPrompt({ prompt: messages, images });
+  } catch (error) {
+    throw new EverturnError("IMAGE_UNUSABLE", { at, tasks: "the row", reason: messageOf(error) });
+  }
 }
 
 function argumentsOf(

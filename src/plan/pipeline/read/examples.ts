@@ -41,12 +41,13 @@ export function frameChat(
   tools: ToolDefinition[],
 ): MaskedTokens {
   if (sampled !== undefined) return { tokens: sampled.tokens, mask: sampled.mask };
-  const { tokens, mask } = policy.frameDemonstration(messages, tools);
-  if (given.size === 0) return { tokens, mask };
+  const framed = policy.frameDemonstration(messages, tools);
+  if (given.size === 0) return framed;
+  const { mask } = framed;
   const isGiven = messages.flatMap(({ role }, index) => (role === "assistant" ? [given.has(index)] : []));
   let action = 0;
   return {
-    tokens,
+    ...framed,
     mask: mask.map((marked, at) => {
       if (marked === 0) return 0;
       const learned = isGiven[action] ? 0 : 1;

@@ -1,8 +1,8 @@
 import { messageOf } from "../../base/errors/message-of.ts";
 import type { Message, MessageImage } from "../../contracts/message.ts";
 import type { Policy } from "../../contracts/policy.ts";
-import type { Store } from "../../run/store/store.ts";
-import { readStoredImage } from "../../run/store/stored-image.ts";
+import type { Store } from "../store/store.ts";
+import { readStoredImage } from "../store/stored-image.ts";
 
 /** Messages whose images the policy can read, or why it can't read one. */
 type Measured = { messages: Message[] } | { reason: string };
