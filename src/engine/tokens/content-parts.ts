@@ -1,6 +1,8 @@
 import { isEverturnError } from "../../base/errors/everturn-error.ts";
-import type { MessageImage } from "../../contracts/message.ts";
-import type { ChatTemplate } from "./chat-template.ts";
+import type { MessageImage, ToolDefinition } from "../../contracts/message.ts";
+
+/** Renders a chat. */
+type Render = (messages: readonly object[], tools: readonly ToolDefinition[], generate: boolean) => string;
 
 /** A part of a message's content, as templates of vision-language models read it. */
 type ContentPart = { type: "text"; text: string } | { type: "image" };
@@ -9,7 +11,7 @@ type ContentPart = { type: "text"; text: string } | { type: "image" };
  * Gives a template the content of messages with images in parts. A template that writes nothing of a content that is
  * text, such as SmolVLM's, gets every content in parts.
  */
-export function withContentParts(render: ChatTemplate): ChatTemplate {
+export function withContentParts(render: Render): Render {
   let isPartwise: boolean | undefined;
   return (messages, tools, generate) => {
     isPartwise ??= readsOnlyParts(render);
@@ -24,7 +26,7 @@ export function withContentParts(render: ChatTemplate): ChatTemplate {
 
 const probe = "EVERTURN_PROBE";
 
-function readsOnlyParts(render: ChatTemplate): boolean {
+function readsOnlyParts(render: Render): boolean {
   const isWritten = (content: unknown) => {
     try {
       return render([{ role: "user", content }], [], false).includes(probe);

@@ -9,8 +9,8 @@ type Measured = { messages: Message[] } | { reason: string };
 
 /**
  * Measures the images of messages with a policy that needs their sizes. An image of a tool that the policy can't read is
- * left out, and a line of the tool's message says why, because a tool may return anything. Other such images are a
- * problem of the task or of the request.
+ * left out, and a line of the tool's message gives the reason, because a tool may return anything. Other such images
+ * are a problem of the task or of the request.
  */
 export async function measuredMessages(
   messages: readonly Message[],

@@ -27,9 +27,7 @@ export async function imageProblems({
   const sets = namedSets({ train, validation, taskFile });
   const traits = (await loadPolicy(policy)).traits?.(structuredClone(policy.config));
   const problems: Problem[] = [];
-  const [seen] = [...demonstrations, ...(examples?.learned ?? [])].filter(
-    (chat) => chat.shown !== undefined,
-  );
+  const [seen] = [...demonstrations, ...(examples?.learned ?? [])].filter((chat) => chat.shown !== undefined);
   if (seen !== undefined && traits?.readsImages !== true) {
     const place = placeOfRow(seen, "demonstrations");
     const params = { at: place.text, tasks: "a demonstration", policy: policy.name };
