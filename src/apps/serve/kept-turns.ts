@@ -1,9 +1,12 @@
 import type { GivenTurn } from "../../chat/openai/given-turn.ts";
+import type { PlacedImage } from "../../contracts/image-tokens.ts";
 
 /** A turn as generated. */
 export interface Kept extends GivenTurn {
   /** The tokens of its action, and of everything between that and the turn before. */
   tokens: number[];
+  /** The images among those tokens. */
+  images: PlacedImage[];
   /** The number of calls in the row up to this turn's. */
   calls: number;
   /** The model's own ids of its calls, by the ids that the client received. */

@@ -6,18 +6,22 @@ import { answerOfAction } from "../../chat/openai/answer-of-action.ts";
 import { chatMessages } from "../../chat/openai/chat-messages.ts";
 import { EndpointProblem } from "../../chat/openai/endpoint-problem.ts";
 import type { AnswerContext } from "../../chat/openai/endpoint-server.ts";
+import { withKeptImages } from "../../chat/openai/kept-images.ts";
 import { type Continuation, matchTurn } from "../../chat/openai/match-turn.ts";
 import type { EndpointMessage, ModelAnswer, ModelRequest } from "../../chat/openai/model-request.ts";
+import { movedImages, type PlacedImage } from "../../contracts/image-tokens.ts";
 import type { Message, ToolDefinition } from "../../contracts/message.ts";
 import type { ParsedAction } from "../../contracts/parsed-action.ts";
 import type { Policy, SamplingParameters, TokenizedText } from "../../contracts/policy.ts";
 import { inDemonstratedForm } from "../../plan/pipeline/resolve/demonstrated-tools.ts";
 import { toolDefinition } from "../../plan/pipeline/resolve/tool-definitions.ts";
+import { imagesOf } from "../../run/projections/images-of.ts";
+import { keptImages } from "./kept-images.ts";
 import { type Kept, keptTurns, type SessionMemory } from "./kept-turns.ts";
 
 /** An open policy, and how requests use it. */
 export interface PolicyInUse {
-  policy: Pick<Policy, "framePrompt" | "frameObservation" | "generate">;
+  policy: Pick<Policy, "framePrompt" | "frameObservation" | "generate" | "readsImages" | "measureImage">;
   version: number;
   /** The most tokens of a conversation, including its prompt. */
   contextLength: number;
@@ -60,6 +64,7 @@ export function servedPolicy(
 ): ServedPolicy {
   const { policy, version, contextLength, seed } = inUse;
   const sessions = new Map<string, SessionMemory>();
+  const images = keptImages();
   let generated = 0;
 
   function turnsOf(session: string): SessionMemory {
@@ -79,7 +84,9 @@ export function servedPolicy(
       const turns = turnsOf(session);
       const sent = request.toolChoice === "none" ? [] : request.tools.map(toolDefinition);
       const tools = inDemonstratedForm(sent, inUse.demonstratedTools);
-      const messages = withSystem(request, inUse.system);
+      const keep = policy.readsImages === true ? images.keep : undefined;
+      const given = await withKeptImages(request.messages, keep, policy.measureImage);
+      const messages = withSystem({ messages: given }, inUse.system);
       const match = matchTurn(turns.all(), { ...request, messages, tools });
       const framed = framedAfter(inUse, turns, match) ?? framedWhole(inUse, match, tools);
       const tokens = framed.before.concat(framed.appended.tokens);
@@ -92,6 +99,8 @@ export function servedPolicy(
         sampling: defined({ ...inUse.sampling, maxTokens, stop: stop.length === 0 ? undefined : stop }),
         key: { seed, trajectory: "serve", turn: generated++ },
         tools,
+        images: framed.imagesBefore.concat(movedImages(framed.appended.images, framed.before.length)),
+        readImage: images.read,
         signal,
       });
       const isCut = generation.finishReason === "length";
@@ -122,6 +131,7 @@ export function servedPolicy(
         tools,
         answer,
         tokens: framed.appended.tokens.concat(generation.tokens),
+        images: framed.appended.images ?? [],
         calls: framed.calls + (takesCalls ? parsed.calls.length : 0),
         ownIds: new Map(readable.map(({ id }, index) => [ids[index] ?? "", id])),
         isCut,
@@ -137,6 +147,7 @@ interface Framed {
   messages: EndpointMessage[];
   /** Tokens from earlier turns. */
   before: number[];
+  imagesBefore: PlacedImage[];
   appended: TokenizedText;
   calls: number;
 }
@@ -156,6 +167,7 @@ function framedAfter(
       parent: continues,
       messages,
       before: chain.flatMap(({ tokens }) => tokens),
+      imagesBefore: imagesOf(chain),
       appended: policy.frameObservation(shown(messages, chain), last.calls),
       calls: last.calls,
     };
@@ -168,7 +180,7 @@ function framedAfter(
 function framedWhole({ policy }: PolicyInUse, { whole }: Continuation, tools: ToolDefinition[]): Framed {
   try {
     const appended = policy.framePrompt(chatMessages(whole), tools);
-    return { parent: null, messages: whole, before: [], appended, calls: callsIn(whole) };
+    return { parent: null, messages: whole, before: [], imagesBefore: [], appended, calls: callsIn(whole) };
   } catch (error) {
     if (!isEverturnError(error)) throw error;
     throw new EndpointProblem(400, `The conversation can't be framed. ${error.message}`, {
@@ -192,7 +204,10 @@ function callsIn(messages: readonly EndpointMessage[]): number {
   return messages.reduce((sum, { calls = [] }) => sum + calls.length, 0);
 }
 
-function withSystem({ messages }: ModelRequest, system: string | undefined): EndpointMessage[] {
+function withSystem(
+  { messages }: Pick<ModelRequest, "messages">,
+  system: string | undefined,
+): EndpointMessage[] {
   if (system === undefined || messages.some(({ role }) => role === "system")) return messages;
   return [{ role: "system", content: system, isInstructions: true }, ...messages];
 }

@@ -12,7 +12,7 @@ export function chatMessages(
   before: readonly EndpointCall[] = [],
 ): Message[] {
   const names = new Map(before.map(({ id, name }) => [id, name]));
-  return messages.map(({ role, content, name, callId, calls = [], reasoning }) => {
+  return messages.map(({ role, content, name, callId, calls = [], reasoning, images }) => {
     for (const call of calls) names.set(call.id, call.name);
     const called = callId === undefined ? undefined : (name ?? names.get(callId));
     return defined({
@@ -22,6 +22,7 @@ export function chatMessages(
       tool_call_id: callId,
       tool_calls: calls.length === 0 ? undefined : calls.map(shownCall),
       reasoning_content: reasoning,
+      images,
     });
   });
 }

@@ -1,17 +1,8 @@
-import { messageOf } from "../../base/errors/message-of.ts";
 import { defined } from "../../base/records/defined.ts";
-import { readableImage } from "../../chat/images/message-images.ts";
-import { invalid } from "../../chat/openai/endpoint-problem.ts";
+import { type KeepImage, withKeptImages } from "../../chat/openai/kept-images.ts";
 import { matchTurn } from "../../chat/openai/match-turn.ts";
-import type {
-  EndpointMessage,
-  ModelAnswer,
-  ModelRequest,
-  SentImage,
-} from "../../chat/openai/model-request.ts";
-import { refuseImages } from "../../chat/openai/read-content.ts";
+import type { ModelAnswer, ModelRequest } from "../../chat/openai/model-request.ts";
 import { withProperties } from "../../chat/openai/read-tools.ts";
-import type { MessageImage } from "../../contracts/message.ts";
 import type { Plan } from "../../contracts/plan.ts";
 import type { KeptOutcome, SessionAnswer, SessionRequest } from "../../contracts/session.ts";
 import type { TrajectoryPlace } from "../../contracts/trajectory.ts";
@@ -52,7 +43,7 @@ export async function openTrajectorySession(
   { rollout, demonstratedTools }: Pick<Plan, "rollout" | "demonstratedTools">,
   journal: Journal,
   generate: (request: SessionRequest) => Promise<SessionAnswer>,
-  keep?: Keep,
+  keep?: KeepImage,
 ): Promise<FollowedConversation> {
   const make = sessionTurns(place.id, rollout);
   const known = new Map<number, SessionTurn>();
@@ -162,34 +153,4 @@ function answeredBy(
     }
     return [];
   });
-}
-
-/** Stores bytes and returns their SHA-256. */
-type Keep = (data: Uint8Array) => Promise<string>;
-
-/**
- * Stores the images of an agent's messages. Without `keep`, the policy reads only text. Throws
- * EndpointProblem for an unusable image, or for any image if the policy reads none.
- */
-async function withKeptImages(
-  messages: readonly EndpointMessage[],
-  keep: Keep | undefined,
-): Promise<EndpointMessage[]> {
-  if (keep === undefined) refuseImages(messages);
-  return Promise.all(
-    messages.map(async ({ sentImages, ...message }) => {
-      if (sentImages === undefined || keep === undefined) return message;
-      return { ...message, images: await Promise.all(sentImages.map((image) => keptImage(image, keep))) };
-    }),
-  );
-}
-
-async function keptImage({ field, url, at }: SentImage, keep: Keep): Promise<MessageImage> {
-  const problem = (reason: string) =>
-    invalid(field, `is an image that can't be used: ${reason}`, "invalid_image");
-  if (!url.startsWith("data:")) throw problem("it is not fetched; send a data: URL in base64");
-  const { data, ...image } = await readableImage(url, undefined).catch((error) => {
-    throw problem(messageOf(error));
-  });
-  return { sha256: await keep(data), ...image, at };
 }

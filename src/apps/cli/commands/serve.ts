@@ -127,6 +127,7 @@ async function serve(named: string, options: Options): Promise<void> {
             : key !== undefined && isSameSecret(key, apiKey)
               ? key
               : undefined,
+        takesImages: policy.readsImages === true,
         models: [found.name],
         log,
         host,

@@ -11,9 +11,10 @@ import type {
   ModelRequest,
 } from "../../../../src/chat/openai/model-request.ts";
 import type { ToolDefinition } from "../../../../src/contracts/message.ts";
-import type { GenerationRequest } from "../../../../src/contracts/policy.ts";
+import type { GenerationRequest, Policy } from "../../../../src/contracts/policy.ts";
 import { createFraming } from "../../../../src/engine/tokens/framing.ts";
 import { loadTokenizer } from "../../../../src/engine/tokens/tokenizer.ts";
+import { png } from "../../../support/images.ts";
 
 const root = join(import.meta.dirname, "..", "..", "..", "..");
 const tokenizer = await loadTokenizer(join(root, "pipelines", "calculator", "tokenizer"));
@@ -35,12 +36,19 @@ const plain: ModelRequest = {
 /** A policy that says what the test has it say, framed by a real tokenizer. */
 function scripted(
   script: string[],
-  more: { system?: string; turns?: number; sessions?: number; demonstratedTools?: ToolDefinition[] } = {},
+  more: {
+    system?: string;
+    turns?: number;
+    sessions?: number;
+    demonstratedTools?: ToolDefinition[];
+    policy?: Partial<Policy>;
+  } = {},
 ) {
   const asked: GenerationRequest[] = [];
   const forgotten: string[] = [];
   const policy = {
     ...framing,
+    ...more.policy,
     generate: async (request: GenerationRequest) => {
       asked.push(request);
       const said = script.shift() ?? "";
@@ -195,7 +203,16 @@ test("turns are kept by rows: of more than the limit, those go that were not gon
   const turns = keptTurns(3);
   const turn = (parent: number | null) => {
     const answer = { id: "a", text: "", calls: [] };
-    turns.add({ parent, messages: [], answer, tokens: [], calls: 0, ownIds: new Map(), isCut: false });
+    turns.add({
+      parent,
+      messages: [],
+      answer,
+      tokens: [],
+      images: [],
+      calls: 0,
+      ownIds: new Map(),
+      isCut: false,
+    });
   };
   for (const parent of [null, null, 0]) turn(parent);
   expect(turns.chain(2).map(({ number }) => number)).toEqual([0, 2]);
@@ -248,4 +265,55 @@ test("with tools of its own, the policy's calls are made here, and a conversatio
   expect(made.map(([, a]) => a)).toEqual([1, 2, 3, 4, 5]);
   expect(new Set(made.map(([trajectory]) => trajectory)).size, "on the same instances").toBe(1);
   await expect(ask([system, user])).rejects.toMatchObject({ status: 502 });
+});
+
+test("images of requests become tokens, and those of earlier turns keep their places", async () => {
+  const chatTemplate = tokenizer.chatTemplate.replaceAll(
+    "+ message.content +",
+    "+ (message.content if message.content is string else (message.content | map(attribute='text', default='<|endoftext|>') | join)) +",
+  );
+  const token = { text: "<|endoftext|>", id: tokenizer.idOf("<|endoftext|>") ?? 0 };
+  const seeing = createFraming(
+    { ...tokenizer, chatTemplate },
+    { token, expansion: ({ width }) => ({ text: token.text.repeat(width ?? 0), tokens: width ?? 0 }) },
+  );
+  const policy = {
+    ...seeing,
+    readsImages: true,
+    measureImage: async (_: string, read: () => Promise<Uint8Array>) => {
+      if ((await read()).length > 60) throw new Error("it is too long");
+      return { width: 3, height: 4 };
+    },
+  };
+  const { ask, asked } = scripted(["A cat.", "A dog."], { policy });
+  const url = (data: Uint8Array) => `data:image/png;base64,${Buffer.from(data).toString("base64")}`;
+  const shows = (content: string, data: Uint8Array): EndpointMessage => ({
+    role: "user",
+    content,
+    sentImages: [{ field: "messages[0].content[0]", type: "image_url", url: url(data), at: 0 }],
+  });
+  const [cat, dog] = [png(5, 6), png(7, 8)];
+  await ask([shows("What?", cat)], { tools: [] });
+  const first = asked[0]?.images?.[0];
+  expect(asked[0]?.tokens.slice(first?.start).slice(0, 4)).toEqual([
+    token.id,
+    token.id,
+    token.id,
+    ...tokenizer.encode("What").slice(0, 1),
+  ]);
+  expect(Uint8Array.from((await asked[0]?.readImage?.(first?.sha256 ?? "")) ?? [])).toEqual(cat);
+
+  const later = [shows("What?", cat), { role: "assistant" as const, content: "A cat." }, shows("And?", dog)];
+  await ask(later, { tools: [] });
+  expect(asked[1]?.tokens.slice(0, asked[0]?.tokens.length)).toEqual(asked[0]?.tokens);
+  expect(asked[1]?.images?.[0]).toEqual(first);
+  const second = asked[1]?.images?.[1];
+  expect(second?.start).toBeGreaterThan(asked[0]?.tokens.length ?? 0);
+  expect(asked[1]?.tokens[second?.start ?? 0]).toBe(token.id);
+
+  const broken = Buffer.concat([png(5, 6), Buffer.alloc(100)]);
+  await expect(ask([shows("What?", broken)], { tools: [] })).rejects.toMatchObject({
+    status: 400,
+    message: expect.stringContaining("is an image that can't be used: it is too long"),
+  });
 });
