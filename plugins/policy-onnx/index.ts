@@ -90,7 +90,7 @@ const plugin: PolicyPlugin = {
       isLoaded: (version) => sampler.isLoaded(version),
       load: (version, path) => sampler.load(version, path),
       readsImages: vision !== undefined,
-      ...(vision && { measureImage: vision.measure }),
+      measureImage: vision?.measure,
       async generate({ tools = [], images = [], readImage, ...request }) {
         const own: Partial<SamplingParameters> = Object(usual);
         const stop = [...(own.stop ?? []), ...(request.sampling.stop ?? [])];

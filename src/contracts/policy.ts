@@ -147,7 +147,9 @@ export interface Policy {
    * a message with the image is framed. Throws an error that explains why the policy can't read the image. Absent if
    * framing does not depend on images.
    */
-  measureImage?(sha256: string, read: () => Promise<Uint8Array>): Promise<{ width: number; height: number }>;
+  measureImage?:
+    | ((sha256: string, read: () => Promise<Uint8Array>) => Promise<{ width: number; height: number }>)
+    | undefined;
   /** Whether `generate` has a version's weights now. The question counts as a use of them. */
   isLoaded(version: number): boolean;
   /** Makes a version's weights available to `generate`. Does nothing for a loaded version. */
