@@ -1,5 +1,6 @@
 // `everturn/sandbox`: sandboxes for tools and rewards that run a model's code.
 export type { SandboxOptions } from "../work/sandbox/backend.ts";
+export { buildImage } from "../work/sandbox/containers/build-image.ts";
 export type {
   Command,
   ContainerFiles,

@@ -6,9 +6,10 @@ import { Header } from "tar";
 import { onPath } from "../../src/work/sandbox/interpreters.ts";
 
 /** The programs of a small image: a shell, and what sessions need. */
-const programs = "sh cat mkdir chmod rm base64 find stat head sed tar xargs ls ln sleep id awk tr grep".split(
-  " ",
-);
+const programs =
+  "sh cat mkdir chmod rm base64 find stat head sed tar xargs ls ln sleep id awk tr grep touch sort tail wc".split(
+    " ",
+  );
 
 /** Fills a folder with programs of this machine and their libraries. Undefined where their libraries are unknown. */
 export function smallRoot(folder: string, names: readonly string[] = programs): string | undefined {

@@ -1,5 +1,6 @@
 import { execFileSync, spawnSync } from "node:child_process";
 import {
+  cpSync,
   existsSync,
   mkdirSync,
   readdirSync,
@@ -170,21 +171,24 @@ test.each(of("yaml").map((snippet) => [nameOf(snippet), snippet] as const))(
       expect(Object.keys(readStudy(study).jobs)).toEqual(Object.keys(written.jobs));
       return;
     }
-    const pipeline = "policy" in written ? written : { ...wholePipeline(), ...written };
+    const pipeline =
+      "policy" in written ? written : { ...wholePipeline("environment" in written), ...written };
     for (const [, path = "", ending = ""] of JSON.stringify(pipeline).matchAll(
       /"(\.\/[^"]+\.(jsonl|parquet|csv))"/g,
     )) {
       const file = join(folder, path);
       if (!existsSync(file)) writeFileSync(file, dataOf(snippet.page, path, ending));
     }
+    for (const [, tasks = ""] of JSON.stringify(pipeline).matchAll(/"tasks":"(\.\/[^"]+)"/g))
+      cpSync(join(root, "pipelines", "harbor", "held-out"), join(folder, tasks), { recursive: true });
     const file = `${fileOf(snippet)}.whole.yaml`;
     writeFileSync(file, "policy" in written ? snippet.text : JSON.stringify(pipeline));
     await expect(loadPlan(file)).resolves.toMatchObject({ steps: expect.any(Number) });
   },
 );
 
-/** What a page leaves out of a pipeline of which it shows a part. */
-function wholePipeline(): object {
+/** What a page leaves out of a pipeline of which it shows a part. An environment has tasks, tools and a reward. */
+function wholePipeline(hasEnvironment = false): object {
   const tasks = { plugin: "dataset-jsonl", config: { path: "./tasks.jsonl" } };
   const tokenizer = join(root, "pipelines", "calculator", "tokenizer");
   const architecture = {
@@ -194,15 +198,15 @@ function wholePipeline(): object {
     intermediate_size: 32,
     max_position_embeddings: 1024,
   };
+  const policy = { plugin: "policy-onnx", config: { tokenizer, architecture } };
+  const part = { name: "part", steps: 20, policy, trainer: "trainer-onnx" };
+  if (hasEnvironment) return part;
   return {
-    name: "part",
-    steps: 20,
-    policy: { plugin: "policy-onnx", config: { tokenizer, architecture } },
+    ...part,
     dataset: { train: tasks, validation: tasks },
     tools: ["tool-calculator"],
     loop: "loop-tool-agent",
     reward: "reward-exact-match",
-    trainer: "trainer-onnx",
   };
 }
 

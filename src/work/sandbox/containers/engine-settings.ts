@@ -30,8 +30,8 @@ export function languagesIn(image: string, printed: string): { languages: Langua
   return { languages: languages.filter((language) => has.has(interpreters[language])) };
 }
 
-/** An engine's default limits may exceed what this process may grant. */
-const modest = ["--ulimit=nofile=1024:1024", "--ulimit=nproc=4096:4096"];
+/** Options for limits that every process may grant. An engine's own may exceed them. */
+export const modest = ["--ulimit=nofile=1024:1024", "--ulimit=nproc=4096:4096"];
 
 /** Finds the options with which containers of the image start here. If none does, returns the reason with a remedy. */
 export async function engineSettings({
