@@ -43,8 +43,8 @@ const harbor: EnvironmentPlugin<Episode> = {
       command: String(command),
       environment: variables,
       signal,
-      ...(folder === undefined ? {} : { folder }),
-      ...(user === undefined ? {} : { user }),
+      folder,
+      user,
     });
     if (ran.lost !== undefined) throw new Error("the task's container was lost");
     const isEnded = ran.outcome === "ended";
@@ -56,7 +56,9 @@ const harbor: EnvironmentPlugin<Episode> = {
   release: ({ place }) => place.session.close(),
 
   async snapshot(state) {
+    state.isBroken = true; // unless its files can be saved
     state.saved = await state.place.session.snapshot();
+    state.isBroken = false;
     return state.saved;
   },
 

@@ -44,9 +44,9 @@ export async function openPlace(environment: TaskEnvironment, opening: Opening):
     },
     labels: { trajectory: instance },
     signal,
-    ...(from === undefined ? {} : { from }),
-    ...(hold === undefined ? {} : { hold }),
-    ...(opening.environment === undefined ? {} : { environment: opening.environment }),
+    from,
+    hold,
+    environment: opening.environment,
   });
   const place = {
     session,
@@ -89,8 +89,8 @@ function wishOf({ sandbox }: JsonObject): ContainerWish {
   return {
     kind: String(kind),
     image: typeof image === "string" ? image : "",
-    ...(typeof network === "string" ? { network } : {}),
-    ...(typeof runtime === "string" ? { runtime } : {}),
+    network: typeof network === "string" ? network : undefined,
+    runtime: typeof runtime === "string" ? runtime : undefined,
   };
 }
 
@@ -113,7 +113,7 @@ async function waitForHealth(
       environment: variables,
       limits: { time: seconds("timeout_sec", 30) },
       signal,
-      ...(folder === undefined ? {} : { folder }),
+      folder,
     });
     if (ran.outcome === "finished") return;
     const isStarting = performance.now() < patient;

@@ -36,8 +36,8 @@ export async function verify(task: HarborTask, verification: Verification): Prom
       environment: { ...place.variables, ...verifier.variables },
       limits: { time: verifier.time },
       signal,
-      ...(place.folder === undefined ? {} : { folder: place.folder }),
-      ...(verifier.user === undefined ? {} : { user: verifier.user }),
+      folder: place.folder,
+      user: verifier.user,
     });
     if (ran.outcome !== "finished" && ran.outcome !== "failed")
       return { missing: `the tests of ${task.name} ended with ${ran.outcome}` };
@@ -66,7 +66,7 @@ async function collect(
         environment: variables,
         limits: { time },
         signal,
-        ...(user === undefined ? {} : { user }),
+        user,
       });
     const artifacts: Record<string, Uint8Array> = {};
     for (const path of task.artifacts) Object.assign(artifacts, await session.take(path));

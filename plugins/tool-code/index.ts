@@ -10,9 +10,10 @@ interface Place {
 
 /** Runs the model's programs in the trajectory's own sandbox. A program's failure becomes an observation. */
 const codeTool: ToolPlugin<Place> = {
-  async create({ task, config, environment, hold, signal }) {
+  async create({ instance, task, config, environment, hold, signal }) {
     const sandbox = await sharedSandbox(config.sandbox, { modules: import.meta.url });
-    const session = await sandbox.open({ limits: limitsOf(config), environment, hold, signal });
+    const labels = { trajectory: instance };
+    const session = await sandbox.open({ limits: limitsOf(config), environment, labels, hold, signal });
     await session.write(filesOf(task));
     return { sandbox, session };
   },

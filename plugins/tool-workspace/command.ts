@@ -15,14 +15,18 @@ export async function runCommand(
   tree: Tree,
   command: string,
   limits: TreeLimits,
-  { config, signal }: Pick<ToolExecution, "config" | "signal">,
+  { config, instance, signal }: Pick<ToolExecution, "config" | "instance" | "signal">,
 ): Promise<{ tree: Tree; response: ToolResponse }> {
   const sandbox = await sharedSandbox(config.sandbox, { modules: import.meta.url });
   if (!sandbox.languages.includes("shell"))
     throw new Mistake(`commands can't be run here: the sandbox ${sandbox.kind} has no shell`);
   const [time, memory] = [Number(config.time), Number(config.memory)];
   const disk = Math.ceil((2 * limits.bytes + block * limits.files) / 2 ** 20) + 8;
-  const session = await sandbox.open({ limits: { time, memory, disk }, signal });
+  const session = await sandbox.open({
+    limits: { time, memory, disk },
+    labels: { trajectory: instance },
+    signal,
+  });
   try {
     await session.write(Object.fromEntries(tree.entries()));
     const ran = await session.run({ language: "shell", code: command }, { signal });

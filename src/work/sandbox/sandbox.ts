@@ -71,14 +71,16 @@ export interface SessionOptions {
    * Environment variables of the session's processes on this machine (a tool's `environment`). Programs don't
    * see them. Prestarted processes lack them; `hold` reports those.
    */
-  environment?: Record<string, string>;
+  environment?: Record<string, string> | undefined;
   /**
    * Receives the handle with which `killProcess` of `everturn/plugin` ends the session, whenever it changes: a
    * tool's `hold`.
    */
-  hold?(handle: JsonValue): void;
+  hold?: ((handle: JsonValue) => void) | undefined;
+  /** Labels of a container, for people and for `docker ps --filter`. Other kinds ignore them. */
+  labels?: Record<string, string>;
   /** Aborts the opening. */
-  signal?: AbortSignal;
+  signal?: AbortSignal | undefined;
 }
 
 /**

@@ -200,6 +200,7 @@ describe("a task's files", () => {
 describe.runIf(here !== undefined)("tool-workspace in bubblewrap", async () => {
   const execution = {
     config: { sandbox: "bubblewrap", time: 5, memory: 256 },
+    instance: "one",
     signal: AbortSignal.timeout(120_000),
   };
   const run = (tree: Tree, command: string) => runCommand(tree, command, limits, execution);
@@ -220,7 +221,7 @@ describe.runIf(here !== undefined)("tool-workspace in bubblewrap", async () => {
     expect(tree.entries().map(([path]) => path)).toEqual(names);
     expect(String(tree.get("caf\udce9.txt"))).toBe("x");
     const state = { before: tree, tree };
-    const called = { instance: "i", key: "k", attempt: 1, isReplay: false, function: "find", ...execution };
+    const called = { key: "k", attempt: 1, isReplay: false, function: "find", ...execution };
     const shown = await workspace.execute({ pattern: "caf" }, called, state);
     expect(shown).toEqual({ text: "caf\\xe9.txt (1 bytes)" });
     const snapshot = await workspace.snapshot?.(state);

@@ -42,6 +42,8 @@ export async function openContainerSession(
 ): Promise<ContainerSession> {
   const inTurn = oneAtATime();
   const { signal: _, ...later } = options;
+  /** The bytes of output in which all files fit. */
+  const longest = Math.ceil(1.4 * limits.disk * 2 ** 20) + 2 ** 20;
   let isClosed = false;
   let isUsed = false;
   let isLost = false;
@@ -148,12 +150,26 @@ export async function openContainerSession(
    * Makes a request that runs no program. If programs have made it impossible, another container replaces theirs.
    */
   async function asked(command: Command, output = 2 ** 16): Promise<Buffer> {
+    const answer = await answered(command, output);
+    if (answer !== undefined) return answer;
+    return asked(command, output);
+  }
+
+  /** Makes a request of the container's own files. Throws SANDBOX_FAILED if they are lost. */
+  async function askedOfFiles(command: Command, output: number): Promise<Buffer> {
+    const answer = isLost ? undefined : await answered(command, output);
+    if (answer !== undefined) return answer;
+    throw failed("its files are lost");
+  }
+
+  /** Undefined if programs have made the request impossible. */
+  async function answered(command: Command, output: number): Promise<Buffer | undefined> {
     const end = await ran({ ...command, user: "0" }, { time: patience, output });
     if (end.exitCode === 0 && end.isBegun) return end.stdout;
     if (end.stoppedBy === "output-limit") throw new EverturnError("SANDBOX_DISK_FULL", { disk: limits.disk });
     const wasUsed = isUsed;
     await drop();
-    if (wasUsed) return asked(command, output);
+    if (wasUsed) return undefined;
     throw failed(end.stderr.toString().trim() || `a request ended with ${end.exitCode ?? end.stoppedBy}`);
   }
 
@@ -165,14 +181,12 @@ export async function openContainerSession(
   }
 
   async function take(path: string): Promise<Record<string, Uint8Array>> {
-    const longest = Math.ceil(1.4 * limits.disk * 2 ** 20) + 2 ** 20;
-    return filesRead((await asked({ command: readScript(path) }, longest)).toString());
+    return filesRead((await askedOfFiles({ command: readScript(path) }, longest)).toString());
   }
 
   async function save({ changed, removed }: Changes): Promise<Uint8Array> {
     const names = changed.filter(isSaved).map((path) => `${path.slice(1)}\0`);
-    const longest = (limits.disk + 1) * 2 ** 20;
-    const archive = await asked({ command: saveScript, stdin: names.join("") }, longest);
+    const archive = await askedOfFiles({ command: saveScript, stdin: names.join("") }, longest);
     return Buffer.concat([
       Buffer.from(`${JSON.stringify(removed.filter(isSaved))}\n`),
       joinedArchives(archive),
@@ -235,7 +249,7 @@ export async function openContainerSession(
     read: (path) =>
       turn(async () => {
         const whole = posix.join(workingFolder, filePath(path));
-        return (await take(whole))[whole];
+        return filesRead((await asked({ command: readScript(whole) }, longest)).toString())[whole];
       }),
     list: () => turn(async () => filesListed((await asked({ command: listScript }, 2 ** 21)).toString())),
     put: (files) =>
@@ -246,6 +260,7 @@ export async function openContainerSession(
     take: (path) => turn(() => take(absolute(path))),
     snapshot: () =>
       turn(async () => {
+        if (isLost) throw failed("its files are lost");
         running ??= await begin(later);
         return save(await running.changes());
       }),

@@ -5,17 +5,17 @@ export interface Command {
   /** The text for `sh`. */
   command: string;
   /** Its standard input. Default: empty. */
-  stdin?: string | Uint8Array;
+  stdin?: string | Uint8Array | undefined;
   /** An absolute path. Default: the container's working folder. */
-  folder?: string;
+  folder?: string | undefined;
   /** The name or number of a user of the image. Default: the image's own. */
-  user?: string;
+  user?: string | undefined;
   /** Environment variables in addition to the image's. */
-  environment?: Record<string, string>;
+  environment?: Record<string, string> | undefined;
   /** Overrides the session's limits. */
-  limits?: Partial<Pick<SandboxLimits, "time" | "output">>;
+  limits?: Partial<Pick<SandboxLimits, "time" | "output">> | undefined;
   /** Ends the command and everything else that runs in the container. `exec` then throws the signal's reason. */
-  signal?: AbortSignal;
+  signal?: AbortSignal | undefined;
 }
 
 /** Files by their absolute paths. */
@@ -32,12 +32,12 @@ export interface ContainerSession extends SandboxSession {
   put(files: ContainerFiles): Promise<void>;
   /**
    * Returns the file at an absolute path, or the files below it. Links are not followed. Throws SANDBOX_DISK_FULL if
-   * they take more than `disk` MiB.
+   * they take more than `disk` MiB, SANDBOX_FAILED if the container and its files were lost.
    */
   take(path: string): Promise<Record<string, Uint8Array>>;
   /**
    * Returns how the container's files differ from its image, for `from` of a later session, here or on another machine.
-   * Files whose names contain a newline are left out. Throws SANDBOX_DISK_FULL.
+   * Files whose names contain a newline are left out. Throws SANDBOX_DISK_FULL, SANDBOX_FAILED.
    */
   snapshot(): Promise<Uint8Array>;
 }
@@ -57,9 +57,7 @@ export interface Containers {
 /** Options of a container's session. */
 export interface ContainerOptions extends SessionOptions {
   /** A snapshot to start from. Default: the image's own files. */
-  from?: Uint8Array;
-  /** Labels of the container, for people and for `docker ps --filter`: a run, a trajectory. */
-  labels?: Record<string, string>;
+  from?: Uint8Array | undefined;
 }
 
 /** Containers, as a pipeline requests them. */
@@ -71,7 +69,7 @@ export interface ContainerWish {
    */
   image: string;
   /** A network of the engine's. Default: none. `bubblewrap` has none. */
-  network?: string;
+  network?: string | undefined;
   /** The engine's program for running containers, such as `runc`. Default: the engine's own choice. */
-  runtime?: string;
+  runtime?: string | undefined;
 }

@@ -43,7 +43,7 @@ export async function engineSettings({
   kind: string;
   program: string;
   image: string;
-  runtime?: string;
+  runtime?: string | undefined;
 }): Promise<EngineSettings | { missing: string }> {
   const other = kind === "podman" && runtime === undefined ? onPath("runc") : undefined;
   const runtimes = [runtime, ...(other === undefined ? [] : [other])].map((one) =>

@@ -3,16 +3,13 @@ import type { SandboxLimits } from "../sandbox.ts";
 import type { Containers, ContainerWish } from "./container.ts";
 import { type Engine, startContainer } from "./engine.ts";
 import { engineSettings, lastLine, toEngine } from "./engine-settings.ts";
-import { reap } from "./leases.ts";
+import { keepReaping } from "./leases.ts";
 import { openContainersOf } from "./open-containers.ts";
 
 const engines: Record<string, { install: string; load: string }> = {
   podman: { install: "install the package podman", load: "podman pull" },
   docker: { install: "install Docker (docs.docker.com/engine/install)", load: "docker pull" },
 };
-
-/** Milliseconds between two looks for containers whose lease has ended. */
-const reapInterval = 60_000;
 
 /**
  * Opens an engine's containers after a program has run in one of them. If this machine can't run them, returns the
@@ -40,16 +37,14 @@ export async function openEngine(
     settings: settings.settings,
     network: wish.network ?? "none",
   };
-  const sweep = () => reap(program).catch(() => 0); // the engine is away: the next look may find it
-  await sweep();
-  const timer = setInterval(sweep, reapInterval).unref();
+  const stopReaping = await keepReaping(program);
   return openContainersOf({
     kind,
     languages: settings.languages,
     boundary: boundary(engine, settings.warnings),
     limits,
     start: (some, options) => startContainer(engine, some, options),
-    close: () => clearInterval(timer),
+    close: stopReaping,
   });
 }
 

@@ -34,6 +34,25 @@ export async function reap(engine: string): Promise<number> {
   return ended.length;
 }
 
+/** Milliseconds between two looks for containers whose lease has ended. */
+const interval = 60_000;
+const reapers = new Map<string, { timer: NodeJS.Timeout; users: number }>();
+
+/** Reaps now and every minute, once per engine however many images it runs. Returns how to stop. */
+export async function keepReaping(engine: string): Promise<() => void> {
+  const sweep = () => reap(engine).catch(() => 0); // the engine is away: the next look may find it
+  const known = reapers.get(engine);
+  const reaper = known ?? { timer: setInterval(sweep, interval).unref(), users: 0 };
+  reapers.set(engine, reaper);
+  reaper.users++;
+  if (known === undefined) await sweep();
+  return () => {
+    if (--reaper.users > 0) return;
+    clearInterval(reaper.timer);
+    reapers.delete(engine);
+  };
+}
+
 function isEnded(text: string): boolean {
   const labels: unknown = JSON.parse(text);
   if (!isObject(labels)) return false;
