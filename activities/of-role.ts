@@ -26,6 +26,7 @@ import { recordStep } from "./record-step.ts";
 import { releaseTools } from "./release-tools.ts";
 import { reserveGroups } from "./reserve-groups.ts";
 import { runAgent, startAgent } from "./run-agent.ts";
+import { runTrajectories } from "./run-trajectories.ts";
 import { scoreGroup } from "./score-group.ts";
 import { scoreTrajectory } from "./score-trajectory.ts";
 import { trainExamples } from "./train-examples.ts";
@@ -38,13 +39,18 @@ type OpenRuns = (run: string) => Promise<OpenRun>;
  * Returns the activities of a worker's roles for `run`, or for the runs of a pool. The activity of a tool's function
  * has the function's name. The roles of one worker share the tasks.
  */
-export function activitiesOf({ runs, run, queue }: RoleOptions): (role: Role) => Promise<RoleActivities> {
+export function activitiesOf({
+  runs,
+  run,
+  queue,
+  stopping,
+}: RoleOptions): (role: Role) => Promise<RoleActivities> {
   const tasks = runTasks();
   const openRun = run === undefined ? joinedRuns(runs) : openRuns(runs);
   return async (role) => {
     switch (role) {
       case "orchestration":
-        return orchestration(runs, openRun, tasks);
+        return orchestration({ runs, stopping }, openRun, tasks);
       case "policy":
         return policy(openRun, tasks);
       case "tools":
@@ -56,7 +62,11 @@ export function activitiesOf({ runs, run, queue }: RoleOptions): (role: Role) =>
   };
 }
 
-function orchestration(runs: string, openRun: OpenRuns, tasks: RunTasks): RoleActivities {
+function orchestration(
+  { runs, stopping }: Pick<RoleOptions, "runs" | "stopping">,
+  openRun: OpenRuns,
+  tasks: RunTasks,
+): RoleActivities {
   const newest = openRuns(runs, 0); // a workflow that learns of a changed plan gets that plan
   const keeping = housekeeping();
   const activities = {
@@ -65,6 +75,7 @@ function orchestration(runs: string, openRun: OpenRuns, tasks: RunTasks): RoleAc
     "read-ended": durable(readEndedActivity(openRun)),
     "draw-tasks": durable(drawTasks(openRun, tasks)),
     "reserve-groups": durable(reserveGroups(openRun, tasks)),
+    "run-trajectories": durable(runTrajectories(openRun, stopping)),
     "load-task": durable(loadTask(openRun, tasks)),
     "record-left-out": durable(recordLeftOut(openRun, tasks)),
     "record-step": durable(recordStep(openRun, keeping)),
@@ -85,7 +96,7 @@ function policy(openRun: OpenRuns, tasks: RunTasks): RoleActivities {
 }
 
 async function tools(
-  { runs, run, queue }: RoleOptions & { run: string },
+  { runs, run, queue }: Omit<RoleOptions, "stopping"> & { run: string },
   tasks: RunTasks,
 ): Promise<RoleActivities> {
   const worker = toolWorker(runs, run, queue);

@@ -1,6 +1,6 @@
 // CPU time of a turn by process, and requests and writes of Temporal's server, next to a bare workflow on the same
-// server: as many child workflows, each with as many local activities that do nothing. That is the limit for a program
-// with a workflow per trajectory. Both sides alternate. Linux only (/proc).
+// server: as many workflows, started in the same way, each with as many local activities that do nothing. That is the
+// limit for a program with a workflow per trajectory. Both sides alternate. Linux only (/proc).
 // node benchmarks/turns.ts [--rounds 5] [--trajectories 64] [--turns 4] [--json]
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { loadavg, tmpdir } from "node:os";

@@ -5,11 +5,12 @@ import {
   TerminatedFailure,
 } from "@temporalio/workflow";
 import type { ErrorCode } from "../src/base/errors/table.ts";
+import type { LostWorkflow } from "../src/contracts/activities.ts";
 import type { TrajectoryInput, TrajectoryResult } from "../src/contracts/trajectory.ts";
 import { summary } from "../src/run/projections/cut.ts";
+import { startAttributes } from "../src/run/projections/start-attributes.ts";
 import { lostResult } from "../src/run/projections/trajectory-result.ts";
 import { schedule } from "./schedule.ts";
-import { startAttributes } from "./search-attributes.ts";
 import { releaseTools, toolsWithState } from "./tool-activity.ts";
 
 /**
@@ -28,11 +29,20 @@ export async function runTrajectory(input: TrajectoryInput, line: string): Promi
       workflowIdReusePolicy: "TERMINATE_IF_RUNNING",
     });
   } catch (error) {
-    const cause = error instanceof ChildWorkflowFailure ? error.cause : undefined;
-    if (cause instanceof TerminatedFailure) return lostResult(input, line, "terminated");
-    if (!(cause instanceof ApplicationFailure) || cause.type !== stuck) throw error;
+    const lost = lossIn(error);
+    if (lost === undefined) throw error;
+    return lostTrajectory(input, line, { ...lost, startedAt });
+  }
+}
+
+/** The result of a trajectory whose workflow has none. If its loop did not return, it is recorded as left out. */
+export async function lostTrajectory(
+  input: TrajectoryInput,
+  line: string,
+  { type, message: failure, startedAt }: LostWorkflow & { startedAt: number },
+): Promise<TrajectoryResult> {
+  if (type === stuck) {
     const { place, source, policyVersion, queues } = input;
-    const failure = cause.message;
     await schedule(queues, "record-left-out", { place, source, policyVersion, startedAt, failure });
     const stateful = toolsWithState(input.tools);
     await releaseTools(
@@ -40,12 +50,20 @@ export async function runTrajectory(input: TrajectoryInput, line: string): Promi
       place,
       stateful.map((name) => ({ name, holder: undefined })),
     );
-    return lostResult(input, line, failure);
   }
+  return lostResult(input, line, failure);
+}
+
+function lossIn(error: unknown): LostWorkflow | undefined {
+  const cause = error instanceof ChildWorkflowFailure ? error.cause : undefined;
+  if (cause instanceof TerminatedFailure) return { type: "terminated", message: "terminated" };
+  if (cause instanceof ApplicationFailure && cause.type === stuck)
+    return { type: stuck, message: cause.message };
+  return undefined;
 }
 
 /**
  * The error with which a worker ends a trajectory whose loop does not return
  * (src/control/temporal/loop-watch.ts).
  */
-const stuck: ErrorCode = "LOOP_STUCK";
+const stuck = "LOOP_STUCK" satisfies ErrorCode;

@@ -1,34 +1,17 @@
-import {
-  defineSearchAttributeKey,
-  type SearchAttributePair,
-  TypedSearchAttributes,
-} from "@temporalio/common";
+import { defineSearchAttributeKey, TypedSearchAttributes } from "@temporalio/common";
 import { upsertSearchAttributes } from "@temporalio/workflow";
 import type { SearchAttributeName } from "../src/contracts/run.ts";
-import type { TrajectoryInput, TrajectoryResult } from "../src/contracts/trajectory.ts";
+import type { TrajectoryResult } from "../src/contracts/trajectory.ts";
 
 const name = (attribute: SearchAttributeName) => attribute;
 const run = defineSearchAttributeKey(name("EverturnRun"), "KEYWORD");
 const stage = defineSearchAttributeKey(name("EverturnStage"), "KEYWORD");
 const step = defineSearchAttributeKey(name("EverturnStep"), "INT");
 const policyVersion = defineSearchAttributeKey(name("EverturnPolicyVersion"), "INT");
-const task = defineSearchAttributeKey(name("EverturnTask"), "KEYWORD");
 const outcome = defineSearchAttributeKey(name("EverturnOutcome"), "KEYWORD");
 const reward = defineSearchAttributeKey(name("EverturnReward"), "DOUBLE");
 const tools = defineSearchAttributeKey(name("EverturnTools"), "KEYWORD_LIST");
 const waiting = defineSearchAttributeKey(name("EverturnWaiting"), "KEYWORD");
-
-/** The attributes for finding a trajectory from its start. */
-export function startAttributes({ place, policyVersion: version }: TrajectoryInput): TypedSearchAttributes {
-  const pairs: SearchAttributePair[] = [
-    { key: run, value: place.run },
-    { key: stage, value: place.stage },
-    { key: step, value: place.step },
-    { key: policyVersion, value: version },
-    { key: task, value: place.task },
-  ];
-  return new TypedSearchAttributes(pairs);
-}
 
 /** The attributes for finding a step or an evaluation. */
 export function stageAttributes(place: { run: string; stage: string; step: number; policyVersion: number }) {

@@ -3,6 +3,7 @@ import { defined } from "../src/base/records/defined.ts";
 import type { GroupPlace, OpenGroup, ShardInput, TrajectorySummary } from "../src/contracts/rollout.ts";
 import { failure } from "./failure.ts";
 import type { Shard } from "./in-shards.ts";
+import { isServedHere } from "./schedule.ts";
 import { stageAttributes } from "./search-attributes.ts";
 
 interface Options extends Pick<ShardInput, "run" | "settings" | "queues" | "newest" | "source"> {
@@ -25,10 +26,13 @@ export function shardStarter({ position, quickTurns, ...common }: Options) {
     const { stage, step, number } = first;
     const name =
       number === undefined ? `${stage}/shard-${index}` : `groups-${String(number).padStart(5, "0")}`;
+    const isQuick = quickTurns();
     const input: ShardInput = {
       ...common,
       policyVersion,
-      quickTurns: quickTurns(),
+      quickTurns: isQuick,
+      // Trajectories of quick turns are made where their workflows run, so no other worker would take them over.
+      startsHere: isQuick && isServedHere("policy", common.queues),
       groups: groups.map(placeOf),
       concurrency: newest ? settings.concurrency : concurrency, // admission limits an asynchronous run
       admitter: { workflow, execution },

@@ -6,6 +6,7 @@ import { stageProgress, trajectoriesEnded } from "./progress.ts";
 import { runTrajectory } from "./run-trajectory.ts";
 import { schedule } from "./schedule.ts";
 import { groupScoring } from "./score-group.ts";
+import { runStartedHere } from "./started-here.ts";
 import { inputsOf } from "./trajectory-input.ts";
 
 /**
@@ -31,12 +32,17 @@ export async function shard(input: ShardInput): Promise<TrajectorySummary[]> {
   const untold: TrajectorySummary[] = [];
 
   const scored = groupScoring(input);
-  const rollout = inLanes(inputs, input.concurrency, async ({ group, own, line }) => {
-    const result = resultSummary(await runTrajectory(own, line));
+  async function onEnded({ group, own }: (typeof inputs)[number], result: TrajectorySummary): Promise<void> {
     const ended = await scored(group, { input: own, result });
     untold.push(...ended);
     progress.done += ended.length;
-  });
+  }
+  const rollout =
+    input.startsHere === true
+      ? runStartedHere(inputs, input.concurrency, onEnded)
+      : inLanes(inputs, input.concurrency, async (one) =>
+          onEnded(one, resultSummary(await runTrajectory(one.own, one.line))),
+        );
 
   const haveEnded = () => progress.done === inputs.length;
   const isDue = () =>

@@ -1,14 +1,13 @@
-import { executeChild, proxyLocalActivities } from "@temporalio/workflow";
+import { proxyActivities, proxyLocalActivities } from "@temporalio/workflow";
 import type { BareActivities } from "./bare-worker.ts";
 
 const { generate, call, score } = proxyLocalActivities<BareActivities>({ startToCloseTimeout: "1 minute" });
 
-/** As many children at once as a step has trajectories. */
+const { runAll } = proxyActivities<BareActivities>({ startToCloseTimeout: "1 minute" });
+
+/** As many workflows at once as a step has trajectories, started as Everturn starts them. */
 export async function bareStep(trajectories: number, turns: number): Promise<void> {
-  const children = Array.from({ length: trajectories }, () =>
-    executeChild(bareTrajectory, { args: [turns] }),
-  );
-  await Promise.all(children);
+  await runAll(trajectories, turns);
 }
 
 /** The activities of a trajectory whose turns call one tool, without the last one. */

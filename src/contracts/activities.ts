@@ -18,6 +18,7 @@ import type {
   TaskSet,
   TaskSource,
   TokenCounts,
+  TrajectoryInput,
   TrajectoryPlace,
   Unrecorded,
 } from "./trajectory.ts";
@@ -200,6 +201,38 @@ export interface ReserveGroupsInput {
   source: TaskSet;
 }
 
+/** Asks to start the trajectories of a shard and to wait until they have ended. */
+export interface RunTrajectoriesInput {
+  run: string;
+  /** The input of each trajectory, without its place. */
+  common: Omit<TrajectoryInput, "place">;
+  trajectories: { place: TrajectoryPlace; line: string }[];
+  /** The most concurrent trajectories. */
+  concurrency: number;
+  /** The version of the workflow code that they run on. Absent without worker deployments. */
+  version?: { deploymentName: string; buildId: string };
+}
+
+/** A trajectory of a shard that has ended: its result, or the failure that ended its workflow. */
+export type ClosedTrajectory =
+  | { trajectory: string; result: TrajectorySummary }
+  | { trajectory: string; failure: LostWorkflow };
+
+/** Reports trajectories that have ended to the execution of the shard that asked for them. */
+export interface ClosedSignal {
+  execution: string;
+  closed: ClosedTrajectory[];
+}
+
+/** The name of that signal. */
+export const trajectoriesClosedSignal = "trajectories-closed";
+
+/** Why a trajectory's workflow has no result: somebody terminated it, or its loop did not return. */
+export interface LostWorkflow {
+  type: "terminated" | "LOOP_STUCK";
+  message: string;
+}
+
 /** Asks for the task of a trajectory. */
 export interface LoadTaskInput {
   place: TrajectoryPlace;
@@ -312,6 +345,8 @@ export interface RunActivities {
   "read-ended"(input: ReadEndedInput): Promise<TrajectorySummary[]>;
   "draw-tasks"(input: DrawTasksInput): Promise<string[]>;
   "reserve-groups"(input: ReserveGroupsInput): Promise<string[]>;
+  /** Returns the trajectories that it has not reported to the shard by signal. */
+  "run-trajectories"(input: RunTrajectoriesInput): Promise<ClosedTrajectory[]>;
   "load-task"(input: LoadTaskInput): Promise<Task>;
   "record-left-out"(input: RecordLeftOutInput): Promise<void>;
   /** Returns the condition of the plan's `stopIf` that holds after the step, if any does. */

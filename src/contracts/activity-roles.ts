@@ -24,6 +24,7 @@ export const activityRoles: Record<keyof Activities, keyof Queues> = {
   "read-ended": "orchestration",
   "draw-tasks": "orchestration",
   "reserve-groups": "orchestration",
+  "run-trajectories": "orchestration",
   "load-task": "orchestration",
   "record-left-out": "orchestration",
   "record-step": "orchestration",

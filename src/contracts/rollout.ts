@@ -61,6 +61,8 @@ export interface ShardInput {
   admitter: Admitter;
   /** The source of the groups' tasks. */
   source: TaskSet;
+  /** The worker starts the trajectories, not the server. Absent in shards of earlier releases. */
+  startsHere?: boolean;
 }
 
 /** Reports ended trajectories to the workflow that admitted them. */

@@ -184,6 +184,7 @@ const dynamicConfiguration = [
   'history.transferProcessorUpdateAckInterval="1s"', // each finished task in memory slows down new ones
   'history.visibilityProcessorUpdateAckInterval="1s"',
   "system.enableActivityEagerExecution=true", // an activity of the workflow's own worker skips the task queue
+  "frontend.namespaceCount=10000", // requests that wait: one per trajectory
   "matching.numTaskqueueReadPartitions=1", // one partition, so that tasks need no forwarding to find a poller
   "matching.numTaskqueueWritePartitions=1",
   // The list of workflows lags by up to a second. A workflow that starts and ends within that time is written once.

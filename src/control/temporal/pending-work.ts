@@ -5,6 +5,7 @@ import {
 } from "@temporalio/common/lib/internal-non-workflow/index.js";
 import { optionalTsToMs } from "@temporalio/common/lib/time.js";
 import proto, { type temporal } from "@temporalio/proto";
+import type { Activities } from "../../contracts/activity-roles.ts";
 import { waitingAge } from "./waiting-age.ts";
 import { roleOfActivity, shortReason, type Wait } from "./waits.ts";
 
@@ -67,7 +68,7 @@ const shortened = "Encoded failure";
 async function waitsOf(client: Client, workflowId: string, runId: string): Promise<PendingWork[]> {
   try {
     const { raw } = await client.workflow.getHandle(workflowId, runId).describe();
-    const pending = raw.pendingActivities ?? [];
+    const pending = (raw.pendingActivities ?? []).filter((one) => !waitsForTrajectories(one));
     const activities = await Promise.all(pending.map((one) => ofActivity(client, one, workflowId, runId)));
     const task = raw.pendingWorkflowTask;
     const info = raw.workflowExecutionInfo ?? {};
@@ -76,6 +77,11 @@ async function waitsOf(client: Client, workflowId: string, runId: string): Promi
     if (error instanceof WorkflowNotFoundError) return []; // it has ended meanwhile
     throw error;
   }
+}
+
+/** Whether an activity only waits for trajectories, which report what they wait for. */
+function waitsForTrajectories({ activityType, state }: PendingActivity): boolean {
+  return activityType?.name === ("run-trajectories" satisfies keyof Activities) && state !== scheduled;
 }
 
 async function ofActivity(

@@ -35,6 +35,8 @@ export interface RoleOptions {
   /** Absent: all runs that a pool serves. */
   run?: string | undefined;
   queue: string;
+  /** Aborts when the worker takes no new work. */
+  stopping: AbortSignal;
 }
 
 /** The activities of a role, and how to release their resources. */
@@ -53,6 +55,9 @@ export interface RoleActivities {
  * may run at once.
  */
 const workflowTasks = { maxConcurrentWorkflowTaskExecutions: 1000, maxConcurrentWorkflowTaskPolls: 50 };
+
+/** Activities that only wait for the trajectories of a shard. They must not keep others from starting. */
+const shards = 200;
 
 /** How long cancelled activities may take to end, and then to release what they hold, in ms. */
 const cancelling = 3000;
@@ -100,18 +105,22 @@ export async function runWorker(options: {
   const loops = watchLoops({ loop: opened === undefined ? "" : loopNames(opened.plan), onLost });
   const local = localAttempts(options.onWaits);
   const closing = new AbortController();
+  const stopping = new AbortController();
+  void options.ended.then(() => stopping.abort());
   let hasDrained = true;
   try {
     await checkServer(connection, location);
     const onOther = (error: unknown) => broken.abort(error);
     void watchIdentity(connection, location, { stopping: closing.signal, onOther });
-    made = await Promise.all(serves.map(options.makeActivities({ runs, run, queue })));
+    made = await Promise.all(
+      serves.map(options.makeActivities({ runs, run, queue, stopping: stopping.signal })),
+    );
     const concurrency = options.atOnce ?? Math.max(...made.map((one) => one.concurrency));
     const common: Omit<WorkerOptions, "taskQueue" | "activities"> = {
       connection,
       namespace: location.namespace,
       identity: `${role}@${process.pid}`,
-      maxConcurrentActivityTaskExecutions: concurrency,
+      maxConcurrentActivityTaskExecutions: concurrency + (serves.includes("orchestration") ? shards : 0),
       maxConcurrentLocalActivityExecutions: concurrency,
       plugins: options.plugins,
       dataConverter: options.dataConverter,

@@ -1,0 +1,203 @@
+import { join } from "node:path";
+import { Context } from "@temporalio/activity";
+import type { WorkflowHandle } from "@temporalio/client";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { runTrajectories } from "../../activities/run-trajectories.ts";
+import type { ReserveGroupsInput, RunTrajectoriesInput, ScoreInput } from "../../src/contracts/activities.ts";
+import type { GenerateTurnInput } from "../../src/contracts/generate-turn.ts";
+import type { ShardInput, TrajectorySummary } from "../../src/contracts/rollout.ts";
+import type { RunSettings } from "../../src/contracts/run-settings.ts";
+import { durable } from "../../src/control/temporal/durable.ts";
+import { createRunFolder } from "../../src/run/folder/create-run-folder.ts";
+import { openRuns } from "../../src/run/folder/open-runs.ts";
+import { samplePlan } from "../support/sample-plan.ts";
+import { taskOf } from "../support/step-worker.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { startWorkflows, type WorkflowWorker } from "../support/workflow-worker.ts";
+import { writeScore } from "../support/written-score.ts";
+
+const queue = "shards";
+const queues = { orchestration: queue, policy: queue, tools: queue, trainer: queue };
+const settings: RunSettings = {
+  seed: 1,
+  steps: 1,
+  warmStartSteps: 0,
+  batchSize: 2,
+  groupSize: 2,
+  concurrency: 4,
+  staleness: 0,
+  minGroup: 1,
+  maxInfrastructureFailures: 1,
+  sampling: { temperature: 1, maxTokens: 8 },
+  limits: {},
+  tools: [],
+  evaluationEvery: 0,
+  evaluationTasks: 1,
+  loop: { plugin: "loop-tool-agent", config: {} },
+  reward: {
+    retry: { maximumAttempts: 1, initialInterval: 1, backoffCoefficient: 1, maximumInterval: 1 },
+    pure: true,
+  },
+};
+const runs = temporaryFolder();
+let stopping = new AbortController();
+const openRun = openRuns(runs);
+const run = (input: RunTrajectoriesInput) => durable(runTrajectories(openRun, stopping.signal))(input);
+let worker: WorkflowWorker;
+
+/** Trajectories whose turn is being generated, and the most at once. */
+let generating = 0;
+let most = 0;
+let generated: string[] = [];
+/** Resolves when the turns may end. */
+let gate: Promise<void> = Promise.resolve();
+let attempts = 0;
+/** Attempts that end once all trajectories have begun, as if their worker had died. */
+let failing = 0;
+
+beforeAll(async () => {
+  const workflow = join(import.meta.dirname, "../../plugins/loop-tool-agent/workflow.ts");
+  const plan = samplePlan({ steps: 1, batchSize: 8, tasks: 2, warmStart: false, evaluationEvery: 1 });
+  await createRunFolder(plan, runs, undefined, false, undefined, undefined, "run");
+  worker = await startWorkflows({
+    folder: temporaryFolder(),
+    queue,
+    loop: { name: "loop-tool-agent", workflow },
+    activities: {
+      "reserve-groups": async ({ groups }: ReserveGroupsInput) => groups.map(({ task }) => task),
+      "load-task": async ({ place }: { place: { task: string } }) => taskOf(place.task),
+      "run-trajectories": async (input: RunTrajectoriesInput) => {
+        attempts += 1;
+        if (attempts > failing) return run(input);
+        run(input).catch(() => {});
+        await expect.poll(() => generating, { timeout: 60_000 }).toBe(input.trajectories.length);
+        throw new Error("its worker died");
+      },
+      "generate-turn": async ({ place }: GenerateTurnInput) => {
+        generating += 1;
+        most = Math.max(most, generating);
+        try {
+          await Promise.race([gate, Context.current().cancelled]);
+        } finally {
+          generating -= 1;
+        }
+        generated.push(place.id);
+        return {
+          action: "done",
+          finishReason: "stop",
+          head: "a".repeat(64),
+          policyVersion: 0,
+          tokens: { prompt: 1, action: 1, observation: 0 },
+          seconds: 0,
+        };
+      },
+      "score-trajectory": async ({ place }: ScoreInput) => {
+        const score = { reward: 1, success: true };
+        await writeScore((await openRun("run")).store, place, score);
+        return score;
+      },
+      "record-left-out": async () => {},
+    },
+  });
+});
+afterAll(() => worker.stop());
+
+/** Starts the shard of a step whose trajectories wait at the gate. */
+async function startShard(step: number, concurrency: number) {
+  attempts = 0;
+  generated = [];
+  most = 0;
+  let open = () => {};
+  gate = new Promise((resolve) => {
+    open = resolve;
+  });
+  const stage = `step-000${step}`;
+  const input: ShardInput = {
+    run: "run",
+    settings,
+    queues,
+    quickTurns: true,
+    startsHere: true,
+    newest: false,
+    source: "training",
+    concurrency,
+    groups: ["a", "b"].map((task) => ({ step, stage, task, samples: [0, 1] })),
+    policyVersion: 0,
+    admitter: { workflow: "run", execution: "another" },
+  };
+  const shard: WorkflowHandle<() => Promise<TrajectorySummary[]>> = await worker.client.workflow.start(
+    "shard",
+    {
+      workflowId: `run/${stage}/shard-1`,
+      taskQueue: queue,
+      args: [input],
+    },
+  );
+  await expect.poll(() => generating, { timeout: 60_000 }).toBe(Math.min(4, concurrency));
+  const ids = ["a/0", "a/1", "b/0", "b/1"].map((name) => `run/${stage}/${name}`);
+  return { shard, ids, open };
+}
+
+const described = async (id: string) => worker.client.workflow.getHandle(id).describe();
+const statusOf = async (id: string) => (await described(id)).status.name;
+
+test("a worker starts the trajectories of a shard itself, as many at once as allowed, each with its first task", async () => {
+  const { shard, ids, open } = await startShard(1, 2);
+  open();
+  const results = await shard.result();
+  expect(results.map(({ trajectory }) => trajectory).sort()).toEqual(ids);
+  expect(results.every(({ reward, outcome }) => reward === 1 && outcome === "answered")).toBe(true);
+  expect(most).toBe(2);
+  expect(generated.sort()).toEqual(ids);
+  const { raw, searchAttributes } = await described(`run/step-0001/a/0`);
+  expect(raw.workflowExecutionInfo?.parentExecution ?? undefined).toBeUndefined();
+  expect(searchAttributes).toMatchObject({ EverturnRun: ["run"], EverturnTask: ["a"], EverturnReward: [1] });
+  const { events = [] } = await worker.client.workflow.getHandle("run/step-0001/a/0").fetchHistory();
+  expect(events?.[0]?.workflowExecutionStartedEventAttributes?.eagerExecutionAccepted).toBe(true);
+});
+
+test("the next attempt goes on with the trajectories of one whose worker died, and each counts once", async () => {
+  failing = 1;
+  const { shard, ids, open } = await startShard(2, 4);
+  const executions = async () => Promise.all(ids.map(async (id) => (await described(id)).runId));
+  const before = await executions();
+  await expect.poll(() => attempts, { timeout: 60_000 }).toBe(2);
+  open();
+  const results = await shard.result();
+  failing = 0;
+  expect(results.map(({ trajectory }) => trajectory).sort()).toEqual(ids);
+  expect(await executions()).toEqual(before);
+  expect(generated.sort()).toEqual(ids);
+});
+
+test("an attempt whose worker takes no new work ends at once, and the next one goes on", async () => {
+  const { shard, ids, open } = await startShard(6, 4);
+  const first = stopping;
+  stopping = new AbortController();
+  first.abort();
+  await expect.poll(() => attempts, { timeout: 60_000 }).toBe(2);
+  open();
+  expect((await shard.result()).map(({ trajectory }) => trajectory).sort()).toEqual(ids);
+  expect(generated.sort()).toEqual(ids);
+});
+
+test.each([
+  { end: "terminate", step: 3 },
+  { end: "cancel", step: 5 },
+] as const)("the trajectories of a shard end with it: $end", async ({ end, step }) => {
+  const { shard, ids, open } = await startShard(step, 4);
+  await shard[end]();
+  for (const id of ids) await expect.poll(() => statusOf(id), { timeout: 60_000 }).toBe("TERMINATED");
+  open();
+});
+
+test("a trajectory that is still open is replaced, and the end of the earlier shard leaves the new one alone", async () => {
+  const first = await startShard(4, 4);
+  const before = (await described(first.ids[0] ?? "")).runId;
+  await first.shard.terminate();
+  first.open();
+  const { shard, ids, open } = await startShard(4, 4);
+  open();
+  expect((await shard.result()).map(({ outcome }) => outcome)).toEqual(ids.map(() => "answered"));
+  expect((await described(ids[0] ?? "")).runId).not.toBe(before);
+});
