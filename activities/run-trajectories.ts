@@ -6,16 +6,18 @@ import {
   WorkflowFailedError,
   type WorkflowHandle,
   WorkflowNotFoundError,
+  type WorkflowStartOptions,
 } from "@temporalio/client";
 import { ApplicationFailure, TerminatedFailure } from "@temporalio/common";
 import { untilAborted, withOwnSignal } from "../src/base/async/abort-signals.ts";
 import type { ErrorCode } from "../src/base/errors/table.ts";
+import { defined } from "../src/base/records/defined.ts";
 import {
+  type ClosedMember,
   type ClosedSignal,
-  type ClosedTrajectory,
   type LostWorkflow,
   type RunActivities,
-  type RunTrajectoriesInput,
+  type RunMembersInput,
   trajectoriesClosedSignal,
 } from "../src/contracts/activities.ts";
 import type { TrajectorySummary } from "../src/contracts/rollout.ts";
@@ -29,8 +31,8 @@ import { resultSummary } from "../src/run/projections/trajectory-summary.ts";
 import { trajectoryKey } from "../src/run/store/keys.ts";
 import { runJournal } from "../src/run/trajectory/run-journal.ts";
 
-type Trajectory = (input: TrajectoryInput) => Promise<TrajectoryResult>;
-type Member = RunTrajectoriesInput["trajectories"][number];
+type MemberWorkflow = (input: TrajectoryInput) => Promise<TrajectoryResult>;
+type Member = RunMembersInput["trajectories"][number];
 
 /** Milliseconds that ended trajectories wait for others, so that a signal reports many. */
 const reporting = 500;
@@ -52,9 +54,9 @@ export function runTrajectories(
     const isRepeated = context.info.attempt > 1;
     const opened = await openRun(input.run);
     const starting = { since: context.info.scheduledTimestampMs, isEager: await isSoleBuild(opened) };
-    const live = new Set<WorkflowHandle<Trajectory>>();
+    const live = new Set<WorkflowHandle<MemberWorkflow>>();
     const waiting = [...input.trajectories];
-    const unreported: ClosedTrajectory[] = [];
+    const unreported: ClosedMember[] = [];
 
     async function lane(): Promise<void> {
       for (let member = waiting.shift(); member !== undefined; member = waiting.shift()) {
@@ -62,7 +64,7 @@ export function runTrajectories(
       }
     }
 
-    async function closed(member: Member): Promise<ClosedTrajectory> {
+    async function closed(member: Member): Promise<ClosedMember> {
       const trajectory = member.place.id;
       const known = isRepeated ? await recordedResult(opened, input, member) : undefined;
       if (known !== undefined) return { trajectory, result: known };
@@ -124,7 +126,7 @@ async function isSoleBuild({ folder }: OpenRun): Promise<boolean> {
 /** The result of a trajectory that an earlier attempt saw end, or might have seen. */
 async function recordedResult(
   opened: OpenRun,
-  { common }: RunTrajectoriesInput,
+  { common }: RunMembersInput,
   { place }: Member,
 ): Promise<TrajectorySummary | undefined> {
   const store = runJournal(opened);
@@ -139,29 +141,32 @@ async function recordedResult(
  */
 async function started(
   workflow: WorkflowClient,
-  { common, version }: RunTrajectoriesInput,
+  { common, version }: RunMembersInput,
   { place, line }: Member,
   { since, isEager }: { since: number; isEager: boolean },
-): Promise<WorkflowHandle<Trajectory>> {
+): Promise<WorkflowHandle<MemberWorkflow>> {
   const input: TrajectoryInput = { ...common, place };
   const start = (workflowIdConflictPolicy: "FAIL" | "TERMINATE_EXISTING") =>
-    workflow.start<Trajectory>("trajectory", {
-      workflowId: place.id,
-      taskQueue: common.queues.orchestration,
-      args: [input],
-      typedSearchAttributes: startAttributes(input),
-      staticSummary: summary(line),
-      workflowIdConflictPolicy,
-      requestEagerStart: isEager,
-      ...(version === undefined ? {} : { versioningOverride: { pinnedTo: version } }),
-    });
+    workflow.start(
+      "trajectory",
+      defined<WorkflowStartOptions<MemberWorkflow>>({
+        workflowId: place.id,
+        taskQueue: common.queues.orchestration,
+        args: [input],
+        typedSearchAttributes: startAttributes(input),
+        staticSummary: summary(line),
+        workflowIdConflictPolicy,
+        requestEagerStart: isEager,
+        versioningOverride: version && { pinnedTo: version },
+      }),
+    );
   try {
     return await start("FAIL");
   } catch (error) {
     if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
     const { startTime, runId } = await workflow.getHandle(place.id).describe();
     if (startTime.getTime() < since) return start("TERMINATE_EXISTING");
-    return workflow.getHandle<Trajectory>(place.id, runId, { followRuns: true });
+    return workflow.getHandle<MemberWorkflow>(place.id, runId, { followRuns: true });
   }
 }
 
@@ -184,7 +189,7 @@ async function isRunning(
 }
 
 /** Terminates the trajectories of a shard that has ended. */
-async function terminate(handles: Iterable<WorkflowHandle<Trajectory>>): Promise<void> {
+async function terminate(handles: Iterable<WorkflowHandle<MemberWorkflow>>): Promise<void> {
   await Promise.all(
     Array.from(handles, async (handle) => {
       try {

@@ -1,6 +1,6 @@
 import { setHandler, type WorkflowInfo, workflowInfo } from "@temporalio/workflow";
 import { defined } from "../src/base/records/defined.ts";
-import type { ClosedTrajectory, RunTrajectoriesInput } from "../src/contracts/activities.ts";
+import type { ClosedMember, RunMembersInput } from "../src/contracts/activities.ts";
 import type { TrajectorySummary } from "../src/contracts/rollout.ts";
 import type { TrajectoryInput } from "../src/contracts/trajectory.ts";
 import { resultSummary } from "../src/run/projections/trajectory-summary.ts";
@@ -30,14 +30,14 @@ export async function runStartedHere<One extends Member>(
   const open = new Map(members.map((one) => [one.own.place.id, one]));
   const ending: Promise<void>[] = [];
 
-  async function ended(one: One, closed: ClosedTrajectory): Promise<void> {
+  async function ended(one: One, closed: ClosedMember): Promise<void> {
     if ("result" in closed) return onEnded(one, closed.result);
     const { own, line } = one;
     await onEnded(one, resultSummary(await lostTrajectory(own, line, { ...closed.failure, startedAt })));
   }
 
   /** A worker that repeats the activity reports trajectories again. */
-  function take(closed: readonly ClosedTrajectory[]): void {
+  function take(closed: readonly ClosedMember[]): void {
     for (const one of closed) {
       const member = open.get(one.trajectory);
       if (member === undefined) continue;
@@ -82,7 +82,7 @@ const untilDone = {
 /** The version as plain JSON. A worker without a deployment has only a build. */
 function versionOf(
   current: WorkflowInfo["currentDeploymentVersion"],
-): RunTrajectoriesInput["version"] | undefined {
+): RunMembersInput["version"] | undefined {
   if (current === undefined || current.deploymentName === "") return undefined;
   return { deploymentName: current.deploymentName, buildId: current.buildId };
 }

@@ -202,7 +202,7 @@ export interface ReserveGroupsInput {
 }
 
 /** Asks to start the trajectories of a shard and to wait until they have ended. */
-export interface RunTrajectoriesInput {
+export interface RunMembersInput {
   run: string;
   /** The input of each trajectory, without its place. */
   common: Omit<TrajectoryInput, "place">;
@@ -214,14 +214,14 @@ export interface RunTrajectoriesInput {
 }
 
 /** A trajectory of a shard that has ended: its result, or the failure that ended its workflow. */
-export type ClosedTrajectory =
+export type ClosedMember =
   | { trajectory: string; result: TrajectorySummary }
   | { trajectory: string; failure: LostWorkflow };
 
 /** Reports trajectories that have ended to the execution of the shard that asked for them. */
 export interface ClosedSignal {
   execution: string;
-  closed: ClosedTrajectory[];
+  closed: ClosedMember[];
 }
 
 /** The name of that signal. */
@@ -346,7 +346,7 @@ export interface RunActivities {
   "draw-tasks"(input: DrawTasksInput): Promise<string[]>;
   "reserve-groups"(input: ReserveGroupsInput): Promise<string[]>;
   /** Returns the trajectories that it has not reported to the shard by signal. */
-  "run-trajectories"(input: RunTrajectoriesInput): Promise<ClosedTrajectory[]>;
+  "run-trajectories"(input: RunMembersInput): Promise<ClosedMember[]>;
   "load-task"(input: LoadTaskInput): Promise<Task>;
   "record-left-out"(input: RecordLeftOutInput): Promise<void>;
   /** Returns the condition of the plan's `stopIf` that holds after the step, if any does. */

@@ -3,7 +3,7 @@ import { Context } from "@temporalio/activity";
 import type { WorkflowHandle } from "@temporalio/client";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { runTrajectories } from "../../activities/run-trajectories.ts";
-import type { ReserveGroupsInput, RunTrajectoriesInput, ScoreInput } from "../../src/contracts/activities.ts";
+import type { ReserveGroupsInput, RunMembersInput, ScoreInput } from "../../src/contracts/activities.ts";
 import type { GenerateTurnInput } from "../../src/contracts/generate-turn.ts";
 import type { ShardInput, TrajectorySummary } from "../../src/contracts/rollout.ts";
 import type { RunSettings } from "../../src/contracts/run-settings.ts";
@@ -42,7 +42,7 @@ const settings: RunSettings = {
 const runs = temporaryFolder();
 let stopping = new AbortController();
 const openRun = openRuns(runs);
-const run = (input: RunTrajectoriesInput) => durable(runTrajectories(openRun, stopping.signal))(input);
+const run = (input: RunMembersInput) => durable(runTrajectories(openRun, stopping.signal))(input);
 let worker: WorkflowWorker;
 
 /** Trajectories whose turn is being generated, and the most at once. */
@@ -66,7 +66,7 @@ beforeAll(async () => {
     activities: {
       "reserve-groups": async ({ groups }: ReserveGroupsInput) => groups.map(({ task }) => task),
       "load-task": async ({ place }: { place: { task: string } }) => taskOf(place.task),
-      "run-trajectories": async (input: RunTrajectoriesInput) => {
+      "run-trajectories": async (input: RunMembersInput) => {
         attempts += 1;
         if (attempts > failing) return run(input);
         run(input).catch(() => {});
