@@ -42,6 +42,11 @@ const nemoGym: EnvironmentPlugin<History> = {
     return history;
   },
 
+  async probe(config) {
+    const response = await fetch(`${urlOf(config)}/openapi.json`); // the only page that changes no session
+    if (!response.ok) throw new Error(`/openapi.json answered ${response.status}`);
+  },
+
   async score({ task, turns, answer, config, snapshots = {}, signal }) {
     const last = snapshots["nemo-gym"];
     const before = last === undefined ? undefined : historyIn(last);
