@@ -6,6 +6,7 @@ import { loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
+import { defined } from "../src/base/records/defined.ts";
 import { startPostgresql } from "../tests/postgresql/postgresql-server.ts";
 import { startTemporal } from "../tests/postgresql/temporal-server.ts";
 import { openDurableRun } from "./durability/durable-run.ts";
@@ -34,36 +35,39 @@ interface Round {
 const [load = 0] = loadavg();
 if (load > 0.5) console.warn(`the machine is not idle (load ${load.toFixed(1)}): both sides will be slower`);
 const folder = await mkdtemp(join(tmpdir(), "everturn-postgresql-bench-"));
-const postgresql = await startPostgresql(["log_min_messages=panic", "max_connections=200"]);
+const closing = [() => rm(folder, { recursive: true, force: true })];
 try {
+  const postgresql = await startPostgresql(["log_min_messages=panic", "max_connections=200"]);
+  closing.push(postgresql.stop);
   const temporal = await startTemporal(postgresql, folder, (text) => console.warn(text));
+  closing.push(temporal.stop);
   const shape = { turns: [turns], seconds: 0, batchSize: trajectories };
   const places = { sqlite: join(folder, "sqlite"), postgresql: join(folder, "postgresql") };
   for (const place of Object.values(places)) await mkdir(place);
+  const names = ["sqlite", "postgresql"] as const;
+  const opened = async (name: keyof typeof places, address?: string) => {
+    const side = await openDurableRun(places[name], defined({ ...shape, address }));
+    closing.push(side.close);
+    return side;
+  };
   const sides = {
-    sqlite: await openDurableRun(places.sqlite, shape),
-    postgresql: await openDurableRun(places.postgresql, { ...shape, address: temporal.address }),
+    sqlite: await opened("sqlite"),
+    postgresql: await opened("postgresql", temporal.address),
   };
   const rounds: Record<keyof typeof sides, Round[]> = { sqlite: [], postgresql: [] };
-  const names = ["sqlite", "postgresql"] as const;
-  try {
-    for (const name of names) await sides[name].step(); // loads the code
-    for (let round = 0; round < Number(values.rounds); round++) {
-      for (const name of names) {
-        await sleep(listing);
-        const before = await sides[name].events();
-        const seconds = await sides[name].step();
-        await sleep(listing);
-        const events = (await sides[name].events()) - before;
-        rounds[name].push({
-          turnsPerSecond: (trajectories * turns) / seconds,
-          eventsPerSecond: events / seconds,
-        });
-      }
+  for (const name of names) await sides[name].step(); // loads the code
+  for (let round = 0; round < Number(values.rounds); round++) {
+    for (const name of names) {
+      await sleep(listing);
+      const before = await sides[name].events();
+      const seconds = await sides[name].step();
+      await sleep(listing);
+      const events = (await sides[name].events()) - before;
+      rounds[name].push({
+        turnsPerSecond: (trajectories * turns) / seconds,
+        eventsPerSecond: events / seconds,
+      });
     }
-  } finally {
-    for (const name of names) await sides[name].close();
-    await temporal.stop();
   }
   const usual = (name: keyof typeof sides, of: (round: Round) => number) => median(rounds[name].map(of));
   const ratios = rounds.sqlite.map(
@@ -88,6 +92,5 @@ try {
     console.log(`PostgreSQL / SQLite: ${median(ratios).toFixed(2)} (at least ${least.toFixed(2)})`);
   }
 } finally {
-  await postgresql.stop();
-  await rm(folder, { recursive: true, force: true });
+  for (const close of closing.reverse()) await close();
 }

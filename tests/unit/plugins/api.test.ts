@@ -12,6 +12,7 @@ test("everturn/plugin has what tools, rewards and data sets need, and nothing of
     "defineTool",
     "defineToolset",
     "defineTracker",
+    "helperProcesses",
     "killProcess",
     "markedAnswer",
     "parseAction",

@@ -75,7 +75,7 @@ describe("a broken pipeline is refused", () => {
   it("a key of a tool and the reward at the top", async () => {
     expect(await withPipeline("seed: 7", "seed: 7\ntimeout: 5s")).toMatchInlineSnapshot(`
       "pipeline.yaml: 1 problem found:
-      pipeline.yaml:3:1: unknown key “timeout” in the pipeline. It belongs in “tools[]” or “reward”.
+      pipeline.yaml:3:1: unknown key “timeout” in the pipeline. It belongs in “environment”, “tools[]” or “reward”.
       Correct it and run again."
     `);
   });

@@ -131,7 +131,7 @@ describe("a broken plugin is refused", () => {
   it("an unknown key in a manifest", async () => {
     expect(await withManifest('"entry"', '"entrypoint": "./index.js",\n  "entry"')).toMatchInlineSnapshot(`
       "pipeline.yaml: 1 problem found:
-      plugins/tool-test/everturn.plugin.json:8:3: unknown key “entrypoint” in the manifest. Known keys: $schema, name, kind, version, engines, entry, workflow, config, capabilities, aliases, tool, reward.
+      plugins/tool-test/everturn.plugin.json:8:3: unknown key “entrypoint” in the manifest. Known keys: $schema, name, kind, version, engines, entry, workflow, config, capabilities, aliases, tool, reward, loop.
       Correct it and run again."
     `);
   });
@@ -139,7 +139,7 @@ describe("a broken plugin is refused", () => {
   it("a manifest of an unknown kind", async () => {
     expect(await withManifest('"kind": "tool"', '"kind": "tools"')).toMatchInlineSnapshot(`
       "pipeline.yaml: 1 problem found:
-      plugins/tool-test/everturn.plugin.json:3:11: kind is “tools”, but must be one of tool, reward, loop, policy, trainer, loss, dataset, tracker. Did you mean “tool”?
+      plugins/tool-test/everturn.plugin.json:3:11: kind is “tools”, but must be one of tool, reward, loop, policy, trainer, loss, dataset, tracker, environment. Did you mean “tool”?
       Correct it and run again."
     `);
   });
