@@ -17,6 +17,9 @@ import { startWorkflows, type WorkflowWorker } from "../support/workflow-worker.
 const queue = "steps";
 const queues = { orchestration: queue, policy: queue, tools: queue, trainer: queue };
 
+/** The seconds of a turn. Trajectories of quicker ones are started by an activity, which would need a run's folder. */
+const turnSeconds = 2;
+
 /** Steps that a workflow is followed for. */
 const followed = 8;
 
@@ -72,7 +75,7 @@ beforeAll(async () => {
         head: "a".repeat(64),
         policyVersion: 0,
         tokens,
-        seconds: 0,
+        seconds: turnSeconds,
       }),
       "score-trajectory": async () => ({ reward: 1, success: true }),
       "record-evaluation": async () => {},
@@ -103,7 +106,7 @@ function summaryOf(trajectory: string): TrajectorySummary {
     tokens,
     policyVersion: 0,
     newestPolicyVersion: 0,
-    generationSeconds: 0,
+    generationSeconds: turnSeconds,
     toolCalls: 0,
     validCalls: 0,
   };
