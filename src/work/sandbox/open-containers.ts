@@ -1,3 +1,4 @@
+import { sharedPromises } from "../../base/async/shared-promises.ts";
 import { EverturnError } from "../../base/errors/everturn-error.ts";
 import type { Containers, ContainerWish } from "./containers/container.ts";
 import { openEngine } from "./containers/engines.ts";
@@ -41,16 +42,12 @@ export async function openContainers(
 }
 
 /** The containers that plugins of this thread have opened, by image and settings. */
-const shared = new Map<string, Promise<Containers>>();
+const shared = sharedPromises<Containers>();
 
 /**
  * Opens containers once per thread. After a failure, the next caller tries again. Throws the errors of
  * `openContainers`.
  */
 export function sharedContainers(wish: ContainerWish): Promise<Containers> {
-  const name = JSON.stringify(Object.entries(wish).sort());
-  const containers = shared.get(name) ?? openContainers(wish);
-  shared.set(name, containers);
-  containers.catch(() => shared.delete(name));
-  return containers;
+  return shared.get(JSON.stringify(Object.entries(wish).sort()), () => openContainers(wish));
 }

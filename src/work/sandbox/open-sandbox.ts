@@ -1,3 +1,4 @@
+import { sharedPromises } from "../../base/async/shared-promises.ts";
 import { EverturnError } from "../../base/errors/everturn-error.ts";
 import { defined } from "../../base/records/defined.ts";
 import { isObject, type JsonValue } from "../../contracts/json.ts";
@@ -62,7 +63,7 @@ function ways(wish: string | RemoteWish): Way[] {
 }
 
 /** The sandboxes that plugins of this thread have opened, by the pipeline's setting. */
-const opened = new Map<string, Promise<Sandbox>>();
+const opened = sharedPromises<Sandbox>();
 
 /**
  * Opens the sandbox that a plugin's configuration requests in `sandbox`, once per thread. After a failure,
@@ -70,10 +71,7 @@ const opened = new Map<string, Promise<Sandbox>>();
  */
 export function sharedSandbox(wish: JsonValue | undefined, options: SandboxOptions): Promise<Sandbox> {
   const name = JSON.stringify([wish, String(options.modules)]);
-  const sandbox = opened.get(name) ?? openSandbox(wishOf(wish), options);
-  opened.set(name, sandbox);
-  sandbox.catch(() => opened.delete(name));
-  return sandbox;
+  return opened.get(name, () => openSandbox(wishOf(wish), options));
 }
 
 function wishOf(wish: JsonValue | undefined): string | RemoteWish | ContainerWish {

@@ -1,5 +1,6 @@
 import { messageOf } from "../../base/errors/message-of.ts";
 import { limitsOf } from "./limits.ts";
+import { openSessions } from "./open-sessions.ts";
 import type { Language, Sandbox, SandboxLimits, SandboxSession, SessionOptions } from "./sandbox.ts";
 
 /** How to open sessions. */
@@ -21,20 +22,12 @@ export async function triedSandbox({
   close,
   ...rest
 }: Opening): Promise<Sandbox | { missing: string }> {
-  const sessions = new Set<SandboxSession>();
+  const sessions = openSessions((options: SessionOptions) => open(limitsOf(limits, options.limits), options));
   const sandbox: Sandbox = {
     ...rest,
-    async open(options = {}) {
-      const session = await open(limitsOf(limits, options.limits), options);
-      sessions.add(session);
-      const closeSession = async () => {
-        sessions.delete(session);
-        await session.close();
-      };
-      return { ...session, close: closeSession };
-    },
+    open: (options = {}) => sessions.open(options),
     close: async () => {
-      await Promise.all([...sessions].map((session) => session.close()));
+      await sessions.close();
       await close?.();
     },
   };

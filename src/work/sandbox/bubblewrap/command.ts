@@ -19,7 +19,7 @@ export function sandboxCommand(
   filtered: boolean,
   group: ControlGroup | undefined,
 ): string[] {
-  return [...inGroup(group), ...asUser(machine), ...sandbox(machine, limits, texts, filtered)];
+  return [...inGroup(group), ...asUser(machine.setpriv), ...sandbox(machine, limits, texts, filtered)];
 }
 
 /** Enters a control group before the rest of the command. */
@@ -30,7 +30,8 @@ export function inGroup(group: ControlGroup | undefined): string[] {
   return ["/bin/sh", "-c", enter, "sh", String(group.processFiles.length), ...group.processFiles];
 }
 
-function asUser({ setpriv }: Machine): string[] {
+/** Runs the rest of the command as the user of sandboxes, if `setpriv` names the program that does. */
+export function asUser(setpriv: string | undefined): string[] {
   if (setpriv === undefined) return [];
   return [
     setpriv,

@@ -3,6 +3,7 @@ import { posix } from "node:path";
 import { oneAtATime } from "../../../base/async/one-at-a-time.ts";
 import { EverturnError } from "../../../base/errors/everturn-error.ts";
 import { defined } from "../../../base/records/defined.ts";
+import { checkLanguage } from "../check-language.ts";
 import { filePath } from "../file-path.ts";
 import type { Language, Program, Ran, SandboxLimits } from "../sandbox.ts";
 import type { Command, ContainerFiles, ContainerOptions, ContainerSession } from "./container.ts";
@@ -209,12 +210,7 @@ export async function openContainerSession(
   }
 
   async function run({ language, code, stdin = "", keep = false }: Program, rest: RunRest): Promise<Ran> {
-    if (!languages.includes(language))
-      throw new EverturnError("SANDBOX_LANGUAGE_MISSING", {
-        kind,
-        language,
-        languages: languages.join(", "),
-      });
+    checkLanguage(kind, languages, language);
     if (keep) throw new EverturnError("SANDBOX_KEEPS_NOTHING", { kind });
     const interpreter = interpreters[language];
     const isShort = Buffer.byteLength(code) < longestArgument;

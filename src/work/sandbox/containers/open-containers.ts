@@ -1,7 +1,8 @@
 import { messageOf } from "../../../base/errors/message-of.ts";
 import { limitsOf } from "../limits.ts";
+import { openSessions } from "../open-sessions.ts";
 import type { SandboxLimits } from "../sandbox.ts";
-import type { ContainerSession, Containers } from "./container.ts";
+import type { ContainerOptions, Containers } from "./container.ts";
 import { type ContainerKind, openContainerSession } from "./container-session.ts";
 import { workingFolder } from "./scripts.ts";
 
@@ -20,22 +21,16 @@ export async function openContainersOf({
   close: closeKind,
   ...kind
 }: Opening): Promise<Containers | { missing: string }> {
-  const sessions = new Set<ContainerSession>();
+  const sessions = openSessions((options: ContainerOptions) =>
+    openContainerSession(kind, limitsOf(limits, options.limits), options),
+  );
   const containers: Containers = {
     kind: kind.kind,
     languages: kind.languages,
     boundary,
-    open: async (options = {}) => {
-      const session = await openContainerSession(kind, limitsOf(limits, options.limits), options);
-      sessions.add(session);
-      const close = async () => {
-        sessions.delete(session);
-        await session.close();
-      };
-      return { ...session, close };
-    },
+    open: (options = {}) => sessions.open(options),
     close: async () => {
-      await Promise.all([...sessions].map((session) => session.close()));
+      await sessions.close();
       closeKind();
     },
   };

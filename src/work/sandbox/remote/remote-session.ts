@@ -1,5 +1,6 @@
 import { EverturnError } from "../../../base/errors/everturn-error.ts";
 import { isObject, type JsonObject } from "../../../contracts/json.ts";
+import { checkLanguage } from "../check-language.ts";
 import { ranOf } from "../driver/ran-of.ts";
 import { isFilePath } from "../file-path.ts";
 import { openFilesSession } from "../files-session.ts";
@@ -34,12 +35,7 @@ export function openRemoteSession(server: Server, limits: SandboxLimits): Sandbo
   ): Promise<Ran> {
     const { language, keep = false } = program;
     signal?.throwIfAborted();
-    if (!languages.includes(language))
-      throw new EverturnError("SANDBOX_LANGUAGE_MISSING", {
-        kind,
-        language,
-        languages: languages.join(", "),
-      });
+    checkLanguage(kind, languages, language);
     if (keep) throw new EverturnError("SANDBOX_KEEPS_NOTHING", { kind });
     const guest = guestProgram(program, { ...limits, ...own }, files.since(0).put);
     const began = performance.now();

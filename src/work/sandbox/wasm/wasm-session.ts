@@ -1,16 +1,9 @@
 import { EverturnError } from "../../../base/errors/everturn-error.ts";
 import { processHandle } from "../../../base/processes/process-handle.ts";
 import { defined } from "../../../base/records/defined.ts";
+import { checkLanguage } from "../check-language.ts";
 import { openFilesSession } from "../files-session.ts";
-import type {
-  Language,
-  Program,
-  Ran,
-  RunOptions,
-  SandboxLimits,
-  SandboxSession,
-  SessionOptions,
-} from "../sandbox.ts";
+import type { Program, Ran, RunOptions, SandboxLimits, SandboxSession, SessionOptions } from "../sandbox.ts";
 import type { SandboxFiles } from "../sandbox-files.ts";
 import type { GuestLanguage } from "./guest/protocol.ts";
 import type { GuestProcess } from "./guest-process.ts";
@@ -29,7 +22,7 @@ interface Kept {
  */
 export function openWasmSession(
   pool: Pool,
-  languages: readonly Language[],
+  languages: readonly GuestLanguage[],
   limits: SandboxLimits,
   { hold }: SessionOptions,
 ): SandboxSession {
@@ -39,7 +32,7 @@ export function openWasmSession(
 function wasmGuest(
   files: SandboxFiles,
   pool: Pool,
-  languages: readonly Language[],
+  languages: readonly GuestLanguage[],
   limits: SandboxLimits,
   hold: SessionOptions["hold"],
 ) {
@@ -50,12 +43,7 @@ function wasmGuest(
   async function run(program: Program, options: RunOptions): Promise<Ran> {
     const { language, code, stdin = "", keep = false } = program;
     options.signal?.throwIfAborted();
-    if (language === "shell" || !languages.includes(language))
-      throw new EverturnError("SANDBOX_LANGUAGE_MISSING", {
-        kind: "wasm",
-        language,
-        languages: languages.join(", "),
-      });
+    checkLanguage("wasm", languages, language);
     const { process, seen } = await interpreter(language, keep);
     running = process;
     const abort = () => process.kill();

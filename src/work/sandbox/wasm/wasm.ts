@@ -2,8 +2,9 @@ import { isEverturnError } from "../../../base/errors/everturn-error.ts";
 import { messageOf } from "../../../base/errors/message-of.ts";
 import type { Backend } from "../backend.ts";
 import { limitsOf } from "../limits.ts";
-import type { Language, Sandbox, SandboxSession } from "../sandbox.ts";
+import type { Sandbox, SandboxSession } from "../sandbox.ts";
 import { findPackages } from "./deno.ts";
+import type { GuestLanguage } from "./guest/protocol.ts";
 import { Pool } from "./pool.ts";
 import { type Runtime, runtimeFolder } from "./runtime-folder.ts";
 import { openWasmSession } from "./wasm-session.ts";
@@ -33,7 +34,7 @@ export const wasm: Backend = {
       return { missing: `it does not start here (${messageOf(error)})` };
     }
     const ready = pool;
-    const languages: Language[] = ["python", ...(runtime.hasJavascript ? ["javascript" as const] : [])];
+    const languages: GuestLanguage[] = ["python", ...(runtime.hasJavascript ? ["javascript" as const] : [])];
     const sessions = new Set<SandboxSession>();
     const sandbox: Sandbox = {
       kind: "wasm",

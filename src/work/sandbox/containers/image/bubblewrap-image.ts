@@ -1,9 +1,8 @@
-import { execFile } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { promisify } from "node:util";
 import { messageOf } from "../../../../base/errors/message-of.ts";
-import { inGroup, sandboxUser } from "../../bubblewrap/command.ts";
+import { asUser, inGroup, sandboxUser } from "../../bubblewrap/command.ts";
+import { type Bubblewrap, findBubblewrap } from "../../bubblewrap/machine.ts";
 import { seccompFilter } from "../../bubblewrap/seccomp.ts";
 import { type ControlGroup, type ControlGroups, controlGroups } from "../../control-group.ts";
 import { onPath } from "../../interpreters.ts";
@@ -17,11 +16,9 @@ import { workingFolder } from "../scripts.ts";
 import { copyImage, type ImageCopy, sweepCopies, type UnpackedImage, unpackedImage } from "./image-folder.ts";
 
 /** The programs of this machine that run an unpacked image. */
-interface Machine {
-  bwrap: string;
+interface Machine extends Bubblewrap {
   /** Undefined unless this process is root's: then programs belong to another user. */
   setpriv: string | undefined;
-  canDisableNamespaces: boolean;
   groups: ControlGroups | undefined;
   filter: Buffer | undefined;
 }
@@ -55,16 +52,14 @@ export async function openBubblewrapImage(
 
 async function findMachine(): Promise<Machine | { missing: string }> {
   if (process.platform !== "linux") return { missing: `it needs Linux, and this is ${process.platform}` };
-  const bwrap = onPath("bwrap");
-  if (bwrap === undefined) return { missing: "bwrap is not on PATH; install the package bubblewrap" };
+  const bubblewrap = await findBubblewrap();
+  if ("missing" in bubblewrap) return bubblewrap;
   const setpriv = process.getuid?.() === 0 ? onPath("setpriv") : undefined;
   if (process.getuid?.() === 0 && setpriv === undefined)
     return { missing: "root's processes can't be limited without setpriv; install the package util-linux" };
-  const { stdout } = await promisify(execFile)(bwrap, ["--help"]);
   return {
-    bwrap,
+    ...bubblewrap,
     setpriv,
-    canDisableNamespaces: stdout.includes("--disable-userns"),
     groups: await controlGroups(),
     filter: seccompFilter(process.arch),
   };
@@ -137,17 +132,6 @@ function clientOf(
   command: string,
   options: ClientOptions,
 ): Client {
-  const asUser =
-    setpriv === undefined
-      ? []
-      : [
-          setpriv,
-          `--reuid=${sandboxUser}`,
-          `--regid=${sandboxUser}`,
-          "--clear-groups",
-          "--no-new-privs",
-          "--",
-        ];
   const environment = {
     PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
     HOME: "/root",
@@ -157,7 +141,7 @@ function clientOf(
   return {
     command: [
       ...inGroup(group),
-      ...asUser,
+      ...asUser(setpriv),
       bwrap,
       "--unshare-all",
       "--unshare-user",
