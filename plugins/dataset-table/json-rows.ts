@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { gunzipSync } from "node:zlib";
-import { type JsonObject, parseExactJson } from "everturn/plugin";
+import { isObject, type JsonObject, parseExactJson } from "everturn/plugin";
 
 /**
  * A row of a table. If it is not an object or has a number that JavaScript would change: its text, and the
@@ -63,8 +63,4 @@ function listedRows(text: string, file: string): Row[] {
   if (end < 0) throw new Error(`${file} is not valid JSON: its list has no end`);
   if (text.slice(end).trim() !== "") throw new Error(`${file} is not valid JSON: text follows its list`);
   return rows;
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

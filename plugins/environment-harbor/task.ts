@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
 import { basename, join } from "node:path";
-import type { JsonObject, JsonValue } from "everturn/plugin";
+import { isObject, type JsonObject, type JsonValue } from "everturn/plugin";
 import { parse } from "smol-toml";
 
 /** An environment of a task: where commands run. */
@@ -146,10 +146,6 @@ function plain(document: object): JsonObject {
     JSON.stringify(document, (_, one: unknown) => (typeof one === "bigint" ? Number(one) : one)),
   );
   return objectOf(value);
-}
-
-function isObject(value: JsonValue | undefined): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function objectOf(value: JsonValue | undefined): JsonObject {

@@ -1,8 +1,14 @@
 import { createHash } from "node:crypto";
-import type { EnvironmentPlugin, JsonObject, Task, ToolResponse } from "everturn/plugin";
+import {
+  type EnvironmentPlugin,
+  isObject,
+  type JsonObject,
+  type Task,
+  type ToolResponse,
+} from "everturn/plugin";
 import { type Answer, ask, type ResourcesSession, successOf } from "./resources-session.ts";
 import { responseOf } from "./response.ts";
-import { functionsOf, isObject, readRows, rowOf, taskOf } from "./rows.ts";
+import { functionsOf, readRows, rowOf, taskOf } from "./rows.ts";
 
 /** The history of a session, from which it can be restored. */
 interface History {

@@ -1,5 +1,4 @@
-import type { JsonObject, JsonValue } from "everturn/plugin";
-import { isObject } from "./rows.ts";
+import { isObject, type JsonObject, type JsonValue } from "everturn/plugin";
 
 /** A session of a resources server. Its cookie is all that identifies it. */
 export interface ResourcesSession {

@@ -1,10 +1,5 @@
 import type { JsonObject, JsonValue, Task, ToldFunction } from "everturn/plugin";
-import { parseExactJson, readText } from "everturn/plugin";
-
-/** Whether a value is a JSON object. */
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
+import { isObject, parseExactJson, readText } from "everturn/plugin";
 
 /** The rows of a file. Throws with the line of the first that is not an object with `responses_create_params`. */
 export function readRows(path: string, limit: number | undefined): JsonObject[] {

@@ -1,12 +1,12 @@
 import {
   InexactNumberError,
+  isObject,
   type JsonObject,
   type JsonValue,
   parseExactJson,
   type Task,
 } from "everturn/plugin";
 import type { Allowed } from "./matched-calls.ts";
-import { isObject } from "./values.ts";
 
 /** What is right for a task: these calls, no call if the list is empty, or any call at all. */
 export interface Accepted {

@@ -1,5 +1,5 @@
-import type { JsonObject, JsonValue } from "everturn/plugin";
-import { isAccepted, isObject } from "./values.ts";
+import { isObject, type JsonObject, type JsonValue } from "everturn/plugin";
+import { isAccepted } from "./values.ts";
 
 /** A call that a model wrote. */
 export interface Written {

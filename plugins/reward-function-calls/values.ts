@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import type { JsonObject, JsonValue } from "everturn/plugin";
+import { isObject, type JsonObject, type JsonValue } from "everturn/plugin";
 
 type Kind = "string" | "integer" | "float" | "boolean" | "list" | "object" | "null";
 
@@ -83,8 +83,4 @@ function kindOf(value: JsonValue): Kind {
   if (typeof value === "number") return Number.isInteger(value) ? "integer" : "float";
   if (typeof value === "object") return "object";
   return typeof value === "string" ? "string" : "boolean";
-}
-
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,7 +1,7 @@
 import type { Stats } from "node:fs";
 import { realpath, stat } from "node:fs/promises";
 import { join, sep } from "node:path";
-import { type JsonObject, type JsonValue, type Task, toolKwargs } from "everturn/plugin";
+import { isObject, type JsonObject, type Task, toolKwargs } from "everturn/plugin";
 import { readBundle } from "./bundle.ts";
 import { readFolder } from "./folder.ts";
 import { Mistake } from "./mistake.ts";
@@ -120,8 +120,4 @@ function keptFiles(key: string, read: () => Promise<Files>): Promise<Files> {
     kept.delete(oldest);
   }
   return files;
-}
-
-function isObject(value: JsonValue | undefined): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

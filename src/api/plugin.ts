@@ -24,7 +24,7 @@ export type {
 export type { EnvironmentPlugin } from "../contracts/environment.ts";
 export type { Task } from "../contracts/generated/task.ts";
 export type { Call as ToolCallRecord, Turn as TurnRecord } from "../contracts/generated/trajectory.ts";
-export type { JsonObject, JsonValue } from "../contracts/json.ts";
+export { isObject, type JsonObject, type JsonValue } from "../contracts/json.ts";
 export type { ParsedAction, ParsedCall } from "../contracts/parsed-action.ts";
 export type {
   GroupMember,

@@ -13,6 +13,7 @@ test("everturn/plugin has what tools, rewards and data sets need, and nothing of
     "defineToolset",
     "defineTracker",
     "helperProcesses",
+    "isObject",
     "killProcess",
     "markedAnswer",
     "parseAction",
