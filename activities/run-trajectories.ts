@@ -8,14 +8,11 @@ import {
   WorkflowNotFoundError,
   type WorkflowStartOptions,
 } from "@temporalio/client";
-import { ApplicationFailure, TerminatedFailure } from "@temporalio/common";
 import { untilAborted, withOwnSignal } from "../src/base/async/abort-signals.ts";
-import type { ErrorCode } from "../src/base/errors/table.ts";
 import { defined } from "../src/base/records/defined.ts";
 import {
   type ClosedMember,
   type ClosedSignal,
-  type LostWorkflow,
   type RunActivities,
   type RunMembersInput,
   trajectoriesClosedSignal,
@@ -26,6 +23,7 @@ import { readBuilds } from "../src/control/temporal/workflow-builds.ts";
 import { readSummary } from "../src/results/recovery/read-summary.ts";
 import type { OpenRun } from "../src/run/folder/open-runs.ts";
 import { summary } from "../src/run/projections/cut.ts";
+import { lossOf } from "../src/run/projections/lost-workflow.ts";
 import { startAttributes } from "../src/run/projections/start-attributes.ts";
 import { resultSummary } from "../src/run/projections/trajectory-summary.ts";
 import { trajectoryKey } from "../src/run/store/keys.ts";
@@ -73,7 +71,7 @@ export function runTrajectories(
       try {
         return { trajectory, result: resultSummary(await handle.result()) };
       } catch (error) {
-        const failure = lossIn(error);
+        const failure = error instanceof WorkflowFailedError ? lossOf(error.cause) : undefined;
         if (failure === undefined) throw error;
         return { trajectory, failure };
       } finally {
@@ -169,16 +167,6 @@ async function started(
     return workflow.getHandle<MemberWorkflow>(place.id, runId, { followRuns: true });
   }
 }
-
-function lossIn(error: unknown): LostWorkflow | undefined {
-  const cause = error instanceof WorkflowFailedError ? error.cause : undefined;
-  if (cause instanceof TerminatedFailure) return { type: "terminated", message: "terminated" };
-  if (cause instanceof ApplicationFailure && cause.type === stuck)
-    return { type: stuck, message: cause.message };
-  return undefined;
-}
-
-const stuck = "LOOP_STUCK" satisfies ErrorCode;
 
 async function isRunning(
   workflow: WorkflowClient,

@@ -1,13 +1,8 @@
-import {
-  ApplicationFailure,
-  ChildWorkflowFailure,
-  executeChild,
-  TerminatedFailure,
-} from "@temporalio/workflow";
-import type { ErrorCode } from "../src/base/errors/table.ts";
+import { ChildWorkflowFailure, executeChild } from "@temporalio/workflow";
 import type { LostWorkflow } from "../src/contracts/activities.ts";
 import type { TrajectoryInput, TrajectoryResult } from "../src/contracts/trajectory.ts";
 import { summary } from "../src/run/projections/cut.ts";
+import { lossOf, stuck } from "../src/run/projections/lost-workflow.ts";
 import { startAttributes } from "../src/run/projections/start-attributes.ts";
 import { lostResult } from "../src/run/projections/trajectory-result.ts";
 import { schedule } from "./schedule.ts";
@@ -29,7 +24,7 @@ export async function runTrajectory(input: TrajectoryInput, line: string): Promi
       workflowIdReusePolicy: "TERMINATE_IF_RUNNING",
     });
   } catch (error) {
-    const lost = lossIn(error);
+    const lost = error instanceof ChildWorkflowFailure ? lossOf(error.cause) : undefined;
     if (lost === undefined) throw error;
     return lostTrajectory(input, line, { ...lost, startedAt });
   }
@@ -53,17 +48,3 @@ export async function lostTrajectory(
   }
   return lostResult(input, line, failure);
 }
-
-function lossIn(error: unknown): LostWorkflow | undefined {
-  const cause = error instanceof ChildWorkflowFailure ? error.cause : undefined;
-  if (cause instanceof TerminatedFailure) return { type: "terminated", message: "terminated" };
-  if (cause instanceof ApplicationFailure && cause.type === stuck)
-    return { type: stuck, message: cause.message };
-  return undefined;
-}
-
-/**
- * The error with which a worker ends a trajectory whose loop does not return
- * (src/control/temporal/loop-watch.ts).
- */
-const stuck = "LOOP_STUCK" satisfies ErrorCode;
