@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
 import { join } from "node:path";
+import { endChild } from "../support/end-child.ts";
 import { firstOutput } from "../support/first-output.ts";
 import { markName } from "./marked-processes.ts";
 
@@ -36,11 +36,6 @@ export async function startHost(
     restart: async () => {
       child = await start();
     },
-    stop: async () => {
-      if (child.exitCode !== null || child.signalCode !== null) return;
-      const ended = once(child, "exit");
-      child.kill("SIGKILL");
-      await ended;
-    },
+    stop: () => endChild(child, "SIGKILL"),
   };
 }

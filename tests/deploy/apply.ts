@@ -2,7 +2,6 @@
 // source the first time (about ten minutes of CPU), on Debian's etcd, adds KEDA's definitions, applies the chart twice, and lists the
 // created resources. No kubelet runs, so there are no pods. Requires Linux x64, Go and Debian's packages etcd-server and openssl.
 import { execFile, execFileSync, spawn } from "node:child_process";
-import { once } from "node:events";
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
@@ -11,6 +10,7 @@ import { promisify } from "node:util";
 import { cacheFolder } from "../../src/base/files/cache-folder.ts";
 import { cachedFolder } from "../../src/base/files/cached-folder.ts";
 import { freePort } from "../../src/control/temporal/free-port.ts";
+import { endChild } from "../support/end-child.ts";
 import { everything } from "./chart-values.ts";
 import { helm, kubectl } from "./tools.ts";
 
@@ -126,11 +126,7 @@ try {
   );
   isDone = true;
 } finally {
-  for (const child of children.reverse()) {
-    if (child.exitCode !== null || child.signalCode !== null) continue;
-    child.kill("SIGTERM");
-    await once(child, "exit");
-  }
+  for (const child of children.reverse()) await endChild(child, "SIGTERM");
   if (isDone) rmSync(work, { recursive: true });
   else note(`the logs are in ${work}`);
 }

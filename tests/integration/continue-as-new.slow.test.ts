@@ -10,6 +10,7 @@ import type {
 import type { TrajectorySummary } from "../../src/contracts/rollout.ts";
 import type { EvaluationRecord, TrainingInput } from "../../src/contracts/run.ts";
 import type { RunSettings } from "../../src/contracts/run-settings.ts";
+import { stepSettings } from "../support/step-settings.ts";
 import { taskOf } from "../support/step-worker.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { startWorkflows, type WorkflowWorker } from "../support/workflow-worker.ts";
@@ -25,25 +26,11 @@ const followed = 8;
 
 /** Two groups of one trajectory a step, and another step's under way; an evaluation after each. */
 const settings: RunSettings = {
-  seed: 1,
+  ...stepSettings,
   steps: followed,
-  warmStartSteps: 0,
-  batchSize: 2,
   groupSize: 1,
-  concurrency: 4,
   staleness: 1,
-  minGroup: 1,
-  maxInfrastructureFailures: 1,
-  sampling: { temperature: 1, maxTokens: 8 },
-  limits: {},
-  tools: [],
   evaluationEvery: 1,
-  evaluationTasks: 1,
-  loop: { plugin: "loop-tool-agent", config: {} },
-  reward: {
-    retry: { maximumAttempts: 1, initialInterval: 1, backoffCoefficient: 1, maximumInterval: 1 },
-    pure: true,
-  },
 };
 const tokens = { prompt: 1, action: 1, observation: 0 };
 const metrics = { approximateKl: 0, entropy: 0, clipFraction: 0, policyLoss: 0 };

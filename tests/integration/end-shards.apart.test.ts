@@ -9,33 +9,14 @@ import type { ShardInput } from "../../src/contracts/rollout.ts";
 import type { TrainingInput } from "../../src/contracts/run.ts";
 import type { RunSettings } from "../../src/contracts/run-settings.ts";
 import { trajectoryInput } from "../../workflows/trajectory-input.ts";
+import { stepSettings } from "../support/step-settings.ts";
 import { taskOf } from "../support/step-worker.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { startWorkflows, type WorkflowWorker } from "../support/workflow-worker.ts";
 
 const queue = "shards";
 const queues = { orchestration: queue, policy: queue, tools: queue, trainer: queue };
-const settings: RunSettings = {
-  seed: 1,
-  steps: 1,
-  warmStartSteps: 0,
-  batchSize: 2,
-  groupSize: 2,
-  concurrency: 4,
-  staleness: 1,
-  minGroup: 1,
-  maxInfrastructureFailures: 1,
-  sampling: { temperature: 1, maxTokens: 8 },
-  limits: {},
-  tools: [],
-  evaluationEvery: 0,
-  evaluationTasks: 1,
-  loop: { plugin: "loop-tool-agent", config: {} },
-  reward: {
-    retry: { maximumAttempts: 1, initialInterval: 1, backoffCoefficient: 1, maximumInterval: 1 },
-    pure: true,
-  },
-};
+const settings: RunSettings = { ...stepSettings, staleness: 1 };
 let worker: WorkflowWorker;
 let generating = 0;
 

@@ -6,11 +6,11 @@ import { runTrajectories } from "../../activities/run-trajectories.ts";
 import type { ReserveGroupsInput, RunMembersInput, ScoreInput } from "../../src/contracts/activities.ts";
 import type { GenerateTurnInput } from "../../src/contracts/generate-turn.ts";
 import type { ShardInput, TrajectorySummary } from "../../src/contracts/rollout.ts";
-import type { RunSettings } from "../../src/contracts/run-settings.ts";
 import { durable } from "../../src/control/temporal/durable.ts";
 import { createRunFolder } from "../../src/run/folder/create-run-folder.ts";
 import { openRuns } from "../../src/run/folder/open-runs.ts";
 import { samplePlan } from "../support/sample-plan.ts";
+import { stepSettings } from "../support/step-settings.ts";
 import { taskOf } from "../support/step-worker.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { startWorkflows, type WorkflowWorker } from "../support/workflow-worker.ts";
@@ -18,27 +18,7 @@ import { writeScore } from "../support/written-score.ts";
 
 const queue = "shards";
 const queues = { orchestration: queue, policy: queue, tools: queue, trainer: queue };
-const settings: RunSettings = {
-  seed: 1,
-  steps: 1,
-  warmStartSteps: 0,
-  batchSize: 2,
-  groupSize: 2,
-  concurrency: 4,
-  staleness: 0,
-  minGroup: 1,
-  maxInfrastructureFailures: 1,
-  sampling: { temperature: 1, maxTokens: 8 },
-  limits: {},
-  tools: [],
-  evaluationEvery: 0,
-  evaluationTasks: 1,
-  loop: { plugin: "loop-tool-agent", config: {} },
-  reward: {
-    retry: { maximumAttempts: 1, initialInterval: 1, backoffCoefficient: 1, maximumInterval: 1 },
-    pure: true,
-  },
-};
+const settings = stepSettings;
 const runs = temporaryFolder();
 let stopping = new AbortController();
 const openRun = openRuns(runs);

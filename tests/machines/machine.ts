@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { closeSync, mkdirSync, openSync, readFileSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
 import { childrenOf, markName } from "../chaos/marked-processes.ts";
+import { endChild } from "../support/end-child.ts";
 
 const main = join(import.meta.dirname, "..", "..", "src", "apps", "cli", "main.ts");
 
@@ -99,12 +100,7 @@ export async function startMachine(
         .trim()
         .split("\n"),
     wire: (state) => void execFileSync("ip", ["link", "set", name, state]),
-    stop: async () => {
-      if (space.exitCode !== null || space.signalCode !== null) return;
-      const ended = once(space, "exit");
-      space.kill("SIGKILL");
-      await ended;
-    },
+    stop: () => endChild(space, "SIGKILL"),
   };
 }
 

@@ -1,14 +1,13 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { once } from "node:events";
 import { closeSync, mkdirSync, openSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { Connection } from "@temporalio/client";
-import { databaseArguments } from "../../src/control/temporal/dev-server.ts";
+import { clusterAt, databaseArguments } from "../../src/control/temporal/dev-server.ts";
 import { findServerBinary } from "../../src/control/temporal/server-binary.ts";
 import { type HostProcess, startHost } from "../chaos/host-process.ts";
 import { markName } from "../chaos/marked-processes.ts";
+import { endChild } from "../support/end-child.ts";
 import { type S3Server, seaweedHere, startS3Server } from "../support/s3-server.ts";
 import { type Machine, prepareNetwork, serverHost, startMachine } from "./machine.ts";
 
@@ -90,7 +89,7 @@ async function startTemporal(folder: string, mark: string): Promise<TemporalServ
       env: { ...process.env, [markName]: mark, GOGC: "400" },
     });
     closeSync(output);
-    while (!(await isUp(address))) {
+    while ((await clusterAt(address)) === undefined) {
       if (server.exitCode !== null) throw new Error(`Temporal ended with ${server.exitCode}: see ${folder}`);
       await sleep(200);
     }
@@ -101,21 +100,6 @@ async function startTemporal(folder: string, mark: string): Promise<TemporalServ
     folder,
     pid: () => server.pid ?? 0,
     start,
-    kill: async () => {
-      if (server.exitCode !== null || server.signalCode !== null) return;
-      server.kill("SIGKILL");
-      await once(server, "exit");
-    },
+    kill: () => endChild(server, "SIGKILL"),
   };
-}
-
-async function isUp(address: string): Promise<boolean> {
-  try {
-    const connection = await Connection.connect({ address, connectTimeout: 1000 });
-    await connection.workflowService.describeNamespace({ namespace: "default" });
-    await connection.close();
-    return true;
-  } catch {
-    return false;
-  }
 }

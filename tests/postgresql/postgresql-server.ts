@@ -1,11 +1,11 @@
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
-import { once } from "node:events";
 import { chmodSync, chownSync, globSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import { freePort } from "../../src/control/temporal/free-port.ts";
+import { endChild } from "../support/end-child.ts";
 
 /** A PostgreSQL server (Debian's package postgresql) on loopback with a new database. Everyone is let in. */
 export interface PostgresqlServer {
@@ -48,23 +48,17 @@ export async function startPostgresql(settings: readonly string[]): Promise<Post
     return child;
   }
 
-  async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
-    const ended = once(child, "exit");
-    child.kill(signal);
-    if (child.exitCode === null && child.signalCode === null) await ended;
-  }
-
   let server = await start();
   return {
     folder,
     port,
     urlOf,
     crash: async () => {
-      await end(server, "SIGQUIT"); // it and its processes end immediately, and recover at the start
+      await endChild(server, "SIGQUIT"); // it and its processes end immediately, and recover at the start
       server = await start();
     },
     stop: async () => {
-      await end(server, "SIGINT");
+      await endChild(server, "SIGINT");
       rmSync(folder, { recursive: true, force: true });
     },
   };

@@ -1,5 +1,4 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
-import { once } from "node:events";
 import { closeSync, openSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -10,6 +9,7 @@ import { dump } from "js-yaml";
 import { cacheFolder } from "../../src/base/files/cache-folder.ts";
 import { cachedFolder } from "../../src/base/files/cached-folder.ts";
 import { freePort } from "../../src/control/temporal/free-port.ts";
+import { endChild } from "../support/end-child.ts";
 import type { PostgresqlServer } from "./postgresql-server.ts";
 
 const version = "1.32.0";
@@ -150,16 +150,9 @@ export async function startTemporal(
     }
   }
 
-  async function end(signal: NodeJS.Signals): Promise<void> {
-    if (server.exitCode !== null || server.signalCode !== null) return;
-    const ended = once(server, "exit");
-    server.kill(signal);
-    await ended;
-  }
-
   async function stop(): Promise<void> {
     isStopping = true;
-    await end("SIGTERM");
+    await endChild(server, "SIGTERM");
   }
 
   await untilReady().catch(async (error: unknown) => {
@@ -169,7 +162,7 @@ export async function startTemporal(
   return {
     address,
     crash: async () => {
-      await end("SIGKILL");
+      await endChild(server, "SIGKILL");
       await untilReady();
     },
     stop,

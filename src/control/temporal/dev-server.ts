@@ -233,7 +233,7 @@ function isAlive(child: ChildProcess): boolean {
 }
 
 /** The cluster's id of the Temporal server at `address`, once it answers and knows its default namespace. */
-async function clusterAt(address: string): Promise<string | undefined> {
+export async function clusterAt(address: string): Promise<string | undefined> {
   let connection: Connection | undefined;
   try {
     connection = await Connection.connect({ address, connectTimeout: 1000 });

@@ -1,27 +1,12 @@
 import { expect, test } from "vitest";
 import type { TrajectorySummary } from "../../../src/contracts/rollout.ts";
 import { reasonToReplace } from "../../../workflows/ended-groups.ts";
+import { stepSettings } from "../../support/step-settings.ts";
 
 const settings = {
-  seed: 1,
-  steps: 9,
-  warmStartSteps: 0,
+  ...stepSettings,
   batchSize: 4,
-  groupSize: 2,
-  concurrency: 4,
-  sampling: { temperature: 1, maxTokens: 8 },
-  evaluationEvery: 0,
-  evaluationTasks: 1,
-  tools: [],
-  staleness: 0,
   minGroup: 0,
-  maxInfrastructureFailures: 1,
-  limits: {},
-  reward: {
-    retry: { maximumAttempts: 1, initialInterval: 1, backoffCoefficient: 1, maximumInterval: 1 },
-    pure: true,
-  },
-  loop: { plugin: "loop-tool-agent", config: {} },
   dynamicSampling: { maxRounds: 2 },
 };
 

@@ -5,29 +5,10 @@ import type { EndedGroup, TrajectorySummary } from "../../../src/contracts/rollo
 import type { StepInput } from "../../../src/contracts/run.ts";
 import { withoutUnreadable } from "../../../workflows/ended-groups.ts";
 import { stepRecord } from "../../../workflows/step-record.ts";
+import { stepSettings } from "../../support/step-settings.ts";
 
 const queues = { orchestration: "orchestration", policy: "policy", tools: "tools", trainer: "trainer" };
-const settings = {
-  seed: 1,
-  steps: 9,
-  warmStartSteps: 0,
-  batchSize: 4,
-  groupSize: 1,
-  concurrency: 4,
-  sampling: { temperature: 1, maxTokens: 8 },
-  evaluationEvery: 0,
-  evaluationTasks: 1,
-  tools: [],
-  staleness: 0,
-  minGroup: 0,
-  maxInfrastructureFailures: 1,
-  limits: {},
-  reward: {
-    retry: { maximumAttempts: 1, initialInterval: 1, backoffCoefficient: 1, maximumInterval: 1 },
-    pure: true,
-  },
-  loop: { plugin: "loop-tool-agent", config: {} },
-};
+const settings = { ...stepSettings, steps: 9, batchSize: 4, groupSize: 1, minGroup: 0 };
 const input: StepInput = {
   run: "run",
   step: 3,
