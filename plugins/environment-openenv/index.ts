@@ -153,8 +153,8 @@ function digestOf(text: string, { reward, done }: Observed): string {
 }
 
 /**
- * The episode of a session, if the server still has it in the state that the history describes. A step whose answer was lost may have
- * counted. Undefined otherwise.
+ * The episode of a session. Undefined unless the server still has it in the state that the history describes: a step whose
+ * answer was lost may have counted.
  */
 async function reattached(url: string, history: History, signal: AbortSignal): Promise<Episode | undefined> {
   const { session, begun, calls } = history;

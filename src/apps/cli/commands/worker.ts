@@ -64,13 +64,13 @@ export function registerWorker(program: Command): void {
     .option("--runs <folder>", "folder that contains the runs", "runs")
     .option(
       "--address <host:port>",
-      "Temporal server of the run, if it differs from the run's setting; of the pool",
+      "Temporal server of the run, if it differs from the run's setting, or of the pool",
     )
     .option("--namespace <name>", "namespace of the pool on that server")
     .option("--queue-prefix <prefix>", "poll queues with this prefix instead of the run's queues")
     .option(
       "--at-once <number>",
-      `activities that it works on at once (default: as many as suit the role; ${pooledTurns} turns for a pool)`,
+      `number of activities at once (default: as many as suit the role; ${pooledTurns} turns for a pool)`,
       positiveCount,
     )
     .option("--grace <seconds>", "at SIGTERM, how long running work may take to finish", count, 20)
