@@ -6,7 +6,7 @@ from openenv.core.env_server.http_server import create_fastapi_app
 from openenv.core.env_server.interfaces import Environment
 from openenv.core.env_server.types import Action, Observation, State
 
-TASKS = [{"id": f"train-{index}", "index": index, "target": 3 + index} for index in range(8)]
+TASKS = [{"id": f"train-{index}", "index": index, "target": 3 + index} for index in range(11)]
 FAILING = [int(index) for index in os.environ.get("FAILING", "").split(",") if index]
 
 

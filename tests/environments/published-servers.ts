@@ -1,10 +1,12 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
-import { openSync } from "node:fs";
+import { closeSync, openSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { cacheFolder } from "../../src/base/files/cache-folder.ts";
 import { cachedFolder } from "../../src/base/files/cached-folder.ts";
+import { freePort } from "../../src/control/temporal/free-port.ts";
+import { type Place, tasks } from "./protocol.ts";
 
 const run = promisify(execFile);
 
@@ -80,9 +82,11 @@ export async function pythonOf({ name, pythonVariable, python, install }: Publis
   return join(folder, "venv", "bin", "python");
 }
 
-/** A server under way, in a process group of its own. */
-export interface StartedServer {
+/** A server that a test starts and kills. Its address stays the same. */
+export interface ServerByAddress {
   url: string;
+  /** Starts it, and waits until it answers. In a failing one, all tasks but the first can't begin. */
+  start(isFailing: boolean): Promise<void>;
   /** SIGKILL for all of its processes. */
   kill(): void;
 }
@@ -90,34 +94,43 @@ export interface StartedServer {
 /** Milliseconds in which a server must answer. */
 const longestStart = 180_000;
 
-/** Starts a server, and waits until it answers. */
-export async function startPublished(
-  server: PublishedServer,
-  {
-    python,
-    port,
-    log,
-    environment = {},
-  }: { python: string; port: number; log: string; environment?: Record<string, string> },
-): Promise<StartedServer> {
-  const output = openSync(log, "a");
-  const child: ChildProcess = spawn(python, server.parameters(port), {
-    cwd: import.meta.dirname,
-    stdio: ["ignore", output, output],
-    env: { ...process.env, PYTHONDONTWRITEBYTECODE: "1", ...environment },
-    detached: true,
-  });
+/** Installs a published package if it is not cached, for a server that writes into `log`. */
+export async function serverByAddress(
+  published: PublishedServer,
+  { note }: Place,
+  log: string,
+): Promise<ServerByAddress> {
+  note(`installing ${published.name} if it is not cached`);
+  const python = await pythonOf(published);
+  const port = await freePort(0);
+  const url = `http://127.0.0.1:${port}`;
+  let child: ChildProcess | undefined;
+
   const kill = () => {
-    if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
+    if (child?.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
     process.kill(-child.pid, "SIGKILL");
   };
   process.once("exit", kill);
-  const url = `http://127.0.0.1:${port}`;
-  for (const end = Date.now() + longestStart; Date.now() < end; await sleep(200)) {
-    if (child.exitCode !== null) break;
-    const answer = await fetch(`${url}${server.ready}`).catch(() => undefined);
-    if (answer?.ok) return { url, kill };
-  }
-  kill();
-  throw new Error(`${server.name} did not start: see ${log}`);
+  const start = async (isFailing: boolean) => {
+    const output = openSync(log, "a");
+    const started = spawn(python, published.parameters(port), {
+      cwd: import.meta.dirname,
+      stdio: ["ignore", output, output],
+      env: { ...process.env, PYTHONDONTWRITEBYTECODE: "1", FAILING: isFailing ? failing : "" },
+      detached: true,
+    });
+    closeSync(output);
+    child = started;
+    for (const end = Date.now() + longestStart; Date.now() < end; await sleep(200)) {
+      if (started.exitCode !== null) break;
+      const answer = await fetch(`${url}${published.ready}`).catch(() => undefined);
+      if (answer?.ok) return;
+    }
+    kill();
+    throw new Error(`${published.name} did not start: see ${log}`);
+  };
+  return { url, start, kill };
 }
+
+/** The indices of the tasks that can't begin in a failing environment. */
+const failing = Array.from({ length: tasks - 1 }, (_, index) => index + 1).join(",");

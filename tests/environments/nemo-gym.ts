@@ -1,0 +1,33 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { JsonObject } from "../../src/contracts/json.ts";
+import { call } from "./call.ts";
+import { type Place, type Protocol, tasks } from "./protocol.ts";
+import { nemoGym as published, serverByAddress } from "./published-servers.ts";
+
+/** Sessions of the resources server in counter_server.py. */
+export async function nemoGym(place: Place): Promise<Protocol> {
+  const server = await serverByAddress(published, place, join(place.folder, "server.log"));
+  const rows = join(place.folder, "rows.jsonl");
+  const lines = Array.from({ length: tasks }, (_, index) => `${JSON.stringify(rowOf(3 + index))}\n`);
+  writeFileSync(rows, lines.join(""));
+  return {
+    plugin: "environment-nemo-gym",
+    conversations: [
+      [call("add", { amount: 1 }), call("add", { amount: 2 }), "I stop."],
+      [call("add", { amount: 1 }), call("add", { amount: 5 }), "I stop."],
+    ],
+    config: () => ({ url: server.url, rows }),
+    serve: (isFailing) => server.start(isFailing),
+    kill: () => server.kill(),
+    left: () => 0,
+  };
+}
+
+function rowOf(target: number): JsonObject {
+  const properties = { amount: { type: "integer" } };
+  const parameters = { type: "object", properties, required: ["amount"], additionalProperties: false };
+  const add = { type: "function", name: "add", description: "Add to the total.", parameters, strict: true };
+  const input = [{ role: "user", content: `Reach ${target}.` }];
+  return { responses_create_params: { input, tools: [add] }, start: 0, target };
+}
