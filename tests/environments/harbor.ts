@@ -6,6 +6,7 @@ import { engineImage } from "../support/engine-image.ts";
 import { call } from "./call.ts";
 import { type Place, type Protocol, tasks } from "./protocol.ts";
 
+const engine = "podman";
 const example = join(import.meta.dirname, "..", "..", "pipelines", "harbor", "held-out", "largest-3");
 
 /**
@@ -13,7 +14,7 @@ const example = join(import.meta.dirname, "..", "..", "pipelines", "harbor", "he
  * own files. In a failing environment, the health checks of containers fail.
  */
 export async function harbor(place: Place): Promise<Protocol> {
-  const image = await engineImage("podman");
+  const image = await engineImage(engine);
   if (image === undefined) throw new Error("podman can't run containers on this machine");
   const [whole, failing] = [join(place.folder, "tasks"), join(place.folder, "failing")];
   for (let index = 0; index < tasks; index++) {
@@ -42,7 +43,7 @@ export async function harbor(place: Place): Promise<Protocol> {
     config: (isFailing) => ({
       tasks: isFailing ? failing : whole,
       time: 60,
-      sandbox: { kind: "podman", image },
+      sandbox: { kind: engine, image },
     }),
     kill: () => {}, // the run's processes hold the containers
     check(records) {
@@ -53,8 +54,8 @@ export async function harbor(place: Place): Promise<Protocol> {
     async left() {
       await sleep(2000); // podman removes a container after its end
       const found = ["ps", "--all", "--quiet", "--filter", `ancestor=${image}`];
-      const left = execFileSync("podman", found, { encoding: "utf8" }).split("\n").filter(Boolean).length;
-      execFileSync("podman", ["rmi", "--force", image], { stdio: "ignore" });
+      const left = execFileSync(engine, found, { encoding: "utf8" }).split("\n").filter(Boolean).length;
+      execFileSync(engine, ["rmi", "--force", image], { stdio: "ignore" });
       return left;
     },
   };
