@@ -58,7 +58,7 @@ const plan = await loadPlan(join(import.meta.dirname, "agents", "pipeline.yaml")
     `dataset.validation.config.path=${tasks}`,
   ],
 });
-const run = await createRunFolder(plan, folder, undefined, false);
+const run = await createRunFolder(plan, { runs: folder });
 await initializeVersion(await openRunFolder(folder, run), 0);
 const supervised = await superviseRun({ runs: folder, run, temporal: undefined });
 const { client, queues, failed } = supervised;

@@ -11,7 +11,7 @@ import { type SupervisedRun, superviseRun } from "../src/control/supervision/sup
 import { startDevServer } from "../src/control/temporal/dev-server.ts";
 import { findServerBinary } from "../src/control/temporal/server-binary.ts";
 import { loadPlan } from "../src/plan/pipeline/load-plan.ts";
-import { createRunFolder } from "../src/run/folder/create-run-folder.ts";
+import { createRunFolder, type NewRunFolder } from "../src/run/folder/create-run-folder.ts";
 import { continued, type Drive, finished, firstTrajectory, ordered } from "./record-histories/drive.ts";
 
 /** A run of tests/pipelines/scripted.yaml: what differs, what is done, and which workflows show which shapes. */
@@ -91,7 +91,7 @@ try {
   await rm(runs, { recursive: true, force: true });
 }
 
-type Server = NonNullable<Parameters<typeof createRunFolder>[2]>;
+type Server = NonNullable<NewRunFolder["server"]>;
 
 async function onJoinedServer(work: (server: Server) => Promise<void>): Promise<void> {
   const paths = { database: join(runs, "joined.db"), log: join(runs, "joined.log") };
@@ -105,7 +105,7 @@ async function onJoinedServer(work: (server: Server) => Promise<void>): Promise<
 
 async function record({ overrides, drive, shapes }: Recording, server: Server | undefined): Promise<void> {
   const plan = await loadPlan(join(root, "tests", "pipelines", "scripted.yaml"), { overrides });
-  const run = await createRunFolder(plan, runs, server, false);
+  const run = await createRunFolder(plan, { runs, server });
   const supervised = await superviseRun({ runs, run, temporal: undefined });
   try {
     await Promise.race([drive(supervised), supervised.failed]);

@@ -51,7 +51,7 @@ export async function measureRate(
       `rollout.staleness=${staleness}`,
     ],
   });
-  const run = await createRunFolder(plan, runs, undefined, false);
+  const run = await createRunFolder(plan, { runs });
   const supervised = await superviseRun({ runs, run, temporal: undefined });
   try {
     const ended = finishTraining(supervised, await startTraining(supervised));

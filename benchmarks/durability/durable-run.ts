@@ -1,6 +1,5 @@
 import { join } from "node:path";
 import { readLines } from "../../src/base/files/line-file.ts";
-import { defined } from "../../src/base/records/defined.ts";
 import type { StepRecord } from "../../src/contracts/generated/step-record.ts";
 import type { Plan } from "../../src/contracts/plan.ts";
 import type { EvaluationInput, EvaluationRecord } from "../../src/contracts/run.ts";
@@ -61,16 +60,12 @@ export async function openDurableRun(
 ): Promise<DurableRun> {
   const conversations = turns.map((count) => conversation(count, thought));
   const plan = await scriptedPlan(folder, { conversations, seconds, batchSize });
-  const run = await createRunFolder(
-    plan,
-    folder,
-    address === undefined ? undefined : { address, namespace: "default" },
-    false,
-    "shared",
-    undefined,
-    undefined,
-    defined({ encryption: keyOfNewRun() }),
-  );
+  const run = await createRunFolder(plan, {
+    runs: folder,
+    server: address === undefined ? undefined : { address, namespace: "default" },
+    workers: "shared",
+    encryption: keyOfNewRun(),
+  });
   const opened = await openRunFolder(folder, run);
   const paths = opened.folder;
   await initializeVersion(opened, 0);

@@ -46,7 +46,7 @@ export interface OwnRun extends OpenRun {
 
 /** Creates a run in `runs` and does its warm start and first step. */
 export async function openOwnRun(plan: Plan, runs: string): Promise<OwnRun> {
-  const run = await createRunFolder(plan, runs, undefined, false);
+  const run = await createRunFolder(plan, { runs });
   const supervised = await superviseRun({ runs, run, temporal: undefined });
   const opened = await openRunFolder(runs, run);
   const { folder } = opened;

@@ -61,7 +61,7 @@ async function openGated(folder: string, batchSize: number): Promise<SupervisedR
       `dataset.validation.config.path=${file}`,
     ],
   });
-  const run = await createRunFolder(plan, folder, undefined, false);
+  const run = await createRunFolder(plan, { runs: folder });
   return superviseRun({ runs: folder, run, temporal: undefined });
 }
 

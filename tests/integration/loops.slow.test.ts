@@ -27,7 +27,7 @@ async function servedModel(): Promise<string> {
   const small = join(import.meta.dirname, "..", "pipelines", "small.yaml");
   const context = "policy.config.architecture.max_position_embeddings=2048"; // its random words are long when read again
   const plan = await loadPlan(small, { overrides: [context] });
-  const run = await openRunFolder(folder, await createRunFolder(plan, folder, undefined, false));
+  const run = await openRunFolder(folder, await createRunFolder(plan, { runs: folder }));
   await initializeVersion(run, 0);
   const server = start("serve", await folderOf(run, 0), "--port", "0");
   onTestFinished(() => server.killGroup());

@@ -17,7 +17,7 @@ import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const runs = temporaryFolder();
 const plan = await loadPlan(join(import.meta.dirname, "..", "pipelines", "scripted.yaml"));
-const run = await createRunFolder(plan, runs, undefined, false);
+const run = await createRunFolder(plan, { runs });
 const folder = runFolder(runs, run);
 const ports = { server: await freePort(17_433), ui: await freePort(18_433) };
 const address = `127.0.0.1:${ports.server}`;

@@ -38,7 +38,7 @@ let failing = 0;
 beforeAll(async () => {
   const workflow = join(import.meta.dirname, "../../plugins/loop-tool-agent/workflow.ts");
   const plan = samplePlan({ steps: 1, batchSize: 8, tasks: 2, warmStart: false, evaluationEvery: 1 });
-  await createRunFolder(plan, runs, undefined, false, undefined, undefined, "run");
+  await createRunFolder(plan, { runs, id: "run" });
   worker = await startWorkflows({
     folder: temporaryFolder(),
     queue,

@@ -11,7 +11,7 @@ const runs = temporaryFolder();
 
 test("a worker that can't start says so in its log and ends, so that nobody waits for it", async () => {
   const plan = await loadPlan(join(import.meta.dirname, "..", "pipelines", "small.yaml"));
-  const run = await createRunFolder(plan, runs, undefined, false);
+  const run = await createRunFolder(plan, { runs });
   const starting = startWorkerProcess("tools", { runs, run, address: "127.0.0.1:1", queuePrefix: "" });
   const log = runFolder(runs, run).log("tools");
   await expect(starting).rejects.toThrow(

@@ -50,7 +50,7 @@ export async function createMemoryRun(runs: string) {
     return { ...calculator, entry, manifest, timeout: 60_000 };
   };
   const tools = (["fail", "replay", "snapshot"] as const).map((recovery) => toolOf(recovery, recovery));
-  const run = await createRunFolder({ ...plan, tools }, runs, undefined, false);
+  const run = await createRunFolder({ ...plan, tools }, { runs });
   return {
     run,
     plan,

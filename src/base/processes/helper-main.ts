@@ -29,7 +29,7 @@ function send(reply: HelperReply<unknown>, after: () => void = () => {}): void {
 
 setInterval(() => {
   if (process.memoryUsage.rss() > Number(memory) * 2 ** 20)
-    send({ refused: `decoding it takes more than ${memory} MiB of memory` }, end);
+    send({ refused: `it takes more than ${memory} MiB of memory` }, end);
 }, 50);
 process.on("message", async (request) => send(await replyTo(request)));
 process.on("disconnect", end);

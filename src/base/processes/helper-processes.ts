@@ -69,7 +69,7 @@ export function helperProcesses<Request extends object, Answer>(
       throw new Error(said.refused);
     } catch (error) {
       signal.throwIfAborted();
-      if (over.aborted) throw new Error(`decoding it took more than ${time} s`);
+      if (over.aborted) throw new Error(`it took more than ${time} s`);
       throw error;
     } finally {
       own.abort();
@@ -80,7 +80,7 @@ export function helperProcesses<Request extends object, Answer>(
 }
 
 function ended(how: unknown): { refused: string } {
-  return { refused: `the process that decodes it ended (${how})` };
+  return { refused: `the process that worked on it ended (${how})` };
 }
 
 function startChild(module: string, memory: number): ChildProcess {

@@ -1,6 +1,5 @@
 import { resolve } from "node:path";
 import { EverturnError } from "../../base/errors/everturn-error.ts";
-import { defined } from "../../base/records/defined.ts";
 import { checkTelemetry, telemetryIsOn } from "../../base/telemetry/telemetry.ts";
 import type { Plan } from "../../contracts/plan.ts";
 import { planDocument } from "../../plan/pipeline/read/plan-document.ts";
@@ -50,16 +49,17 @@ export async function placeRun(plan: Plan, place: RunPlace): Promise<RunReferenc
   const server = joinedServer(place);
   const { pool, priority } = place;
   if (pool !== undefined && server === undefined) throw new EverturnError("POOL_NEEDS_SERVER", { pool });
-  const run = await createRunFolder(
-    plan,
+  const run = await createRunFolder(plan, {
     runs,
+    id: place.run,
     server,
     telemetry,
-    place.workers,
+    workers: place.workers,
     store,
-    place.run,
-    defined({ encryption: keyOfNewRun(), pool, priority }),
-  );
+    encryption: keyOfNewRun(),
+    pool,
+    priority,
+  });
   return { runs, run };
 }
 

@@ -19,24 +19,36 @@ import { runFolder } from "./run-folder.ts";
 /** How a run's roles are distributed over worker processes. */
 export const workerLayouts = ["shared", "separate", "elsewhere"] as const;
 
+/** Where a new run's folder lies, and what its run file says. */
+export interface NewRunFolder {
+  runs: string;
+  /** A given id, which continues a run that a killed command left incomplete. Default: `<pipeline>-<date>-<time>`. */
+  id?: string | undefined;
+  /** The Temporal server that the run joins. Default: one of its own. */
+  server?: { address: string; namespace: string } | undefined;
+  telemetry?: boolean;
+  /**
+   * One process for all roles but the trainer, or one per role. By default it is shared if the run has its own server,
+   * and separate if it joins one, because workers may then run on other machines; with `elsewhere`, all of them do.
+   */
+  workers?: (typeof workerLayouts)[number] | undefined;
+  /** The URL of its store, if that is not its folder. */
+  store?: string | undefined;
+  /** The key that encrypts its payloads on the server. */
+  encryption?: RunFile["encryption"] | undefined;
+  /** The pool of workers that generates and trains for it. */
+  pool?: string | undefined;
+  /** Its place among the runs of its pool. */
+  priority?: number | undefined;
+}
+
 /**
- * Creates the folder of a new run, which only the user can access, and records its plan there. Returns the run's id,
- * `<pipeline>-<date>-<time>`. `workers`: one process for all roles but the trainer, or one per role. By default it
- * is shared if the run has its own server, and separate if it joins one, because workers may then run on other
- * machines; with `elsewhere`, all of them do. `store`: the URL of its store, if that is not its folder. `id`: a given
- * id, which continues a run that a killed command left incomplete. `facts`: the key that encrypts its payloads on the
- * server, and the pool that generates and trains for it. Throws STORE_UNUSABLE and the errors of `checkStore`.
+ * Creates the folder of a new run, which only the user can access, and records its plan there. Returns the run's id.
+ * Throws STORE_UNUSABLE and the errors of `checkStore`.
  */
-export async function createRunFolder(
-  plan: Plan,
-  runs: string,
-  server: { address: string; namespace: string } | undefined,
-  telemetry: boolean,
-  workers: (typeof workerLayouts)[number] = server === undefined ? "shared" : "separate",
-  store?: string,
-  id?: string,
-  facts: Pick<RunFile, "encryption" | "pool" | "priority"> = {},
-): Promise<string> {
+export async function createRunFolder(plan: Plan, place: NewRunFolder): Promise<string> {
+  const { runs, id, server, telemetry = false, store, encryption, pool, priority } = place;
+  const { workers = server === undefined ? "shared" : "separate" } = place;
   if (store !== undefined) await checkStore(store);
   await makeRuns(runs);
   const run = id ?? (await newRun(plan.name, runs));
@@ -44,15 +56,17 @@ export async function createRunFolder(
   // A worker serves only its own run, whichever server it connects to.
   const own = prefixed(`${run}/`, queuesOf[workers]);
   const file: RunFile = defined({
-    ...facts,
     run,
     createdAt: new Date().toISOString(),
     namespace: server?.namespace ?? "default",
-    queues: facts.pool === undefined ? own : pooled(own, facts.pool),
+    queues: pool === undefined ? own : pooled(own, pool),
     telemetry,
     address: server?.address,
     store,
     workers: workers === "elsewhere" ? workers : undefined,
+    encryption,
+    pool,
+    priority,
   });
   const { root } = runFolder(runs, run);
   const undo = writeAs(root);
@@ -62,8 +76,7 @@ export async function createRunFolder(
     const isOwn = (await records.record(planRow(1), plan, { waits: false })) === plan;
     const standing = store === undefined ? file : await records.record(runFileKey, file, { waits: false });
     // Another machine may have taken the id in the same second. The next free one is another here.
-    if (id === undefined && !(isOwn && standing === file))
-      return createRunFolder(plan, runs, server, telemetry, workers, store, undefined, facts);
+    if (id === undefined && !(isOwn && standing === file)) return createRunFolder(plan, place);
     await openFolderStore(root).record(runFileKey, standing, { waits: false }); // last, because it makes the folder a run
     return run;
   } finally {

@@ -25,7 +25,7 @@ import { threadOf } from "../../support/thread-of.ts";
 
 const runs = temporaryFolder();
 const plan = samplePlan({ steps: 1, batchSize: 8, tasks: 2, warmStart: false, evaluationEvery: 1 });
-const run = await createRunFolder(plan, runs, undefined, false);
+const run = await createRunFolder(plan, { runs });
 const [tool] = plan.tools;
 const block = tool?.manifest.tool;
 if (tool === undefined || block === undefined) throw new Error("the sample plan has no tool");

@@ -14,7 +14,7 @@ const pipeline = join(import.meta.dirname, "..", "..", "pipelines", "small.yaml"
 const plan = await loadPlan(pipeline, {
   overrides: ["dataset.train.config.limit=10", "dataset.validation.config.limit=6", "rollout.groupSize=2"],
 });
-const run = await createRunFolder(plan, runs, undefined, false);
+const run = await createRunFolder(plan, { runs });
 const open = (id: string) => openRunFolder(runs, id);
 const draw = drawTasks(open, runTasks());
 const load = loadTask(open, runTasks());

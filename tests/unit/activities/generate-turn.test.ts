@@ -16,7 +16,7 @@ import { initializeVersion, writeVersion } from "../../support/versions.ts";
 
 const runs = temporaryFolder();
 const plan = await loadPlan(join(import.meta.dirname, "../../pipelines/scripted.yaml"));
-const run = await createRunFolder(plan, runs, undefined, false);
+const run = await createRunFolder(plan, { runs });
 const opened = await openRunFolder(runs, run);
 const { folder, store } = opened;
 await initializeVersion(opened, 0);
@@ -92,7 +92,7 @@ test("a turn that 0.4.0 scheduled numbers the answers by the trajectory's calls"
 test("what a tool answered is read within its tokens, and the turn says that it was cut", async () => {
   const limit = "rollout.observations={ tokens: 40, cut: middle }";
   const pipeline = join(import.meta.dirname, "../../pipelines/scripted.yaml");
-  const own = await createRunFolder(await loadPlan(pipeline, { overrides: [limit] }), runs, undefined, false);
+  const own = await createRunFolder(await loadPlan(pipeline, { overrides: [limit] }), { runs });
   const cutting = await openRunFolder(runs, own);
   await initializeVersion(cutting, 0);
   const place = { ...input("cut").place, id: `${own}/step-0001/cut/0`, run: own };
@@ -126,12 +126,7 @@ test("a first turn that is told where its task stands reads the prompt, which go
 test("calls that a run's expression finds in the action are in the result", async () => {
   const expression = `rollout.expression={ pattern: '"name":"(?<function>\\w+)"', example: a name }`;
   const pipeline = join(import.meta.dirname, "../../pipelines/scripted.yaml");
-  const own = await createRunFolder(
-    await loadPlan(pipeline, { overrides: [expression] }),
-    runs,
-    undefined,
-    false,
-  );
+  const own = await createRunFolder(await loadPlan(pipeline, { overrides: [expression] }), { runs });
   await initializeVersion(await openRunFolder(runs, own), 0);
   const { place, ...rest } = input("expressed");
   const result = await first?.(

@@ -11,7 +11,7 @@ import { temporaryFolder } from "../../support/temporary-folder.ts";
 test("of several attempts at version 0 one makes it, after those that failed", async () => {
   const runs = temporaryFolder();
   const plan = await loadPlan(join(import.meta.dirname, "..", "..", "pipelines", "small.yaml"));
-  const run = await createRunFolder(plan, runs, undefined, false);
+  const run = await createRunFolder(plan, { runs });
   const worker = policyWorker(openRuns(runs));
   const plugin = await worker.plugin(run);
   let begun = 0;

@@ -24,7 +24,7 @@ const options = { steps: 6, batchSize: 8, tasks: 4, evaluationEvery: 2 };
 
 /** A run on disk after these steps and evaluations; what the training workflow would be told of it. */
 async function progressAfter(steps: number, evaluated: number[], warmStart = true) {
-  const run = await createRunFolder(samplePlan({ ...options, warmStart }), runs, undefined, false);
+  const run = await createRunFolder(samplePlan({ ...options, warmStart }), { runs });
   const opened = await openRunFolder(runs, run);
   const { folder, store } = opened;
   const first = warmStart ? 1 : 0;

@@ -47,7 +47,7 @@ function reward(
 
 /** A run with these rewards, whose group is the samples 4 to 7 of a task. */
 async function groupOf(rewards: ResolvedReward[], stage = "step-0001") {
-  const run = await createRunFolder({ ...plan, name: "group", rewards }, runs, undefined, false);
+  const run = await createRunFolder({ ...plan, name: "group", rewards }, { runs });
   const worker = toolWorker(runs, run);
   onTestFinished(worker.close);
   const opened = await worker.openRun(run);

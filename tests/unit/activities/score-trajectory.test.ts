@@ -22,7 +22,7 @@ import { writeTurn } from "../../support/written-turn.ts";
 
 const runs = temporaryFolder();
 const plan = samplePlan({ steps: 1, batchSize: 8, tasks: 2, warmStart: false, evaluationEvery: 1 });
-const run = await createRunFolder(plan, runs, undefined, false);
+const run = await createRunFolder(plan, { runs });
 const { folder, store } = await openRunFolder(runs, run);
 
 /** A trajectory with so many turns in its journal, the last of which made a call that a tool rewarded with 0.25. */
@@ -79,7 +79,7 @@ async function scored(
       calls: { retry, timeout, host: "reward" },
     })),
   );
-  const other = await createRunFolder({ ...plan, rewards }, runs, undefined, false);
+  const other = await createRunFolder({ ...plan, rewards }, { runs });
   const worker = toolWorker(runs, other);
   onTestFinished(worker.close);
   const openRun = async (id: string) => {
@@ -155,7 +155,7 @@ test("a record that was cut is told, and the trajectory is scored again", async 
 
 test("where the trainer compares turns, the score says what the least and the most of a turn was", async () => {
   const comparing = { ...plan, name: "comparing", trainer: { ...plan.trainer, comparesTurns: true } };
-  const other = await createRunFolder(comparing, runs, undefined, false);
+  const other = await createRunFolder(comparing, { runs });
   const scoreOf = async (turns: number) =>
     scored(await finished(`task-0000${turns}`, { turns, of: other }), "() => ({ reward: 1, success: true })");
   expect(await scoreOf(1)).toEqual({ reward: 1.25, success: true, turnRewards: { least: 1.25, most: 1.25 } });

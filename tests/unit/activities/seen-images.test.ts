@@ -73,7 +73,7 @@ async function openedRun() {
     policy: { plugin: "policy-onnx", config: { tokenizer, architecture } },
   });
   const runs = temporaryFolder();
-  const run = await createRunFolder(await loadPlan(pipeline), runs, undefined, false);
+  const run = await createRunFolder(await loadPlan(pipeline), { runs });
   const opened = await openRunFolder(runs, run);
   await initializeVersion(opened, 0);
   return { runs, run, opened, folder };

@@ -29,7 +29,7 @@ writeFileSync(preferences, pairs.map((row) => `${JSON.stringify(row)}\n`).join("
 /** A run of a plan with these overrides, and its steps, each by a worker of its own. */
 async function fresh(...overrides: string[]) {
   const plan = await loadPlan(pipeline, { overrides: [...common, ...overrides] });
-  const run = await openRunFolder(runs, await createRunFolder(plan, runs, undefined, false));
+  const run = await openRunFolder(runs, await createRunFolder(plan, { runs }));
   await initializeVersion(run, 0);
   const step = async (
     number: number,

@@ -29,7 +29,7 @@ const plan = await loadPlan(pipeline, { overrides: ["trainer.config.minibatchSiz
 
 /** A run whose warm start is done, and a batch for its first step. */
 async function fresh() {
-  const run = await createRunFolder(plan, runs, undefined, false);
+  const run = await createRunFolder(plan, { runs });
   const opened = await openRunFolder(runs, run);
   const { folder, store } = opened;
   for (const version of [0, 1]) await initializeVersion(opened, version);

@@ -49,7 +49,7 @@ test("images of a task and of its tools reach the endpoint, and stand in the rec
   }));
   const plan = await loadPlan(pipeline(url, ["a.png", "b.jpg"]));
   const runs = temporaryFolder();
-  const run = await createRunFolder(plan, runs, undefined, false);
+  const run = await createRunFolder(plan, { runs });
   const opened = await openRunFolder(runs, run);
   await initializeVersion(opened, 0);
   const worker = policyWorker(openRuns(runs));

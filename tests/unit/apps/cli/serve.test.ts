@@ -11,7 +11,7 @@ import { folderOf, initializeVersion } from "../../../support/versions.ts";
 
 const runs = temporaryFolder();
 const plan = await loadPlan(join(import.meta.dirname, "..", "..", "..", "pipelines", "small.yaml"));
-const run = await openRunFolder(runs, await createRunFolder(plan, runs, undefined, false));
+const run = await openRunFolder(runs, await createRunFolder(plan, { runs }));
 await initializeVersion(run, 0);
 const patience = 120_000;
 const input = "1 + 2?";

@@ -11,7 +11,7 @@ import { folderOf, initializeVersion, writeVersion } from "../../../support/vers
 
 const runs = temporaryFolder();
 const plan = await loadPlan(join(import.meta.dirname, "..", "..", "..", "pipelines", "small.yaml"));
-const run = await openRunFolder(runs, await createRunFolder(plan, runs, undefined, false));
+const run = await openRunFolder(runs, await createRunFolder(plan, { runs }));
 for (const version of [0, 1]) await initializeVersion(run, version);
 for (const version of [2, 3]) await writeVersion(run, version);
 const removed = policyPart(plan, 2);
@@ -53,7 +53,7 @@ test("`everturn export RUN` takes the version asked for, the newest if none is, 
 test.each(["model.safetensors", "tokenizer.json", "config.json"])(
   "`everturn export` and `everturn versions` refuse a version in whose %s a bit has flipped, and name the file",
   async (name) => {
-    const id = await createRunFolder(plan, runs, undefined, false);
+    const id = await createRunFolder(plan, { runs });
     const flipped = await openRunFolder(runs, id);
     await initializeVersion(flipped, 0);
     const file = join(await folderOf(flipped, 0), name);

@@ -41,7 +41,7 @@ function marked(root = mkdtempSync(join(folder, "run-"))): string {
 test("a new run has a mark with an identity of its own, which stays, and which a copy shares", async () => {
   const runs = await Promise.all(
     ["a", "b"].map((name) =>
-      createRunFolder(samplePlan(small), folder, undefined, false, "shared", undefined, name),
+      createRunFolder(samplePlan(small), { runs: folder, workers: "shared", id: name }),
     ),
   );
   const [one = "", other = ""] = runs.map((run) => join(folder, run));

@@ -43,9 +43,9 @@ test.skipIf(!mayMount)(
       await expect(writeOnce(join(disk, "a", "b", "record.json"), "{}")).rejects.toMatchObject(expected);
       await expect(writeWhole(join(disk, "a", "record.json"), "{}")).rejects.toMatchObject(expected);
       await expect(writeNewFolder(join(disk, "a", "v1"), async () => {})).rejects.toMatchObject(expected);
-      await expect(
-        createRunFolder(samplePlan(small), join(disk, "runs"), undefined, false),
-      ).rejects.toMatchObject(expected);
+      await expect(createRunFolder(samplePlan(small), { runs: join(disk, "runs") })).rejects.toMatchObject(
+        expected,
+      );
     });
   },
 );

@@ -15,10 +15,7 @@ afterEach(() => void vi.unstubAllEnvs());
 
 async function newRun() {
   const plan = samplePlan({ steps: 1, batchSize: 8, tasks: 2, warmStart: false, evaluationEvery: 1 });
-  const encryption = keyOfNewRun();
-  const facts = encryption && { encryption };
-  const options = [undefined, false, undefined, undefined, undefined, facts] as const;
-  return readRunFile(runs, await createRunFolder(plan, runs, ...options));
+  return readRunFile(runs, await createRunFolder(plan, { runs, encryption: keyOfNewRun() }));
 }
 
 /** The ids of the keys that encrypt and decrypt a run's payloads in this process. */

@@ -29,7 +29,7 @@ test("demonstrations become tokens when they are asked for, as the policy frames
   write(rows.toSpliced(1, 1));
   const pipeline = join(import.meta.dirname, "..", "..", "..", "pipelines", "small.yaml");
   const plan = await loadPlan(pipeline, { overrides: [`warmStart.demonstrations=${demonstrations}`] });
-  const run = await openRunFolder(folder, await createRunFolder(plan, folder, undefined, false));
+  const run = await openRunFolder(folder, await createRunFolder(plan, { runs: folder }));
   await initializeVersion(run, 0);
   write(rows); // the row between them would be refused before a run
   const framing = createFraming(await loadTokenizer(await folderOf(run, 0)));

@@ -69,7 +69,7 @@ test.each([
 
 test("a change is recorded in the plan, and seen by who has the run open", async () => {
   const runs = temporaryFolder();
-  const run = await createRunFolder(plan, runs, undefined, false);
+  const run = await createRunFolder(plan, { runs });
   const open = openRuns(runs);
   const before = await open(run);
   expect(await changeRun(before, ["steps=3"])).toBeUndefined();

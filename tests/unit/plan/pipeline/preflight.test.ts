@@ -314,7 +314,7 @@ test("a policy that must be built first is asked then, before anything trains", 
   const overrides = [`policy.plugin=${plugin}`, `dataset.train.config.path=${path}`];
   const plan = await loadPlan(small, { overrides });
   const runs = join(folder, "runs");
-  const run = await createRunFolder(plan, runs, undefined, false);
+  const run = await createRunFolder(plan, { runs });
   const initialize = initializePolicy(policyWorker(openRuns(runs)));
   for (const attempt of ["first", "second"]) {
     await expect(initialize({ run }), attempt).rejects.toMatchObject({

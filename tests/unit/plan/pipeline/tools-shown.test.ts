@@ -114,7 +114,7 @@ test("a policy that could not frame text before it was built is checked when it 
   writeFileSync(join(plugin, "index.ts"), code);
   const { plan } = await checkPipeline(small, { overrides: [...withOwn, `policy.plugin=${plugin}`] });
   const runs = join(folder, "runs");
-  const run = await createRunFolder(plan, runs, undefined, false);
+  const run = await createRunFolder(plan, { runs });
   await expect(initializePolicy(policyWorker(openRuns(runs)))({ run })).rejects.toMatchObject({
     code: "WRONG_CONFIGURATION",
     message: expect.stringContaining("small.yaml: the policy's chat template shows no tools"),

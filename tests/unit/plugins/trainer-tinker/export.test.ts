@@ -90,7 +90,7 @@ async function servedRun(offered: Pick<TinkerServerOptions, "archive" | "files">
   const overrides = ["warmStart=null", "rollout.groupSize=2", `trainer=${JSON.stringify(trainer)}`];
   const plan = await loadPlan(pipeline, { overrides });
   const runs = temporaryFolder();
-  const run = await openRunFolder(runs, await createRunFolder(plan, runs, undefined, false));
+  const run = await openRunFolder(runs, await createRunFolder(plan, { runs }));
   const fill = (named?: object) => async (folder: string) => {
     for (const name of readdirSync(base).filter((one) => one !== "model.safetensors"))
       writeFileSync(join(folder, name), readFileSync(join(base, name)));

@@ -55,7 +55,7 @@ async function asynchronousRun(staleness: number): Promise<OpenRun> {
     evaluationEvery: 10,
   });
   const rollout = { ...plan.rollout, staleness };
-  return openRunFolder(runs, await createRunFolder({ ...plan, rollout }, runs, undefined, false));
+  return openRunFolder(runs, await createRunFolder({ ...plan, rollout }, { runs }));
 }
 
 function idOf({ id }: OpenRun, number: number): string {
@@ -231,7 +231,7 @@ test("a group whose shard reserved nothing while a later one's did is admitted, 
   const pipeline = join(import.meta.dirname, "..", "..", "..", "pipelines", "small.yaml");
   const overrides = ["rollout.batchSize=16", "rollout.groupSize=4", "rollout.staleness=1"];
   const plan = await loadPlan(pipeline, { overrides: [...overrides, "trainer.config.minibatchSize=16"] });
-  const run = await openRunFolder(runs, await createRunFolder(plan, runs, undefined, false));
+  const run = await openRunFolder(runs, await createRunFolder(plan, { runs }));
   const open = async () => run;
   const admitted: (GroupPlace & { number: number })[] = [];
   for (const step of [1, 2]) {

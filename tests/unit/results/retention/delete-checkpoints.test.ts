@@ -33,7 +33,7 @@ async function servedRun(
   const overrides = Object.entries(changed).map(([key, value]) => `${key}=${JSON.stringify(value)}`);
   const plan = await loadPlan(pipeline, { overrides });
   const runs = temporaryFolder();
-  const run = await openRunFolder(runs, await createRunFolder(plan, runs, undefined, false));
+  const run = await openRunFolder(runs, await createRunFolder(plan, { runs }));
   const commit = async (key: TreeKey<unknown>, checkpoint: string) => {
     server.checkpoints.set(checkpoint, { modelId: "model_1", name: "", history: [], order: 0 });
     const write = async (folder: string) => {

@@ -16,7 +16,7 @@ const runs = temporaryFolder();
 const plan = samplePlan({ steps: 1, batchSize: 8, tasks: 2, warmStart: true, evaluationEvery: 1 });
 
 test("runs that begin in the same second get folders of their own, with the plan as it was", async () => {
-  const ids = await Promise.all([1, 2, 3].map(() => createRunFolder(plan, runs, undefined, false)));
+  const ids = await Promise.all([1, 2, 3].map(() => createRunFolder(plan, { runs })));
   expect(new Set(ids).size).toBe(3);
   expect(readdirSync(runs).sort()).toEqual([...ids].sort());
   expect(ids[0]).toMatch(/^calculator-\d{8}-\d{6}(-[23])?$/);
@@ -24,14 +24,14 @@ test("runs that begin in the same second get folders of their own, with the plan
 });
 
 test("a run has queues of its own, on its own server too: another run's workers may meet it", async () => {
-  const own = await readRunFile(runs, await createRunFolder(plan, runs, undefined, false));
+  const own = await readRunFile(runs, await createRunFolder(plan, { runs }));
   expect(own).toMatchObject({
     namespace: "default",
     queues: { policy: `${own.run}/rollout`, tools: `${own.run}/rollout`, trainer: `${own.run}/trainer` },
   });
   expect(own.address).toBeUndefined();
   const server = { address: "temporal.example:7233", namespace: "training" };
-  const run = await createRunFolder(plan, runs, server, true);
+  const run = await createRunFolder(plan, { runs, server, telemetry: true });
   expect(await readRunFile(runs, run)).toMatchObject({
     ...server,
     telemetry: true,
@@ -50,7 +50,7 @@ test("a run may name another store: whoever opens the run opens that, and its fo
   const place = await startObjects(temporaryFolder(), { lag: 60_000 });
   if (!("port" in place)) throw new Error("an object store has a port");
   const store = objectsUrl(place.port);
-  const run = await createRunFolder(plan, runs, undefined, false, "shared", store);
+  const run = await createRunFolder(plan, { runs, workers: "shared", store });
   expect(readdirSync(join(runs, run)).filter((name) => name !== "writing")).toEqual([
     "identity.json",
     "run.json",
@@ -60,20 +60,17 @@ test("a run may name another store: whoever opens the run opens that, and its fo
   await one.store.record(forkKey(1), { by: "one" });
   const elsewhere = openRunStore(join(runs, run));
   expect(await elsewhere.read(forkKey(1))).toEqual({ by: "one" });
-  const other = await createRunFolder(plan, runs, undefined, false, "shared", store);
+  const other = await createRunFolder(plan, { runs, workers: "shared", store });
   expect(await (await openRunFolder(runs, other)).store.read(forkKey(1)), "runs are apart").toBeUndefined();
 });
 
 test("a store that can't be opened is refused by its name, and its run is none", async () => {
   const before = readdirSync(runs);
-  const creating = createRunFolder(
-    plan,
+  const creating = createRunFolder(plan, {
     runs,
-    undefined,
-    false,
-    "shared",
-    "file:///nowhere/objects.ts?bucket=runs",
-  );
+    workers: "shared",
+    store: "file:///nowhere/objects.ts?bucket=runs",
+  });
   await expect(creating).rejects.toMatchObject({
     code: "STORE_UNUSABLE",
     params: { store: "file:///nowhere/objects.ts?bucket=runs" },
@@ -87,7 +84,7 @@ test("a run is the user's alone, and what is written in it as open as its folder
   const before = process.umask(0o022);
   try {
     const parent = join(runs, "private");
-    const run = await createRunFolder(plan, parent, undefined, false);
+    const run = await createRunFolder(plan, { runs: parent });
     const root = join(parent, run);
     expect([root, join(root, "plan"), join(root, "plan", "1.json"), join(root, "run.json")].map(of)).toEqual([
       "700",
@@ -97,7 +94,7 @@ test("a run is the user's alone, and what is written in it as open as its folder
     ]);
     expect(of(parent)).toBe("755");
     expect(process.umask(0o022)).toBe(0o022);
-    const named = await createRunFolder(plan, parent, undefined, false, "shared", undefined, "named");
+    const named = await createRunFolder(plan, { runs: parent, workers: "shared", id: "named" });
     expect([of(join(parent, named)), of(join(parent, named, "run.json"))]).toEqual(["700", "600"]);
     chmodSync(root, 0o750);
     const undo = writeAs(root);

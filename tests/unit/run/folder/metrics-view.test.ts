@@ -18,7 +18,7 @@ const bytesRead = () => Number(/^rchar: (\d+)$/m.exec(readFileSync("/proc/self/i
 test.skipIf(process.platform !== "linux")(
   "a step's line is written without reading those before it",
   async () => {
-    const run = await openRunFolder(runs, await createRunFolder(samplePlan(small), runs, undefined, false));
+    const run = await openRunFolder(runs, await createRunFolder(samplePlan(small), { runs }));
     const lineOf = (step: number) => ({ step, text: "long ".repeat(1000) }) as unknown as StepRecord;
     const steps = 600;
     const before = Array.from({ length: steps - 1 }, (_, index) => `${JSON.stringify(lineOf(index + 1))}\n`);
@@ -34,7 +34,7 @@ test.skipIf(process.platform !== "linux")(
 );
 
 test("where a step is recorded again, its line and those after it are written anew", async () => {
-  const run = await openRunFolder(runs, await createRunFolder(samplePlan(small), runs, undefined, false));
+  const run = await openRunFolder(runs, await createRunFolder(samplePlan(small), { runs }));
   const lineOf = (step: number, seconds: number) => ({ step, seconds }) as unknown as StepRecord;
   for (const step of [1, 2, 3]) await run.store.record(recordedStepKey(step), lineOf(step, 1));
   await writeMetrics(run, 3);

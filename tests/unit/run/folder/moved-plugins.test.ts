@@ -24,7 +24,7 @@ function loopAt(folder: string, name: string, config: JsonObject): ResolvedLoop 
 
 /** What the run's plan is when the run is opened. */
 async function reopened(changes: Partial<typeof plan>) {
-  const run = await createRunFolder({ ...plan, ...changes }, runs, undefined, false);
+  const run = await createRunFolder({ ...plan, ...changes }, { runs });
   return (await openRunFolder(runs, run)).plan;
 }
 
@@ -39,7 +39,7 @@ test("a run whose loop was merged into another one finds it there, under the nam
 
 test("a change of the plan records where the plugin is now", async () => {
   const loop = loopAt(ours, "loop-simulated-user", { user: "user", maxTurns: 30 });
-  const run = await openRunFolder(runs, await createRunFolder({ ...plan, loop }, runs, undefined, false));
+  const run = await openRunFolder(runs, await createRunFolder({ ...plan, loop }, { runs }));
   await changeRun(run, ["steps=2"]);
   const { workflow } = loopAt(ours, "loop-interaction", {});
   expect(await run.store.read(planRow(2))).toMatchObject({ steps: 2, loop: { name: loop.name, workflow } });

@@ -14,7 +14,7 @@ const runs = temporaryFolder();
 const plan = samplePlan({ steps: 3, batchSize: 8, tasks: 2, warmStart: true, evaluationEvery: 1 });
 
 test("who has a run open has its newest plan, and the same store: no file's time is asked", async () => {
-  const run = await createRunFolder(plan, runs, undefined, false);
+  const run = await createRunFolder(plan, { runs });
   const open = openRuns(runs);
   const first = await open(run);
   expect(first.plan.steps).toBe(3);
@@ -32,7 +32,7 @@ test("who has a run open has its newest plan, and the same store: no file's time
 test("a run in another store is asked for a new plan once a second, and by those who need it each time", async () => {
   const place = await startObjects(temporaryFolder());
   if (!("port" in place)) throw new Error("an object store has a port");
-  const run = await createRunFolder(plan, runs, undefined, false, "shared", objectsUrl(place.port));
+  const run = await createRunFolder(plan, { runs, workers: "shared", store: objectsUrl(place.port) });
   const [open, openNewest] = [openRuns(runs), openRuns(runs, 0)];
   const first = await open(run);
   await openNewest(run);
@@ -54,7 +54,7 @@ test("a run that 0.3 began is refused as such, and not for a broken file", async
 });
 
 test("a plan that can't be read is refused by its name: no earlier one says what it said", async () => {
-  const run = await createRunFolder(plan, runs, undefined, false);
+  const run = await createRunFolder(plan, { runs });
   const opened = await openRuns(runs)(run);
   await changeRun(opened, ["steps=5"]);
   truncateSync(join(opened.folder.root, planRow(2).path), 50);
@@ -65,7 +65,7 @@ test("a plan that can't be read is refused by its name: no earlier one says what
 });
 
 test("a run whose plan is missing says so, and not that there is no such run", async () => {
-  const run = await createRunFolder(plan, runs, undefined, false);
+  const run = await createRunFolder(plan, { runs });
   rmSync(join(runs, run, planRow(1).path));
   await expect(openRuns(runs)(run)).rejects.toMatchObject({
     code: "RUN_PLAN_LOST",

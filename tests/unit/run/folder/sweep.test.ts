@@ -14,7 +14,7 @@ import { temporaryFolder } from "../../../support/temporary-folder.ts";
 
 const runs = temporaryFolder();
 const small = { steps: 1, batchSize: 8, tasks: 2, warmStart: false, evaluationEvery: 1 };
-const opened = await openRunFolder(runs, await createRunFolder(samplePlan(small), runs, undefined, false));
+const opened = await openRunFolder(runs, await createRunFolder(samplePlan(small), { runs }));
 
 const dead = newAttempt().replace(/\.\d+\./, ".4194000."); // no such process
 const foreign = dead.replace(/^[0-9a-f]+/, "00000000"); // of another machine

@@ -15,7 +15,7 @@ const runs = temporaryFolder();
 const settings = { steps: 9, batchSize: 8, tasks: 2, evaluationEvery: 1 };
 
 async function fresh({ warmStart }: { warmStart: boolean }) {
-  const run = await createRunFolder(samplePlan({ ...settings, warmStart }), runs, undefined, false);
+  const run = await createRunFolder(samplePlan({ ...settings, warmStart }), { runs });
   return openRunFolder(runs, run);
 }
 

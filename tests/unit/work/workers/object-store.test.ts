@@ -32,7 +32,7 @@ async function roundTrip(place: BackendPlace | undefined) {
       'trainer.config.lora={"rank":2,"alpha":4}',
     ],
   });
-  const run = await createRunFolder(plan, runs, undefined, false);
+  const run = await createRunFolder(plan, { runs });
   const opened = await openRunFolder(runs, run);
   /** A worker's own view: another process has copies of its own. */
   const view = () => {

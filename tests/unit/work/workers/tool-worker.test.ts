@@ -279,10 +279,7 @@ export default {
 };`,
   );
   const slowTools = [{ ...toolOf("slow", "fail"), entry: slow, timeout: 50 }];
-  const worker = toolWorker(
-    runs,
-    await createRunFolder({ ...plan, tools: slowTools }, runs, undefined, false),
-  );
+  const worker = toolWorker(runs, await createRunFolder({ ...plan, tools: slowTools }, { runs }));
   await expect(held(worker, "j", "slow")).rejects.toMatchObject({ code: "TOOL_TIMED_OUT" });
   await vi.waitUntil(() => existsSync(reaped), { timeout: 100_000 });
   expect(readFileSync(reaped, "utf8")).toBe("sandbox 1");
