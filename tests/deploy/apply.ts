@@ -1,6 +1,6 @@
 // npm run apply-chart: applies the Helm chart to a Kubernetes control plane. It starts kube-apiserver, which Go builds from its published
-// source the first time (about ten minutes of CPU), on Debian's etcd, adds KEDA's definitions, applies the chart twice, and lists the
-// created resources. No kubelet runs, so there are no pods. Requires Linux x64, Go and Debian's packages etcd-server and openssl.
+// source the first time (about ten minutes of CPU), on Debian's etcd, adds KEDA's definitions, applies the chart of a run and of a pool
+// twice, and lists the created resources. No kubelet runs, so there are no pods. Requires Linux x64, Go and Debian's packages etcd-server and openssl.
 import { execFile, execFileSync, spawn } from "node:child_process";
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -11,7 +11,7 @@ import { cacheFolder } from "../../src/base/files/cache-folder.ts";
 import { cachedFolder } from "../../src/base/files/cached-folder.ts";
 import { freePort } from "../../src/control/temporal/free-port.ts";
 import { endChild } from "../support/end-child.ts";
-import { everything } from "./chart-values.ts";
+import { everything, pool } from "./chart-values.ts";
 import { helm, kubectl } from "./tools.ts";
 
 const run = promisify(execFile);
@@ -112,15 +112,17 @@ try {
     await cluster("apply", "--server-side", "-f", join(await moduleFolder(keda), "config", "crd", "bases")),
   );
   await cluster("wait", "--for=condition=Established", "--timeout=60s", "crd", "--all");
-  const set = everything.flatMap((value) => ["--set", value]);
-  const file = join(work, "chart.yaml");
-  writeFileSync(
-    file,
-    await helm("template", "calculator", chart, ...set, "--values", join(chart, "values-gpu.yaml")),
-  );
-  const apply = () => cluster("apply", "-f", file);
-  note(await apply());
-  note(await apply()); // as an upgrade does
+  for (const [release, values] of Object.entries({ calculator: everything, gpu: pool })) {
+    const set = values.flatMap((value) => ["--set", value]);
+    const file = join(work, `${release}.yaml`);
+    writeFileSync(
+      file,
+      await helm("template", release, chart, ...set, "--values", join(chart, "values-gpu.yaml")),
+    );
+    const apply = () => cluster("apply", "-f", file);
+    note(await apply());
+    note(await apply()); // as an upgrade does
+  }
   note(
     await cluster("get", "deploy,job,pdb,networkpolicy,sa,scaledobject,triggerauthentication", "-o", "name"),
   );

@@ -5,6 +5,22 @@ export const needed = [
   "temporal.address=temporal:7233",
 ];
 
+/** A pool of workers, which scale. */
+export const pool = [
+  "pool.name=gpu",
+  ...needed.slice(1),
+  "roles.policy.atOnce=16",
+  "roles.policy.scaling.enabled=true",
+];
+
+/** A run whose pool generates and trains. */
+export const pooledRun = [
+  ...needed,
+  "run.pipeline=pipelines/calculator.yaml",
+  "run.pool=gpu",
+  "run.priority=1",
+];
+
 /** Every part of the chart. */
 export const everything = [
   ...needed,

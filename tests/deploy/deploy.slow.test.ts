@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { loadAll } from "js-yaml";
 import { expect, test } from "vitest";
 import { temporaryFolder } from "../support/temporary-folder.ts";
-import { everything, needed } from "./chart-values.ts";
+import { everything, needed, pool, pooledRun } from "./chart-values.ts";
 import { unknownParts } from "./everturn-options.ts";
 import { helm, tool, whyNoTools } from "./tools.ts";
 
@@ -21,36 +21,93 @@ interface Resource {
   };
 }
 
-test.skipIf(whyNoTools())(
-  "the chart renders resources that Kubernetes' published schemas accept",
-  async () => {
-    for (const [name, ...more] of [["least"], ["all", "--values", join(chart, "values-gpu.yaml")]]) {
-      const set = (name === "all" ? everything : needed).flatMap((value) => ["--set", value]);
-      const rendered = await helm("template", "calculator", chart, ...set, ...(more as string[]));
-      const resources = loadAll(rendered) as Resource[];
-      const named = (kind: string) => resources.filter((one) => one.kind === kind);
+const gpu = ["--values", join(chart, "values-gpu.yaml")];
 
-      // KEDA's resources have no schema there. They must fit the others.
-      const own = rendered.split(/^---$/m).filter((one) => !one.includes("keda.sh"));
-      const file = join(folder, `${name}.yaml`);
-      writeFileSync(file, own.join("---"));
-      await tool("kubernetes-validate", "--strict", "--quiet", file);
-      const [authentication] = named("TriggerAuthentication").map(({ metadata }) => metadata.name);
-      for (const { spec } of named("ScaledObject")) {
-        expect(named("Deployment").map(({ metadata }) => metadata.name)).toContain(spec.scaleTargetRef?.name);
-        const [trigger] = spec.triggers ?? [];
-        expect(trigger?.metadata.taskQueue).toMatch(/^calculator\/(policy|tools)$/);
-        expect(trigger?.authenticationRef?.name).toBe(authentication);
-      }
-      expect(named("ScaledObject")).toHaveLength(name === "all" ? 2 : 0);
-      expect(named("Deployment")).toHaveLength(4);
-      expect(named("Job")).toHaveLength(name === "all" ? 1 : 0);
-      for (const { spec } of [...named("Deployment"), ...named("Job")])
-        for (const { args } of spec.template?.spec.containers ?? [])
-          expect(await unknownParts(args)).toEqual([]);
-    }
+/** A way to use the chart, and what it renders. */
+interface Release {
+  of: string;
+  values: string[];
+  more?: string[];
+  deployments: string[];
+  /** Of ScaledObjects. */
+  queues: string[];
+  jobs: number;
+}
+
+const releases: Release[] = [
+  {
+    of: "least",
+    values: needed,
+    deployments: ["orchestration", "policy", "tools", "trainer"],
+    queues: [],
+    jobs: 0,
+  },
+  {
+    of: "all",
+    values: everything,
+    more: gpu,
+    deployments: ["orchestration", "policy", "tools", "trainer"],
+    queues: ["calculator/policy", "calculator/tools"],
+    jobs: 1,
+  },
+  {
+    of: "pool",
+    values: pool,
+    more: gpu,
+    deployments: ["policy", "trainer"],
+    queues: ["pool:gpu/policy"],
+    jobs: 0,
+  },
+  { of: "pooled run", values: pooledRun, deployments: ["orchestration", "tools"], queues: [], jobs: 1 },
+];
+
+test.skipIf(whyNoTools()).each(releases)(
+  "the chart renders resources that Kubernetes' published schemas accept: $of",
+  async ({ of, values, more = [], deployments, queues, jobs }) => {
+    const set = values.flatMap((value) => ["--set", value]);
+    const rendered = await helm("template", "calculator", chart, ...set, ...more);
+    const resources = loadAll(rendered) as Resource[];
+    const named = (kind: string) => resources.filter((one) => one.kind === kind);
+
+    // KEDA's resources have no schema there. They must fit the others.
+    const own = rendered.split(/^---$/m).filter((one) => !one.includes("keda.sh"));
+    const file = join(folder, `${of}.yaml`);
+    writeFileSync(file, own.join("---"));
+    await tool("kubernetes-validate", "--strict", "--quiet", file);
+    const [authentication] = named("TriggerAuthentication").map(({ metadata }) => metadata.name);
+    const triggers = named("ScaledObject").flatMap(({ spec }) => spec.triggers ?? []);
+    for (const { spec } of named("ScaledObject"))
+      expect(named("Deployment").map(({ metadata }) => metadata.name)).toContain(spec.scaleTargetRef?.name);
+    expect(triggers.map(({ metadata }) => metadata.taskQueue)).toEqual(queues);
+    for (const { authenticationRef } of triggers) expect(authenticationRef?.name).toBe(authentication);
+    const ofRoles = deployments.map((role) => `calculator-${role}`);
+    expect(named("Deployment").map(({ metadata }) => metadata.name)).toEqual(ofRoles);
+    expect(named("PodDisruptionBudget").map(({ metadata }) => metadata.name)).toEqual(ofRoles);
+    expect(named("Job")).toHaveLength(jobs);
+    for (const { spec } of [...named("Deployment"), ...named("Job")])
+      for (const { args } of spec.template?.spec.containers ?? [])
+        expect(await unknownParts(args)).toEqual([]);
   },
 );
+
+test.skipIf(whyNoTools())("a pool's workers serve the pool, and a run of a pool names it", async () => {
+  const argsOf = async (values: string[]) => {
+    const rendered = await helm("template", "one", chart, ...values.flatMap((value) => ["--set", value]));
+    const resources = loadAll(rendered) as Resource[];
+    return resources.flatMap(
+      ({ spec }) => spec?.template?.spec.containers.map(({ args }) => args.join(" ")) ?? [],
+    );
+  };
+  expect(await argsOf(pool)).toEqual([
+    "worker --role policy --grace 108 --pool gpu --at-once 16",
+    "worker --role trainer --grace 108 --pool gpu",
+  ]);
+  expect(await argsOf(pooledRun)).toEqual([
+    "worker --role orchestration --grace 48 --run calculator",
+    "worker --role tools --grace 108 --run calculator",
+    "run pipelines/calculator.yaml --id calculator --workers elsewhere --pool gpu --priority 1",
+  ]);
+});
 
 test.skipIf(whyNoTools())("the chart refuses values that are missing or misspelled", async () => {
   const refusal = (...set: string[]) =>
@@ -59,6 +116,7 @@ test.skipIf(whyNoTools())("the chart refuses values that are missing or misspell
       (error: Error) => error.message,
     );
   expect(await refusal(...needed.slice(1))).toContain("run.id is required");
+  expect(await refusal(...needed, "pool.name=gpu")).toContain("run.id and pool.name exclude each other");
   expect(await refusal(...needed, "roles.polcy.replicas=2")).toContain(
     "additional properties 'polcy' not allowed",
   );

@@ -14,10 +14,13 @@ const { services } = load(read("docker-compose.yml"), { schema: CORE_SCHEMA.with
 
 test("everturn knows every command and option in the compose file and the Slurm script", async () => {
   const commands = Object.values(services).filter(({ image }) => image.includes("everturn"));
-  expect(commands).toHaveLength(5);
+  expect(commands).toHaveLength(7);
   for (const { command = [] } of commands) expect(await unknownParts(command)).toEqual([]);
   const [, inSlurm = ""] = /"\$\{everturn\[@\]\}" (.*) &$/m.exec(read("slurm/worker.sbatch")) ?? [];
   expect(await unknownParts(inSlurm.split(" "))).toEqual([]);
+  for (const serves of ["--run", "--pool"])
+    expect(read("slurm/worker.sbatch")).toContain(`serves=(${serves} `);
+  expect(await unknownParts(["worker", "--run", "--pool"])).toEqual([]);
   expect(await unknownParts(["worker", "--rolle=policy"])).toEqual(["--rolle"]);
 });
 

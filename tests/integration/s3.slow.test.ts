@@ -1,7 +1,10 @@
+import { randomBytes } from "node:crypto";
 import { existsSync, mkdtempSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, describe, expect, test, vi } from "vitest";
+import { afterAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { openRun } from "../../src/control/operations/run.ts";
+import { startDevServer } from "../../src/control/temporal/dev-server.ts";
+import { findServerBinary } from "../../src/control/temporal/server-binary.ts";
 import { type RunningCommand, startWith } from "../support/command.ts";
 import { startS3Proxy } from "../support/s3-proxy.ts";
 import { s3Users, seaweedHere, startS3Server } from "../support/s3-server.ts";
@@ -92,6 +95,24 @@ describe.skipIf(weed === undefined)("runs in a bucket", async () => {
     const { stderr } = await machine()("trajectories", "nope", "--store", store).end();
     expect(stderr).toMatch(new RegExp(`RUN_NOT_FOUND.*nope in ${store}.*${run}`, "s"));
   });
+
+  test("a pool's workers on another machine find runs that begin later, encrypted or not", async () => {
+    const paths = { database: join(folder, "server.db"), log: join(folder, "server.log") };
+    const temporal = await startDevServer({ binary: await findServerBinary(), ...paths });
+    onTestFinished(() => temporal.stop());
+    const joined = { ...server.env, EVERTURN_STORE: store, TEMPORAL_ADDRESS: temporal.address };
+    const keyed = { ...joined, EVERTURN_CODEC_KEYS: `k1:${randomBytes(32).toString("base64")}` };
+    const other = machine(keyed);
+    const workers = ["policy", "trainer"].map((role) => other("worker", "--pool", "gpu", "--role", role));
+    await vi.waitUntil(() => workers.every((one) => one.stdout().includes("of the pool gpu polls")), {
+      timeout: 250_000,
+    });
+    const runs = [machine(joined)("run", pipeline, "--id", "open-run", "--pool", "gpu", "--json")];
+    runs.push(machine(keyed)("run", pipeline, "--id", "sealed-run", "--pool", "gpu", "--json"));
+    for (const one of runs) {
+      expect(JSON.parse((await output(one)).trim().split("\n").at(-1) ?? "")).toMatchObject({ steps: 3 });
+    }
+  }, 1_200_000);
 
   test("scripts open it too", async () => {
     Object.assign(process.env, server.env, { XDG_STATE_HOME: join(folder, "script") });

@@ -29,7 +29,29 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 {{- end -}}
 
 {{- define "everturn.run" -}}
-{{- required "run.id is required" .Values.run.id -}}
+{{- required "run.id is required, or pool.name for a pool" .Values.run.id -}}
+{{- end -}}
+
+{{- /* The roles that this release starts, as JSON: those of the pool or those of the run, without what the run's pool does. */ -}}
+{{- define "everturn.roles" -}}
+{{- if .Values.pool.name -}}
+{{- if .Values.run.id }}{{ fail "run.id and pool.name exclude each other: use one release for the pool and one for each run" }}{{ end -}}
+{{- pick .Values.roles "policy" "trainer" | toJson -}}
+{{- else if .Values.run.pool -}}
+{{- omit .Values.roles "policy" "trainer" | toJson -}}
+{{- else -}}
+{{- .Values.roles | toJson -}}
+{{- end -}}
+{{- end -}}
+
+{{- /* The task queue of a role, of a list: the root, the role. */ -}}
+{{- define "everturn.queue" -}}
+{{- $root := index . 0 -}}
+{{- if $root.Values.pool.name -}}
+pool:{{ $root.Values.pool.name }}/{{ index . 1 }}
+{{- else -}}
+{{ include "everturn.run" $root }}/{{ index . 1 }}
+{{- end -}}
 {{- end -}}
 
 {{- /* The environment of every process. */ -}}

@@ -44,6 +44,7 @@ const unchecked: Record<string, string> = {
   "docs/gpu.md: policy:": "names a model of the reader's",
   "docs/engines.md: policy:": "names a model and servers of the reader's",
   "docs/deploy.md: # my-values.yaml": "values of the Helm chart: tests/deploy checks such",
+  "docs/deploy.md: # pool.yaml": "values of the Helm chart: tests/deploy checks such",
   "docs/tinker.md: policy:": "names a model and a server of the reader's",
   "docs/tinker.md: trainer:": "needs a key of the reader's, whose server is asked for its models",
   "docs/algorithms.md: const { batch, settings } = JSON.parse(await readFile(file, ":

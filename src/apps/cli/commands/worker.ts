@@ -29,6 +29,7 @@ import {
 import { readRunFile } from "../../../run/folder/run-file.ts";
 import { runFolder } from "../../../run/folder/run-folder.ts";
 import { runReference } from "../../../run/folder/run-reference.ts";
+import { joinRuns } from "../../../run/folder/store-runs.ts";
 import { count, positiveCount } from "../terminal/option-values.ts";
 import { workerEnding } from "../terminal/worker-ending.ts";
 
@@ -180,7 +181,10 @@ function ofPool(pool: string, role: (typeof pooledRoles)[number], options: Optio
   const name = `the pool ${pool}`;
   const who = `The ${role} worker of ${name} on ${hostname()}`;
   const keys = codecKeys();
-  const encryptionOf = async (run: string) => runEncryption(runs, await readRunFile(runs, run), who, keys);
+  const encryptionOf = async (run: string) => {
+    await joinRuns(runs, run); // payloads are decrypted before an activity opens its run
+    return runEncryption(runs, await readRunFile(runs, run), who, keys);
+  };
   return {
     name,
     telemetry: telemetryIsOn(),
