@@ -11,18 +11,18 @@ export type Drive = (supervised: SupervisedRun) => Promise<void>;
 
 /** To the end; the training workflow continues as new after its first step, as after an upgrade. */
 export const continued: Drive = async (supervised) => {
-  const { run, client } = supervised;
+  const { run, client, closing } = supervised;
   const location = { address: supervised.address, namespace: supervised.namespace, isOwn: true };
   await startTraining(supervised);
   const first = await client.workflow.getHandle(run).describe();
   await eventually(() => client.workflow.getHandle(`${run}/evaluation-v0000`).describe());
-  await makeCurrent(client, location, run, "newer");
+  await makeCurrent(client, location, run, "newer", closing);
   await eventually(async () => {
     const { runId } = await client.workflow.getHandle(run).describe();
     return runId === first.runId ? undefined : runId;
   });
   const [build = ""] = await readBuilds(supervised.folder);
-  await makeCurrent(client, location, run, build);
+  await makeCurrent(client, location, run, build, closing);
   await finishTraining(supervised, client.workflow.getHandle(run));
 };
 

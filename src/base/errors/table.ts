@@ -644,6 +644,11 @@ export const errorTable = {
     retryable: false,
     help: "Use Temporal 1.32 or later. Everturn needs worker versioning so that workflows finish on the code they started with.",
   },
+  TEMPORAL_NOT_READY: {
+    message: "The Temporal server at {address} can't record which workflow code {run} uses: {reason}.",
+    retryable: true,
+    help: "Its internal workers may still be starting. Run the command again in a minute. If it fails again, read the server's log.",
+  },
   NO_FREE_PORT: {
     message: "No port of 127.0.0.1 is free (tried {preferred} first).",
     retryable: true,

@@ -200,7 +200,7 @@ export async function superviseRun(options: {
     started.push(watch);
     const queuePrefix = options.queuePrefix ?? "";
     const queues = prefixed(queuePrefix, file.queues);
-    if (build !== undefined && queuePrefix === "") await makeCurrent(client, location, run, build);
+    if (build !== undefined && queuePrefix === "") await makeCurrent(client, location, run, build, closing);
     if (own === undefined) {
       const tidying = deleteDeployments(client, { runs, except: run }).catch((error) => {
         if (!closing.aborted)

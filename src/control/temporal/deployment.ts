@@ -1,37 +1,55 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { type Client, isGrpcServiceError } from "@temporalio/client";
 import proto from "@temporalio/proto";
 import type { NativeConnection, WorkerOptions } from "@temporalio/worker";
 import { EverturnError } from "../../base/errors/everturn-error.ts";
 import type { RunFolder } from "../../run/folder/run-folder.ts";
 import { reasonOf, type ServerLocation } from "./connection-settings.ts";
+import { unauthorized } from "./connection-trouble.ts";
 import { grpcCodes } from "./grpc-codes.ts";
 import { bundleOf, readBuilds } from "./workflow-builds.ts";
 
 const { WORKER_DEPLOYMENT_VERSION_STATUS_DRAINED: drained } =
   proto.temporal.api.enums.v1.WorkerDeploymentVersionStatus;
 
+/** How long the server's own workers, which keep deployments, may take to start, in ms. */
+const patience = 30_000;
+
 /**
  * Makes `build` the code with which the workflows of `run` begin and to which the training workflow moves. The run
- * is a worker deployment of the same name (https://docs.temporal.io/worker-versioning). Throws TEMPORAL_TOO_OLD.
+ * is a worker deployment of the same name (https://docs.temporal.io/worker-versioning). Retries for half a minute
+ * unless `closing` aborts. Throws TEMPORAL_TOO_OLD, TEMPORAL_UNAUTHORIZED and TEMPORAL_NOT_READY.
  */
 export async function makeCurrent(
   client: Client,
-  { address, namespace }: ServerLocation,
+  location: ServerLocation,
   run: string,
   build: string,
+  closing: AbortSignal,
 ): Promise<void> {
-  try {
-    await client.workflowService.setWorkerDeploymentCurrentVersion({
-      namespace,
-      deploymentName: run,
-      buildId: build,
-      identity: `everturn@${process.pid}`,
-      ignoreMissingTaskQueues: true,
-      allowNoPollers: true, // its worker is about to start
-    });
-  } catch (error) {
-    if (!isGrpcServiceError(error) || error.code !== grpcCodes.unimplemented) throw error;
-    throw new EverturnError("TEMPORAL_TOO_OLD", { address, reason: reasonOf(error) });
+  const { address, namespace } = location;
+  for (const from = performance.now(); ; ) {
+    try {
+      await client.workflowService.setWorkerDeploymentCurrentVersion({
+        namespace,
+        deploymentName: run,
+        buildId: build,
+        identity: `everturn@${process.pid}`,
+        ignoreMissingTaskQueues: true,
+        allowNoPollers: true, // its worker is about to start
+      });
+      return;
+    } catch (error) {
+      if (!isGrpcServiceError(error)) throw error;
+      const reason = reasonOf(error);
+      if (error.code === grpcCodes.unimplemented)
+        throw new EverturnError("TEMPORAL_TOO_OLD", { address, reason });
+      const refused = unauthorized(location, error);
+      if (refused !== undefined) throw refused;
+      if (closing.aborted || performance.now() - from > patience)
+        throw new EverturnError("TEMPORAL_NOT_READY", { address, run, reason }, { cause: error });
+      await sleep(500, undefined, { signal: closing }).catch(() => {}); // the next attempt is the last
+    }
   }
 }
 
