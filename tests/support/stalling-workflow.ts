@@ -13,5 +13,5 @@ export interface Stalling {
 export async function trajectory({ activity, options, throws }: Stalling): Promise<void> {
   if (throws !== undefined) throw new Error(throws); // fails the task, not the workflow
   if (activity === undefined) return condition(() => false);
-  await scheduleActivity(activity, [], { startToCloseTimeout: "1 hour", ...options });
+  await scheduleActivity(activity, [activity], { startToCloseTimeout: "1 hour", ...options });
 }

@@ -14,6 +14,9 @@ import { patience, waitNotes } from "./wait-notes.ts";
 /** Ms between two looks while nothing moves, and while something does. */
 const intervals = { still: 2000, moving: 12_000 };
 
+/** How often it checks whether to look, in ms. */
+const tick = 200;
+
 /** Workflows are examined once they have been in progress for this long, in ms. */
 const age = 2000;
 
@@ -62,6 +65,8 @@ export function watchStandstill(options: {
   let known = new Map<string, number>();
   let lines: string[] = [];
   let isTroubled = false;
+  /** When the next wait will have lasted long enough to be reported. */
+  let nextAt = Number.POSITIVE_INFINITY;
   let reached = progress();
   let movedAt = Date.now();
   let hasFailed = false;
@@ -98,7 +103,7 @@ export function watchStandstill(options: {
     const waits = grouped([...(await atServer()), ...fromWorkers]);
     const named = waits.map((wait) => ({ ...wait, workflow: nameIn(run, wait.workflow) }));
     const said = notes.see(named, stillMs() >= patience.slow, Date.now());
-    ({ lines, isTroubled } = said);
+    ({ lines, isTroubled, nextAt } = said);
     if (!signal.aborted) for (const text of said.notes) note(text);
     if (waits.length > 0 || stillMs() < patience.slow) {
       idleSince = undefined;
@@ -143,15 +148,17 @@ export function watchStandstill(options: {
   async function watch(): Promise<void> {
     let lookedAt = Date.now();
     while (!signal.aborted) {
-      await sleep(1000, undefined, { signal }).catch(() => {}); // ended by the signal
+      await sleep(tick, undefined, { signal }).catch(() => {}); // ended by the signal
       if (progress() !== reached) {
         reached = progress();
         movedAt = Date.now();
       }
       const hasWaits = lines.length > 0 || isTroubled || local.size > 0;
       const interval = hasWaits || stillMs() >= intervals.still ? intervals.still : intervals.moving;
-      if (signal.aborted || Date.now() - lookedAt < interval) continue;
-      lookedAt = Date.now();
+      const now = Date.now();
+      const isDue = [nextAt, movedAt + patience.slow].some((due) => lookedAt < due && due <= now);
+      if (signal.aborted || (now - lookedAt < interval && !isDue)) continue;
+      lookedAt = now;
       await withOwnSignal(signal, (own) => client.withAbortSignal(own, look)).catch(tellFailure);
     }
   }

@@ -28,14 +28,14 @@ interface Told {
 export interface WaitNotes {
   /**
    * Receives the waits at `now`. `isStill`: nothing has moved for so long that slow work is worth reporting too.
-   * Returns lines to report once (`notes`), lines to show for as long as they apply (`lines`), and whether a
-   * reported trouble is not over yet.
+   * Returns lines to report once (`notes`), lines to show for as long as they apply (`lines`), whether a reported
+   * trouble is not over yet, and when the next wait will have lasted long enough (`nextAt`; infinite if there is none).
    */
   see(
     waits: readonly Wait[],
     isStill: boolean,
     now: number,
-  ): { notes: string[]; lines: string[]; isTroubled: boolean };
+  ): { notes: string[]; lines: string[]; isTroubled: boolean; nextAt: number };
 }
 
 /**
@@ -83,14 +83,19 @@ export function waitNotes(): WaitNotes {
 
   return {
     see: (waits, isStill, now) => {
-      const old = waits.filter((wait) =>
-        isTrouble(wait) ? now - wait.since >= patience.trouble : isStill && now - wait.since >= patience.slow,
-      );
+      const old = waits.filter((wait) => now >= dueAt(wait) && (isTrouble(wait) || isStill));
       const notes = old.filter((wait) => tell(wait, now)).map((wait) => waitLine(wait, now));
       notes.push(...over(now));
-      return { notes, lines: old.map((wait) => waitLine(wait, now)), isTroubled: troubles.size > 0 };
+      const lines = old.map((wait) => waitLine(wait, now));
+      const later = waits.map(dueAt).filter((due) => due > now);
+      return { notes, lines, isTroubled: troubles.size > 0, nextAt: Math.min(...later) };
     },
   };
+}
+
+/** When a wait has lasted long enough to be reported. */
+function dueAt(wait: Wait): number {
+  return wait.since + (isTrouble(wait) ? patience.trouble : patience.slow);
 }
 
 function keyOf(wait: Wait): string {

@@ -73,6 +73,13 @@ test("what only takes its time is said where nothing else moves, and again when 
   expect(saidAt(130, () => [training]).map(([seconds]) => seconds)).toEqual([9, 102]);
 });
 
+test("it names the time at which the next wait has lasted long enough, so that nobody looks too late", () => {
+  const nextAt = (waits: Wait[], now: number) => waitNotes().see(waits, true, now).nextAt;
+  expect(nextAt([training, failing], 3000)).toBe(4000);
+  expect(nextAt([training, failing], 5000)).toBe(7000);
+  expect(nextAt([training, failing], 8000)).toBe(Number.POSITIVE_INFINITY);
+});
+
 test("an attempt that no worker takes is trouble, also where others move", () => {
   const [said] = saidAt(20, () => [{ ...training, isUnclaimed: true }], false);
   expect(said).toEqual([
