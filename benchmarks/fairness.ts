@@ -1,7 +1,8 @@
-// A small run next to a sweep of runs on the same pool of workers: its time alone, with fairness, with fairness and
-// priority, and without fairness. The pool's policy workers generate `at-once` turns at a time, and each takes `seconds`.
-// node benchmarks/fairness.ts [--sweep 8] [--in-flight 16] [--at-once 4] [--seconds 0.5] [--rounds 1] [--json]
-import { mkdtemp, rm } from "node:fs/promises";
+// A small run next to a sweep of runs on the same pool of workers: its time alone, with fairness, without fairness, and
+// without fairness but with priority. The pool's policy workers generate `at-once` turns at a time, and each takes `seconds`.
+// node benchmarks/fairness.ts [--sweep 8] [--in-flight 3] [--at-once 2] [--seconds 1] [--rounds 1] [--json]
+import { rmSync } from "node:fs";
+import { mkdtemp } from "node:fs/promises";
 import { loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -18,9 +19,9 @@ import { median } from "./shapes.ts";
 const { values } = parseArgs({
   options: {
     sweep: { type: "string", default: "8" },
-    "in-flight": { type: "string", default: "16" },
-    "at-once": { type: "string", default: "4" },
-    seconds: { type: "string", default: "0.5" },
+    "in-flight": { type: "string", default: "3" },
+    "at-once": { type: "string", default: "2" },
+    seconds: { type: "string", default: "1" },
     rounds: { type: "string", default: "1" },
     json: { type: "boolean", default: false },
   },
@@ -41,6 +42,7 @@ const turns = 4;
 
 const pool = "shared";
 const folder = await mkdtemp(join(tmpdir(), "everturn-fairness-"));
+process.once("exit", () => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
 
 /** Creates a run in the pool and starts its own workers. */
 async function joined(server: SharedServer, run: string, batchSize: number, priority?: number) {
@@ -61,7 +63,9 @@ async function smallRun(server: SharedServer, run: string, priority?: number): P
   try {
     const started = performance.now();
     await finishTraining(supervised, await startTraining(supervised));
-    return (performance.now() - started) / 1000;
+    const taken = (performance.now() - started) / 1000;
+    console.error(`${run}: ${taken.toFixed(1)} s`);
+    return taken;
   } finally {
     await supervised.close();
   }
@@ -69,12 +73,11 @@ async function smallRun(server: SharedServer, run: string, priority?: number): P
 
 /** Starts the runs of the sweep, and waits until their turns fill the pool. */
 async function startSweep(server: SharedServer, name: string): Promise<() => Promise<void>> {
-  const runs: SupervisedRun[] = [];
-  for (let number = 1; number <= sweep; number++) {
-    const run = await joined(server, `${name}-${number}`, inFlight);
-    runs.push(run);
-    await startTraining(run);
-  }
+  const numbers = Array.from({ length: sweep }, (_, index) => index + 1);
+  const runs: SupervisedRun[] = await Promise.all(
+    numbers.map((number) => joined(server, `${name}-${number}`, inFlight)),
+  );
+  for (const run of runs) await startTraining(run);
   const full = (sweep * inFlight) / 2;
   while ((await waitingTurns(server)) < full) await sleep(500);
   return async () => void (await Promise.all(runs.map((run) => run.close())));
@@ -91,8 +94,11 @@ async function waitingTurns({ connection }: SharedServer): Promise<number> {
   return Number(stats?.approximateBacklogCount ?? 0);
 }
 
-/** The small run's seconds on one server: alone, and next to the sweep, also with priority. */
-async function measured(isFair: boolean, round: number) {
+/** Runs `work` on a server with a pool of workers. */
+async function onPool<Result>(
+  isFair: boolean,
+  work: (server: SharedServer) => Promise<Result>,
+): Promise<Result> {
   const server = await startSharedServer([`matching.enableFairness=${isFair}`]);
   const options = ["--pool", pool, "--runs", folder, "--address", server.address];
   const policies = Array.from({ length: policyWorkers }, () => [
@@ -105,67 +111,76 @@ async function measured(isFair: boolean, round: number) {
     [...policies, ["--role", "trainer"]].map((one) => [...one, ...options]),
     join(folder, "workers.log"),
   );
-  const name = `${isFair ? "fair" : "unfair"}-${round}`;
   try {
-    await smallRun(server, `${name}-first`); // everything is open then
-    const alone = await smallRun(server, `${name}-alone`);
-    const endSweep = await startSweep(server, `${name}-sweep`);
-    const waiting = await waitingTurns(server);
-    const beside = await smallRun(server, `${name}-beside`);
-    const first = await smallRun(server, `${name}-priority`, 1);
-    await endSweep();
-    return { alone, beside, first, waiting };
+    return await work(server);
   } finally {
     await workers.stop();
     await server.stop();
   }
 }
 
+/** The small run's seconds with fairness: alone, and next to the sweep. */
+function fairly(round: number) {
+  return onPool(true, async (server) => {
+    await smallRun(server, `fair-${round}-first`); // everything is open then
+    const alone = await smallRun(server, `fair-${round}-alone`);
+    const endSweep = await startSweep(server, `fair-${round}-sweep`);
+    const beside = await smallRun(server, `fair-${round}-beside`);
+    await endSweep();
+    return { alone, beside };
+  });
+}
+
+/** The small run's seconds next to the sweep without fairness, also with priority. */
+function unfairly(round: number) {
+  return onPool(false, async (server) => {
+    const endSweep = await startSweep(server, `unfair-${round}-sweep`);
+    const beside = await smallRun(server, `unfair-${round}-beside`);
+    const first = await smallRun(server, `unfair-${round}-priority`, 1);
+    await endSweep();
+    return { beside, first };
+  });
+}
+
 const [load = 0] = loadavg();
 if (load > 0.5) console.warn(`the machine is not idle (load ${load.toFixed(1)}): the numbers will be higher`);
-try {
-  const fair: Awaited<ReturnType<typeof measured>>[] = [];
-  const unfair: Awaited<ReturnType<typeof measured>>[] = [];
-  for (let round = 1; round <= Number(values.rounds); round++) {
-    fair.push(await measured(true, round));
-    unfair.push(await measured(false, round));
-  }
-  const alone = [...fair, ...unfair].map((one) => one.alone);
-  const rows = {
-    alone,
-    "next to the sweep, with fairness": fair.map((one) => one.beside),
-    "… and --priority 1": fair.map((one) => one.first),
-    "next to the sweep, without fairness": unfair.map((one) => one.beside),
-    "… but --priority 1": unfair.map((one) => one.first),
-  };
-  const usual = median(alone);
-  for (const [name, all] of Object.entries(rows)) {
-    const [min, middle] = [Math.min(...all), median(all)];
-    console.log(
-      `${name}: ${min.toFixed(1)} s (median ${middle.toFixed(1)} s, ${(middle / usual).toFixed(1)} times)`,
-    );
-  }
-  const grown = Math.max(...rows["next to the sweep, with fairness"]) / usual;
-  console.log(
-    `with fairness, the small run takes at most ${grown.toFixed(1)} times as long; the bound is ${bound}`,
-  );
-  if (values.json) {
-    const pooled = { policyWorkers, atOnce, seconds };
-    console.log(
-      JSON.stringify({
-        benchmark: "fairness",
-        load,
-        sweep,
-        inFlight,
-        pool: pooled,
-        bound,
-        grown,
-        fair,
-        unfair,
-      }),
-    );
-  }
-  if (grown > bound) process.exitCode = 1;
-} finally {
-  await rm(folder, { recursive: true, force: true });
+const fair: Awaited<ReturnType<typeof fairly>>[] = [];
+const unfair: Awaited<ReturnType<typeof unfairly>>[] = [];
+for (let round = 1; round <= Number(values.rounds); round++) {
+  fair.push(await fairly(round));
+  unfair.push(await unfairly(round));
 }
+const rows = {
+  alone: fair.map((one) => one.alone),
+  "next to the sweep, with fairness": fair.map((one) => one.beside),
+  "next to the sweep, without fairness": unfair.map((one) => one.beside),
+  "… but --priority 1": unfair.map((one) => one.first),
+};
+const usual = median(rows.alone);
+for (const [name, all] of Object.entries(rows)) {
+  const [min, middle] = [Math.min(...all), median(all)];
+  console.log(
+    `${name}: ${min.toFixed(1)} s (median ${middle.toFixed(1)} s, ${(middle / usual).toFixed(1)} times)`,
+  );
+}
+const grown = Math.max(...rows["next to the sweep, with fairness"]) / usual;
+console.log(
+  `with fairness, the small run takes at most ${grown.toFixed(1)} times as long; the bound is ${bound}`,
+);
+if (values.json) {
+  const pooled = { policyWorkers, atOnce, seconds };
+  console.log(
+    JSON.stringify({
+      benchmark: "fairness",
+      load,
+      sweep,
+      inFlight,
+      pool: pooled,
+      bound,
+      grown,
+      fair,
+      unfair,
+    }),
+  );
+}
+if (grown > bound) process.exitCode = 1;

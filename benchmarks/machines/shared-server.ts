@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Connection } from "@temporalio/client";
+import { killOnExit } from "../../src/base/processes/kill-on-exit.ts";
 import { freePort } from "../../src/control/temporal/free-port.ts";
 import { findServerBinary } from "../../src/control/temporal/server-binary.ts";
 
@@ -21,10 +22,10 @@ export async function startSharedServer(settings: readonly string[], file?: stri
   const place = ["--headless", "--ip", "127.0.0.1", "--port", String(port)];
   const database = file === undefined ? [] : ["--db-filename", file];
   const dynamic = [...usual, ...settings].flatMap((one) => ["--dynamic-config-value", one]);
-  const parameters = ["server", "start-dev", "--log-level", "error", ...place, ...database, ...dynamic];
+  const parameters = ["server", "start-dev", "--log-level", "never", ...place, ...database, ...dynamic];
   const server = spawn(await findServerBinary(), parameters, { stdio: ["ignore", "ignore", "inherit"] });
   const ended = once(server, "exit");
-  process.on("exit", () => server.kill("SIGKILL"));
+  killOnExit(server);
   const address = `127.0.0.1:${port}`;
   const connection = await connected(address);
   return {

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { openSync } from "node:fs";
+import { closeSync, openSync } from "node:fs";
+import { killOnExit } from "../../src/base/processes/kill-on-exit.ts";
 import { ownModule } from "../../src/base/processes/own-module.ts";
 
 const main = ownModule("src/apps/cli/main");
@@ -26,17 +27,14 @@ export async function startWorkers(
       env: { ...process.env, ...env },
     }),
   );
-  const kill = () => {
-    for (const child of children) child.kill("SIGKILL");
-  };
-  process.on("exit", kill);
+  closeSync(output);
+  children.forEach(killOnExit);
   await Promise.all(children.map(untilItPolls));
   return {
     stop: async () => {
       const ended = children.map((child) => child.exitCode !== null || once(child, "exit"));
       for (const child of children) child.kill("SIGTERM");
       await Promise.all(ended);
-      process.off("exit", kill);
     },
   };
 }
