@@ -5,6 +5,7 @@ import { csrf } from "hono/csrf";
 import { HTTPException } from "hono/http-exception";
 import { secureHeaders } from "hono/secure-headers";
 import type { EverturnError } from "../../base/errors/everturn-error.ts";
+import { imageHeader } from "../../chat/images/image-header.ts";
 import { knownError } from "../../control/operations/known-error.ts";
 import type { Html } from "../../results/report/html.ts";
 import { html, prose } from "../../results/report/html.ts";
@@ -174,7 +175,7 @@ export function routes(context: UiContext): Hono {
     const { store } = await runOf(c);
     const bytes = /^[0-9a-f]{64}$/.test(sha256) ? await store.readBytes(sha256) : undefined;
     if (bytes === undefined) return c.notFound();
-    const wanted = c.req.query("type") ?? "";
+    const wanted = c.req.query("type") ?? imageHeader(bytes).mediaType ?? "";
     const type = inertTypes.includes(wanted) ? wanted : "text/plain; charset=utf-8";
     return c.body(new Uint8Array(bytes), 200, { "content-type": type });
   });

@@ -17,7 +17,7 @@ button { cursor: pointer; border-color: var(--link); color: var(--link); font-we
 .said > h3 { color: var(--soft); font-size: 13px; font-weight: 600; display: flex; flex-wrap: wrap; gap: 2px 12px; margin-bottom: 4px; } .said > h3 span { font-weight: 400; color: var(--muted); }
 .said.action { border-left: 4px solid var(--blue); } .said.call { border-left: 4px solid var(--violet); margin-left: 20px; } .said.person { border-left: 4px solid var(--orange); }
 pre { margin: 0; white-space: pre-wrap; overflow-wrap: anywhere; font: 13px/1.5 ui-monospace, "SF Mono", Menlo, Consolas, monospace; }
-.said img { display: block; max-width: 100%; max-height: 320px; margin-top: 8px; border: 1px solid var(--edge); }
+.said img { display: block; min-width: 64px; max-width: 100%; max-height: 320px; margin: 8px 0; object-fit: contain; border: 1px solid var(--edge); }
 .tokens { line-height: 2; } .tokens span { border-radius: 4px; padding: 1px 0; } .key b { border-radius: 4px; padding: 1px 8px; font-weight: 400; }
 .t-in { color: var(--muted); } .t-0 { background: var(--heat0); } .t-1 { background: var(--heat1); } .t-2 { background: var(--heat2); } .t-3 { background: var(--heat3); } .t-4 { background: var(--heat4); color: var(--hot); }
 .t-up { background: var(--goodbg); } .t-down { background: var(--badbg); }

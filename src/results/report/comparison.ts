@@ -1,9 +1,10 @@
 import { ahead } from "../../base/async/ahead.ts";
 import type { Trajectory } from "../../contracts/generated/trajectory.ts";
 import type { EvaluationRecord } from "../../contracts/run.ts";
-import type { TrajectoryName } from "../../run/store/keys.ts";
+import { type TrajectoryName, turnKey } from "../../run/store/keys.ts";
 import type { RecordReader } from "../../run/trajectory/reader.ts";
 import { readTrajectoryRecord } from "../../run/trajectory/trajectory-files.ts";
+import { type PromptMessage, seenPrompt } from "./prompt-images.ts";
 
 /** How a task's result changed between two evaluations. */
 export type Change = "gained" | "lost" | "unsolved" | "kept";
@@ -11,6 +12,8 @@ export type Change = "gained" | "lost" | "unsolved" | "kept";
 /** One task with the trajectories of two policy versions. */
 export interface Pair {
   change: Change;
+  /** The task's prompt as the policy saw it. */
+  prompt: PromptMessage[];
   before: Trajectory;
   after: Trajectory;
 }
@@ -58,8 +61,10 @@ export async function compare(
     for (const name of picked.get(change)?.slice(0, most) ?? []) {
       const earlierOne = await readTrajectoryRecord(reader, name);
       const laterOne = await readTrajectoryRecord(reader, { ...name, stage: after.name });
-      if (earlierOne !== undefined && laterOne !== undefined)
-        examples.push({ change, before: earlierOne, after: laterOne });
+      if (earlierOne === undefined || laterOne === undefined) continue;
+      const first = await reader.read(turnKey(name, 1));
+      const prompt = seenPrompt(earlierOne.task.prompt, first?.appended);
+      examples.push({ change, prompt, before: earlierOne, after: laterOne });
     }
   }
   return { before, after, counts, examples };

@@ -1,6 +1,6 @@
 import { dirname } from "node:path";
+import { imageHeader } from "../../chat/images/image-header.ts";
 import type { StepRecord } from "../../contracts/generated/step-record.ts";
-import type { Frame, Trajectory } from "../../contracts/generated/trajectory.ts";
 import type { Plan } from "../../contracts/plan.ts";
 import type { EvaluationRecord } from "../../contracts/run.ts";
 import { otherEvaluations, ownEvaluations } from "../../run/folder/evaluations.ts";
@@ -10,7 +10,7 @@ import { readRunFile } from "../../run/folder/run-file.ts";
 import type { Store } from "../../run/store/store.ts";
 import { trajectoryReader } from "../../run/trajectory/reader.ts";
 import { firstVersion } from "../../run/versions/first-version.ts";
-import { type Comparison, compare } from "./comparison.ts";
+import { type Comparison, compare, type Pair } from "./comparison.ts";
 
 /** A run's plan, steps and evaluations. */
 export interface RunData {
@@ -58,7 +58,7 @@ const largestImage = 256 * 1024;
 const allImages = 4 * 1024 * 1024;
 
 /**
- * The images in the examples' observations that fit the report, as data URLs by their SHA-256. A video is
+ * The images in the examples' prompts and observations that fit the report, as data URLs by their SHA-256. A video is
  * represented by its first frame.
  */
 async function exampleImages(
@@ -67,17 +67,23 @@ async function exampleImages(
 ): Promise<ReadonlyMap<string, string>> {
   const images = new Map<string, string>();
   let room = allImages;
-  for (const { sha256, mediaType, bytes } of (comparison?.examples ?? []).flatMap(firstFrames)) {
-    if (images.has(sha256) || bytes > Math.min(largestImage, room)) continue;
+  for (const sha256 of new Set((comparison?.examples ?? []).flatMap(imagesOf))) {
     const content = await store.readBytes(sha256);
     if (content === undefined) continue; // only its name is shown; the ledger reports its loss
+    const { mediaType } = imageHeader(content);
+    if (mediaType === undefined || content.length > Math.min(largestImage, room)) continue;
     images.set(sha256, `data:${mediaType};base64,${Buffer.from(content).toString("base64")}`);
-    room -= bytes;
+    room -= content.length;
   }
   return images;
 }
 
-function firstFrames({ before, after }: Record<"before" | "after", Trajectory>): Frame[] {
+/** The images of the prompt, followed by those of observations. */
+function imagesOf({ prompt, before, after }: Pair): string[] {
+  const seen = prompt.flatMap(({ parts }) =>
+    parts.flatMap((part) => ("sha256" in part ? [part.sha256] : [])),
+  );
   const calls = [before, after].flatMap(({ turns }) => turns.flatMap(({ toolCalls }) => toolCalls));
-  return calls.flatMap(({ media = [] }) => media.flatMap(({ frames }) => frames.slice(0, 1)));
+  const made = calls.flatMap(({ media = [] }) => media.flatMap(({ frames }) => frames.slice(0, 1)));
+  return [...seen, ...made.map(({ sha256 }) => sha256)];
 }

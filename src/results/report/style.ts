@@ -67,6 +67,7 @@ svg text.zone-label { fill: var(--soft); font-size: 13px; } svg text.strong { fo
 svg text.value-label { fill: var(--ink); font-size: 13px; font-weight: 600; paint-order: stroke; stroke: var(--card); stroke-width: 4px; }
 .pair { margin-bottom: 16px; }
 .task { display: flex; flex-wrap: wrap; gap: 6px 14px; align-items: baseline; padding-bottom: 12px; border-bottom: 1px solid var(--grid); white-space: pre-wrap; overflow-wrap: anywhere; }
+.asked:has(img) { order: 1; flex-basis: 100%; } .asked p { margin-top: 6px; }
 .truth { color: var(--muted); font-size: 13px; }
 .badge { font-size: 12px; font-weight: 600; padding: 2px 9px; border-radius: 99px; background: var(--tint); color: var(--soft); }
 .badge.gained { background: var(--goodbg); color: var(--good); } .badge.lost { background: var(--badbg); color: var(--bad); }
@@ -78,7 +79,7 @@ svg text.value-label { fill: var(--ink); font-size: 13px; font-weight: 600; pain
 .call .tool { font-size: 13px; font-weight: 600; color: var(--violet); } .call .tool span { margin-left: 8px; font-weight: 400; color: var(--bad); }
 code { font: 13px/1.5 ui-monospace, "SF Mono", Menlo, Consolas, monospace; white-space: pre-wrap; overflow-wrap: anywhere; }
 .observation { margin-top: 4px; padding-top: 4px; border-top: 1px dashed var(--grid); } .observation span { color: var(--muted); margin-right: 6px; }
-.observation img { display: block; max-width: 100%; max-height: 160px; margin-top: 4px; } .observation .media { display: block; overflow-wrap: anywhere; font-size: 11px; }
+.observation img, .asked img { display: block; max-width: 100%; min-width: 64px; max-height: 160px; margin-top: 4px; object-fit: contain; } .media { display: block; overflow-wrap: anywhere; font-size: 11px; }
 .verdict { margin-top: auto; font-weight: 600; } .verdict.good { color: var(--good); } .verdict.bad { color: var(--bad); }
 .verdict span { color: var(--muted); font-weight: 400; font-size: 13px; margin-left: 10px; }
 .id { color: var(--muted); font: 12px ui-monospace, Menlo, Consolas, monospace; overflow-wrap: anywhere; }

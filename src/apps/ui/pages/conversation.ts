@@ -3,6 +3,7 @@ import { counted } from "../../../base/text/format.ts";
 import type { Call, Frame } from "../../../contracts/generated/trajectory.ts";
 import type { Message } from "../../../contracts/message.ts";
 import { type Html, html } from "../../../results/report/html.ts";
+import { type PromptPart, seenPrompt } from "../../../results/report/prompt-images.ts";
 import { turnFacts } from "../../../results/report/turn-facts.ts";
 import type { Detail, TrajectoryDetail } from "../../../run/projections/trajectory-detail.ts";
 import { runPath, withQuery } from "../paths.ts";
@@ -20,10 +21,16 @@ export function conversation(
       : [
           html`<details><summary>The prompt as the model read it, with the system prompt and the tools</summary><pre class="card" tabindex="0" role="region" aria-label="The whole prompt">${asRead}</pre></details>`,
         ];
-  const said = prompt.map(
-    ({ role, content }) => html`<section class="said"><h3>${role}</h3><pre>${content}</pre></section>`,
+  const said = seenPrompt(prompt, segments[0]).map(
+    ({ role, parts }) =>
+      html`<section class="said"><h3>${role}</h3>${parts.map((part) => promptPart(run, part))}</section>`,
   );
   return html`<div class="talk">${said}${whole}${turns.flatMap((turn, index) => turnOf(run, turn, index, record?.policyVersions[index]))}</div>`;
+}
+
+function promptPart(run: string, part: PromptPart): Html {
+  if ("text" in part) return html`<pre>${part.text}</pre>`;
+  return html`<img src="${runPath(run, "bytes", part.sha256)}" alt="image of the prompt" loading="lazy">`;
 }
 
 function turnOf(run: string, turn: Detail, index: number, version?: number): Html[] {

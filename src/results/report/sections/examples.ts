@@ -3,6 +3,7 @@ import type { Media, Trajectory, Turn } from "../../../contracts/generated/traje
 import type { EvaluationRecord } from "../../../contracts/run.ts";
 import type { Change, Comparison, Pair } from "../comparison.ts";
 import { type Html, html, nothing } from "../html.ts";
+import type { PromptPart } from "../prompt-images.ts";
 
 const changes: Record<Change, string> = {
   gained: "newly solved",
@@ -29,17 +30,25 @@ ${comparison.examples.map((pair) => pairOf(pair, before, after, images))}`;
 }
 
 function pairOf(
-  { change, before, after }: Pair,
+  { change, prompt, before, after }: Pair,
   earlier: EvaluationRecord,
   later: EvaluationRecord,
   images: Images,
 ): Html {
-  const prompt = before.task.prompt.map(({ content }) => content).join("\n");
+  const asked = prompt.flatMap(({ parts }) => parts.map((part) => promptPart(part, images)));
   const badge = html`<span class="badge ${change}">${changes[change]}</span>`;
   const truth = html`<p class="truth">${`expected ${before.task.reward_model.ground_truth}`}</p>`;
-  return html`<article class="card pair"><div class="task">${badge}<p>${prompt}</p>${truth}</div>
+  return html`<article class="card pair"><div class="task">${badge}<div class="asked">${asked}</div>${truth}</div>
 <div class="sides">${side(before, titleOf(earlier), images)}${side(after, titleOf(later), images)}</div></article>
 `;
+}
+
+function promptPart(part: PromptPart, images: Images): Html {
+  if ("text" in part) return html`<p>${part.text}</p>`;
+  const name = `image of the prompt, sha256 ${part.sha256}`;
+  const source = images.get(part.sha256);
+  if (source === undefined) return html`<span class="media">${name}</span>`;
+  return html`<img src="${source}" alt="${name}" title="${name}">`;
 }
 
 function titleOf({ step, policyVersion }: EvaluationRecord): string {

@@ -5,10 +5,11 @@ import { expect, test } from "vitest";
 import { registerReport } from "../../../../src/apps/cli/commands/report.ts";
 import type { StepRecord } from "../../../../src/contracts/generated/step-record.ts";
 import type { Media, Trajectory } from "../../../../src/contracts/generated/trajectory.ts";
+import type { RecordedTurn } from "../../../../src/contracts/recorded-turn.ts";
 import type { EvaluationRecord } from "../../../../src/contracts/run.ts";
 import { writeReport } from "../../../../src/results/report/write-report.ts";
 import { openRunFolder } from "../../../../src/run/folder/open-runs.ts";
-import { evaluationKey, recordedStepKey, trajectoryKey } from "../../../../src/run/store/keys.ts";
+import { evaluationKey, recordedStepKey, trajectoryKey, turnKey } from "../../../../src/run/store/keys.ts";
 import { trajectoryReader } from "../../../../src/run/trajectory/reader.ts";
 import { png } from "../../../support/images.ts";
 import { type SampleRun, writeSampleRun } from "../../../support/sample-run.ts";
@@ -82,6 +83,27 @@ test("shows the images of observations, those that are large by name", async () 
   expect(page).toContain(`<img src="data:image/png;base64,${Buffer.from(image).toString("base64")}"`);
   expect(page).toContain(`video 3, image/png, sha256 ${"0".repeat(64)}</span>`);
   expect(page.match(/<img /g)?.length).toBe(page.match(/class="media">video/g)?.length);
+});
+
+test("shows the images of a prompt in their places, where the policy saw them", async () => {
+  const run = await writeSampleRun();
+  const image = png(320, 320);
+  const sha256 = await run.store.bytes(image);
+  for (const name of await trajectoryReader(run).list({ stage: "evaluation-v0001" })) {
+    const turn = join(run.folder.root, turnKey(name, 1).path);
+    changeRecord<RecordedTurn>(turn, ({ appended, ...rest }) => ({
+      ...rest,
+      appended: appended && { ...appended, images: [{ sha256, start: 1 }] },
+    }));
+    changeRecord<Trajectory>(join(run.folder.root, trajectoryKey(name).path), (record) => ({
+      ...record,
+      task: { ...record.task, prompt: [{ role: "user", content: "<image>Which letter is it?" }] },
+    }));
+  }
+  const page = await reportOf(run);
+  const data = Buffer.from(image).toString("base64");
+  expect(page).toMatch(/<div class="asked"><img [^>]*><p>Which letter is it\?<\/p><\/div>/);
+  expect(page).toContain(`<img src="data:image/png;base64,${data}"`);
 });
 
 test("draws the reward smoothed over the steps, with the held-out tasks where they were evaluated", async () => {
