@@ -17,8 +17,8 @@ const besides = ["retention.singleRecords", "tools.0.approval"];
  * out, if they run the same pipeline with the same settings.
  */
 export function calmName(scenario: Scenario, seed: number, steps: number): string {
-  const { settings, sandboxes } = scenario;
-  return `${seed}-${steps}-${hashOf(JSON.stringify([sandboxes, decisive(settings)])).slice(0, 8)}`;
+  const { settings, pipeline } = scenario;
+  return `${seed}-${steps}-${hashOf(JSON.stringify([pipeline, decisive(settings)])).slice(0, 8)}`;
 }
 
 function decisive(settings: Scenario["settings"]): Scenario["settings"] {

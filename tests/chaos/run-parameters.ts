@@ -7,6 +7,7 @@ import type { Scenario } from "./scenarios.ts";
 const pipelines = {
   usual: join(import.meta.dirname, "pipeline.yaml"),
   sandboxes: join(import.meta.dirname, "sandboxes.yaml"),
+  images: join(import.meta.dirname, "images.yaml"),
 };
 
 /** What a chaos run is started with. */
@@ -25,7 +26,7 @@ export interface RunOptions {
 }
 
 /** `everturn run` and its parameters for a scenario. */
-export function runParameters({ settings, separate, sandboxes }: Scenario, options: RunOptions): string[] {
+export function runParameters({ settings, separate, pipeline }: Scenario, options: RunOptions): string[] {
   const { work, runs, seed, steps, hostUrl, pauses, loop } = options;
   const calls = join(work, "calls.jsonl");
   const all = defined<object>({
@@ -36,24 +37,33 @@ export function runParameters({ settings, separate, sandboxes }: Scenario, optio
     "tools.0.config.log": calls,
     "tools.0.config.pause": pauses ? 80 : 0,
     "tools.1.config.url": hostUrl,
-    ...(sandboxes
-      ? { "tools.3.config.database": turnsDatabase(work) }
-      : {
-          "tools.2.config.log": join(work, "sessions.log"),
-          "tools.2.config.calls": calls,
-          "tools.3.config.log": calls,
-        }),
+    ...ownParameters(pipeline, work, calls),
     "loop.plugin": loop,
     ...settings,
   });
   const set = Object.entries(all).flatMap(([key, value]) => ["--set", `${key}=${value}`]);
   return [
     "run",
-    sandboxes ? pipelines.sandboxes : pipelines.usual,
+    pipelines[pipeline],
     ...(runs === undefined ? [] : ["--runs", runs]),
     ...(separate ? ["--workers", "separate"] : []),
     ...set,
   ];
+}
+
+function ownParameters(pipeline: Scenario["pipeline"], work: string, calls: string): object {
+  switch (pipeline) {
+    case "usual":
+      return {
+        "tools.2.config.log": join(work, "sessions.log"),
+        "tools.2.config.calls": calls,
+        "tools.3.config.log": calls,
+      };
+    case "sandboxes":
+      return { "tools.3.config.database": turnsDatabase(work) };
+    case "images":
+      return {};
+  }
 }
 
 /** A database of one number, 0, of which each trajectory has a copy. */

@@ -3,8 +3,11 @@ export interface Scenario {
   name: string;
   /** Pipeline keys that it sets, and their values. */
   settings: Record<string, string | number>;
-  /** Its tools hold sandboxes and copies of a database (sandboxes.yaml); these are struck, too, and the hosts of the tools' plugins. */
-  sandboxes: boolean;
+  /**
+   * What it runs: pipeline.yaml; sandboxes.yaml, whose tools hold sandboxes and copies of a database, which are struck,
+   * too, with the hosts of the tools' plugins; or images.yaml, whose policy sees what its tool makes.
+   */
+  pipeline: "usual" | "sandboxes" | "images";
   /** Each role's queue has a process of its own; else orchestration, policy and tools share one. */
   separate: boolean;
   /** A second worker serves each queue. */
@@ -26,7 +29,7 @@ export interface Scenario {
 const plain: Scenario = {
   name: "separate",
   settings: {},
-  sandboxes: false,
+  pipeline: "usual",
   separate: true,
   twoWorkers: false,
   approves: false,
@@ -99,7 +102,8 @@ export const scenarios: readonly Scenario[] = [
     strikesPerStep: 12,
   },
   { ...plain, name: "upgrade", upgrades: true, share: 8 },
-  { ...plain, name: "sandboxes", sandboxes: true, share: 10, strikesPerStep: 4 },
+  { ...plain, name: "sandboxes", pipeline: "sandboxes", share: 10, strikesPerStep: 4 },
+  { ...plain, name: "images", pipeline: "images", share: 8, strikesPerStep: 4 },
   failingDisk(0.01),
   failingDisk(0.03),
   failingDisk(0.05),

@@ -97,7 +97,7 @@ export async function runUnderFire(options: {
       if (run !== undefined)
         journal ??= openProgressLog(objects?.root ?? root, run, join(work, "seen.jsonl"));
       journal?.look();
-      if (scenario.sandboxes) noteSandboxes(mark, work, sandboxes);
+      if (scenario.pipeline === "sandboxes") noteSandboxes(mark, work, sandboxes);
       for (const one of own()) observeRecovery(one, mark, journal?.files ?? []);
     };
     const observe = async () => {

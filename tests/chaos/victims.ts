@@ -38,10 +38,10 @@ const weights: Record<Kind, number> = {
 };
 
 /** A round of 22 strikes; more where the workflow code changes with each start of the CLI, and where tools hold sandboxes. */
-export function roundOf({ upgrades, sandboxes }: Scenario): Kind[] {
+export function roundOf({ upgrades, pipeline }: Scenario): Kind[] {
   const more: Partial<Record<Kind, number>> = defined({
     cli: upgrades ? 4 : undefined,
-    ...(sandboxes ? { "plugin host": 6, sandbox: 8 } : {}),
+    ...(pipeline === "sandboxes" ? { "plugin host": 6, sandbox: 8 } : {}),
   });
   return kinds.flatMap((kind) => Array<Kind>(weights[kind] + (more[kind] ?? 0)).fill(kind));
 }

@@ -1,11 +1,12 @@
-import type { AgentLoop } from "everturn/workflow";
+import type { AgentLoop, JsonObject } from "everturn/workflow";
 
-/** What the tools that hold something are asked for in a turn: each adds to what it has from the turns before. */
-const adding: Record<string, (turn: number) => Record<string, string | number>> = {
+/** What tools are asked for in a turn. Those that hold something add to what they have from the turns before. */
+const adding: Record<string, (turn: number) => JsonObject> = {
   session: (turn) => ({ variable: "turns", add: turn }),
   code: (turn) => ({ code: `turns = globals().get("turns", 0) + ${turn}; print(turns)` }),
   sql: (turn) => ({ query: `UPDATE turns SET turns = turns + ${turn} RETURNING turns` }),
   run: (turn) => ({ command: `seq ${turn} >> turns; wc -l < turns` }),
+  zoom: (turn) => ({ image: turn, bbox_2d: [0, 0, 0.9, 0.9] }),
 };
 
 /** Calls every tool after each action, whatever the policy said, so that an untrained policy exercises them all. */

@@ -6,6 +6,7 @@ import type { GenerationRequest, PolicyPlugin } from "everturn/engine";
 /** The ONNX policy with a log of what it generates and when, slowed down if the pipeline says so. */
 const plugin: PolicyPlugin = {
   initialize: onnx.initialize,
+  traits: (config) => onnx.traits?.(config) ?? { pretrained: false, restrictions: [] },
   open: async (folder, { log, pause, ...config }) => {
     const policy = await onnx.open(folder, config);
     const write = (event: "start" | "finish" | "stop", { key }: GenerationRequest, tokens: number) => {
