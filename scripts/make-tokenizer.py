@@ -1,7 +1,7 @@
 """Makes a pipeline's tokenizer, pipelines/NAME/tokenizer: a byte-level BPE tokenizer and its chat template.
 
     pip install -r scripts/requirements-fixtures.txt
-    python scripts/make-tokenizer.py [NAME]    (calculator; code, feedback, market, repair, search, sql, web, zoom)
+    python scripts/make-tokenizer.py [NAME]    (calculator; code, feedback, look, market, repair, search, sql, web, zoom)
 
 The 256 bytes are in the vocabulary, so any text can be encoded. Digits, a minus sign and an operator between spaces
 are tokens of their own wherever they stand: a number is the same tokens in a prompt, a tool call and a tool response.
@@ -20,6 +20,7 @@ VOCABULARY_SIZE = 400  # an upper bound: training ends when every word is one to
 PRE_TOKENS = r" [-+*/] |-|\p{N}| ?\p{L}+|[^\p{L}\p{N}-]+"
 
 END_OF_TEXT, TURN_START, TURN_END = "<|endoftext|>", "<|im_start|>", "<|im_end|>"
+IMAGE_TOKENS = ["<fake_token_around_image>", "<global-img>", "<image>"]  # SmolVLM's
 TOOL_TAGS = ["<tool_call>", "</tool_call>", "<tool_response>", "</tool_response>"]
 
 CHAT_TEMPLATE = """\
@@ -62,6 +63,14 @@ CHAT_TEMPLATE = """\
 """
 
 
+# Templates of policies that see read contents in parts.
+CONTENT_PARTS = "(message.content if message.content is string else message.content | map(attribute='text', default='<image>') | join)"
+
+
+def sees():
+    return any("<image>" in text for text in corpus())
+
+
 def corpus():
     """The texts that the merges are learned from: what the training split's conversations consist of."""
     yield from calculations() if PIPELINE.name == "calculator" else demonstrated()
@@ -96,7 +105,8 @@ def main():
         ]
     )
     tokenizer.decoder = decoders.ByteLevel()
-    specials = [AddedToken(text, special=True, normalized=False) for text in (END_OF_TEXT, TURN_START, TURN_END)]
+    special = [END_OF_TEXT, TURN_START, TURN_END] + (IMAGE_TOKENS if sees() else [])
+    specials = [AddedToken(text, special=True, normalized=False) for text in special]
     tags = [AddedToken(text, special=False, normalized=False) for text in TOOL_TAGS]
     trainer = trainers.BpeTrainer(
         vocab_size=VOCABULARY_SIZE,
@@ -120,7 +130,7 @@ def main():
         "pad_token": END_OF_TEXT,
         "model_max_length": 512,
         "clean_up_tokenization_spaces": False,
-        "chat_template": CHAT_TEMPLATE,
+        "chat_template": CHAT_TEMPLATE.replace("+ message.content +", f"+ {CONTENT_PARTS} +") if sees() else CHAT_TEMPLATE,
     }
     (folder / "tokenizer_config.json").write_text(json.dumps(config, ensure_ascii=False, indent=2) + "\n")
     print(f"{folder}: {len(data['model']['vocab'])} tokens")

@@ -18,7 +18,7 @@ export const healthyCases: readonly Case[] = [
     "evaluation.tasks": 4,
   }),
   healthy("code", { ...short, "warmStart.steps": 300 }),
-  ...["feedback", "market", "repair", "search", "sql", "web", "zoom"].map(example),
+  ...["feedback", "look", "market", "repair", "search", "sql", "web", "zoom"].map(example),
   healthy("calculator-sft", { steps: 3, "sft.epochs": null, "evaluation.tasks": 16 }),
   healthy("calculator-dpo", { "dpo.epochs": 1, "warmStart.steps": 100, "evaluation.tasks": 16 }),
 ];

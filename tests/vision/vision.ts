@@ -1,16 +1,18 @@
 /**
  * Compares vision-language models and their processors with transformers, by the fixtures of
- * scripts/make-vision-fixtures.py and scripts/make-image-fixtures.py.
+ * scripts/make-vision-fixtures.py and scripts/make-image-fixtures.py, and trains pipelines/look.yaml, which takes minutes.
  *
  * usage: npm run vision [-- --json]
  *
  * The last line is JSON: the largest relative errors of logits and gradients, the largest difference of a pixel in
- * levels of 255, and whether greedy continuations of 64 tokens and the numbers of image tokens are equal.
+ * levels of 255, whether greedy continuations of 64 tokens and the numbers of image tokens are equal, and the shares of
+ * held-out tasks that the example solves.
  */
 
 import { openImageReader } from "../../src/engine/vision/preprocess/image-reader.ts";
 import { imageCases, imageFile, imageProcessors, levelDifference } from "../support/image-cases.ts";
 import { featuresError, gradientsError, greedyTokens, logitsError } from "./compared.ts";
+import { heldOut } from "./held-out.ts";
 import { visionFixture, visionModels } from "./vision-fixtures.ts";
 
 const isJson = process.argv.includes("--json");
@@ -52,6 +54,7 @@ const summary = {
   pixels,
   tokensEqual,
   greedyEqual: models.every(({ greedyEqual }) => greedyEqual),
+  heldOut: await heldOut(),
 };
 process.stdout.write(`${JSON.stringify(summary)}\n`);
 process.exit(); // the processes that decode images wait for more

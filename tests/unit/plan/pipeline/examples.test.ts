@@ -12,6 +12,7 @@ const examples = [
   "calculator-sft",
   "code",
   "feedback",
+  "look",
   "market",
   "repair",
   "search",
