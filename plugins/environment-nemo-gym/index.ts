@@ -3,6 +3,7 @@ import {
   type EnvironmentPlugin,
   isObject,
   type JsonObject,
+  serverAddress,
   type Task,
   type ToolResponse,
 } from "everturn/plugin";
@@ -28,7 +29,7 @@ const nemoGym: EnvironmentPlugin<History> = {
 
   async create({ task, config, signal, hold }) {
     const history = { session: await seeded(task, config, signal), calls: [] };
-    hold(handleOf(history.session));
+    hold({ cookies: { ...history.session.cookies } });
     return history;
   },
 
@@ -38,19 +39,21 @@ const nemoGym: EnvironmentPlugin<History> = {
     await closed(session);
   },
 
-  reap: (handle) => closed(sessionOf(handle)),
+  async reap(handle, config) {
+    await closed({ url: await urlOf(config), cookies: cookiesOf(handle) });
+  },
 
   snapshot: (history) => Buffer.from(JSON.stringify(history)),
 
   async restore(snapshot, { task, config, signal, hold }) {
     const history = await repeated(historyIn(snapshot), task, config, signal);
-    hold(handleOf(history.session));
+    hold({ cookies: { ...history.session.cookies } });
     return history;
   },
 
   async probe(config) {
-    const response = await fetch(`${urlOf(config)}/openapi.json`); // the only page that changes no session
-    if (!response.ok) throw new Error(`/openapi.json answered ${response.status}`);
+    const response = await fetch(`${await urlOf(config)}${ready}`);
+    if (!response.ok) throw new Error(`${ready} answered ${response.status}`);
   },
 
   async score({ task, turns, answer, config, snapshots = {}, signal }) {
@@ -85,13 +88,16 @@ function rowsOf({ rows, limit }: JsonObject): JsonObject[] {
   return readRows(String(rows), typeof limit === "number" ? limit : undefined);
 }
 
-function urlOf({ url }: JsonObject): string {
-  return String(url).replace(/\/+$/, "");
+/** The only page of a server that changes no session. */
+const ready = "/openapi.json";
+
+function urlOf(config: JsonObject, signal?: AbortSignal): Promise<string> {
+  return serverAddress(config, { ready, signal });
 }
 
 /** Starts a session with a task's row. */
 async function seeded(task: Task, config: JsonObject, signal: AbortSignal): Promise<ResourcesSession> {
-  const session: ResourcesSession = { url: urlOf(config), cookies: {} };
+  const session: ResourcesSession = { url: await urlOf(config, signal), cookies: {} };
   successOf(await ask(session, "/seed_session", rowOf(task), signal), "/seed_session");
   return session;
 }
@@ -143,13 +149,8 @@ function historyIn(snapshot: Uint8Array): History {
   return JSON.parse(Buffer.from(snapshot).toString());
 }
 
-function handleOf({ url, cookies }: ResourcesSession): JsonObject {
-  return { url, cookies: { ...cookies } };
-}
-
-function sessionOf(handle: unknown): ResourcesSession {
-  const { url, cookies } = Object(handle);
-  return { url: String(url), cookies: { ...Object(cookies) } };
+function cookiesOf(handle: unknown): ResourcesSession["cookies"] {
+  return { ...Object(Object(handle).cookies) };
 }
 
 /** Milliseconds for the end of a session. */

@@ -29,11 +29,11 @@ interface Instance {
 
 /** Episodes of an OpenEnv server. */
 const openenv: EnvironmentPlugin<Instance> = {
-  load: (config) => tasksOf(settingsOf(config)),
-  functions: (config) => functionsOf(settingsOf(config).url),
+  load: async (config) => tasksOf(await settingsOf(config)),
+  functions: async (config) => functionsOf((await settingsOf(config)).url),
 
   async create({ instance, task, config, signal, hold }) {
-    const settings = settingsOf(config);
+    const settings = await settingsOf(config, signal);
     const session = await openEpisodeSession(settings.url, signal);
     if (session !== undefined) hold(session);
     const episode = await connect(settings.url, session, signal);
@@ -67,13 +67,15 @@ const openenv: EnvironmentPlugin<Instance> = {
     if (session !== undefined) await closeEpisodeSession(settings.url, session);
   },
 
-  reap: (session, config) => closeEpisodeSession(settingsOf(config).url, String(session)),
+  async reap(session, config) {
+    await closeEpisodeSession((await settingsOf(config)).url, String(session));
+  },
 
   snapshot: ({ history }) => Buffer.from(JSON.stringify(history)),
 
   async restore(snapshot, creation) {
     const { instance: id, task, config, signal, hold } = creation;
-    const settings = settingsOf(config);
+    const settings = await settingsOf(config, signal);
     const history: History = JSON.parse(Buffer.from(snapshot).toString());
     const episode = await reattached(settings.url, history, signal);
     if (episode !== undefined) {
@@ -92,7 +94,7 @@ const openenv: EnvironmentPlugin<Instance> = {
   },
 
   async probe(config) {
-    await request(settingsOf(config).url, "/health");
+    await request((await settingsOf(config)).url, "/health");
   },
 
   score({ config, snapshots = {} }) {
@@ -102,7 +104,7 @@ const openenv: EnvironmentPlugin<Instance> = {
       return { missing: "the environment ended the episode without a reward that is a number" };
     const total = calls.reduce((sum, { reward }) => sum + (reward ?? 0), 0);
     // The steps' rewards were added as those of their calls.
-    return { reward: 0, success: total >= settingsOf(config).success, metrics: { return: total } };
+    return { reward: 0, success: total >= Number(config.success), metrics: { return: total } };
   },
 };
 

@@ -1,8 +1,9 @@
+import { serverAddress } from "everturn/plugin";
 import { isObject, type JsonObject } from "./json.ts";
 
 /** The configuration, whose schema is in the manifest. */
 export interface Settings {
-  /** Without a slash at its end. */
+  /** Of the server, without a slash at its end. */
   url: string;
   environment: string | undefined;
   split: string;
@@ -11,15 +12,14 @@ export interface Settings {
   reset: JsonObject;
   instruction: string;
   text: string | undefined;
-  success: number;
   exceptions: "failure" | "observation";
 }
 
-/** Reads the configuration, which matches its schema. */
-export function settingsOf(config: JsonObject): Settings {
+/** Reads the configuration, which matches its schema, and starts the server if that is Everturn's part. */
+export async function settingsOf(config: JsonObject, signal?: AbortSignal): Promise<Settings> {
   const { environment, limit, seeds, reset, text } = config;
   return {
-    url: String(config.url).replace(/\/+$/, ""),
+    url: await serverAddress(config, { ready: "/health", signal }),
     environment: typeof environment === "string" ? environment : undefined,
     split: String(config.split),
     limit: typeof limit === "number" ? limit : undefined,
@@ -27,7 +27,6 @@ export function settingsOf(config: JsonObject): Settings {
     reset: isObject(reset) ? reset : {},
     instruction: String(config.instruction),
     text: typeof text === "string" ? text : undefined,
-    success: Number(config.success),
     exceptions: config.exceptions === "observation" ? "observation" : "failure",
   };
 }

@@ -53,6 +53,7 @@ export type {
   TrackerSession,
 } from "../contracts/tracker.ts";
 export type { Outcome } from "../contracts/trajectory.ts";
+export { serverAddress } from "../control/servers/server-address.ts";
 export { type ParseTasksOptions, parseTasks } from "../plan/tasks/parse-tasks.ts";
 export { type ToolKwargs, toolKwargs } from "../plan/tasks/tool-kwargs.ts";
 export { defineDataset, defineReward, defineTool, defineTracker, wrapTool } from "../plugin/define/define.ts";

@@ -15,7 +15,7 @@ import { threeRuns } from "./three-runs.ts";
 
 /** In the order of the last line. */
 const protocols: Record<string, (place: Place) => Promise<Counts>> = {
-  openenv: async (place) => threeRuns(place, await openenv(place)),
+  openenv: (place) => threeRuns(place, openenv(place)),
   nemoGym: async (place) => threeRuns(place, await nemoGym(place)),
   harbor: async (place) => threeRuns(place, await harbor(place)),
 };

@@ -20,7 +20,10 @@ export async function nemoGym(place: Place): Promise<Protocol> {
     config: () => ({ url: server.url, rows }),
     serve: (isFailing) => server.start(isFailing),
     kill: () => server.kill(),
-    left: () => 0,
+    left() {
+      server.kill();
+      return 0;
+    },
   };
 }
 

@@ -36,9 +36,12 @@ export interface Protocol {
   kill(): void;
   /** Checks the trajectories of the run without failures. Throws what is wrong with them. */
   check?(records: readonly { reward?: number; sample: number }[]): void;
-  /** Counts what the environment's runs have left behind. */
+  /** Ends what is not the runs' own, and counts what they have left behind. */
   left(): number | Promise<number>;
 }
 
 /** The number of tasks of each protocol, of which all but the first can't begin in a failing environment. */
 export const tasks = 11;
+
+/** The indices of the tasks that can't begin in a failing environment. */
+export const failingTasks = Array.from({ length: tasks - 1 }, (_, index) => index + 1).join(",");

@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 import { cacheFolder } from "../../src/base/files/cache-folder.ts";
 import { cachedFolder } from "../../src/base/files/cached-folder.ts";
 import { freePort } from "../../src/control/temporal/free-port.ts";
-import { type Place, tasks } from "./protocol.ts";
+import { failingTasks, type Place } from "./protocol.ts";
 
 const run = promisify(execFile);
 
@@ -29,17 +29,6 @@ const pip = (uv: string, environment: string, ...packages: string[]) =>
   run(uv, ["pip", "install", "--quiet", "--python", join(environment, "bin", "python"), ...packages], {
     maxBuffer: 2 ** 26,
   });
-
-export const openenv: PublishedServer = {
-  name: "openenv-0.10.0",
-  pythonVariable: "OPENENV_PYTHON",
-  python: "3.12",
-  install: async (uv, environment) => {
-    await pip(uv, environment, "openenv==0.10.0");
-  },
-  parameters: (port) => ["-m", "uvicorn", "count_env:app", "--port", String(port), "--log-level", "warning"],
-  ready: "/health",
-};
 
 /** NeMo Gym 0.7.0 declares Python 3.13.14 or later, and works with 3.13.0: so its wheel is unpacked by pip for a newer one. */
 export const nemoGym: PublishedServer = {
@@ -116,7 +105,7 @@ export async function serverByAddress(
     const started = spawn(python, published.parameters(port), {
       cwd: import.meta.dirname,
       stdio: ["ignore", output, output],
-      env: { ...process.env, PYTHONDONTWRITEBYTECODE: "1", FAILING: isFailing ? failing : "" },
+      env: { ...process.env, PYTHONDONTWRITEBYTECODE: "1", FAILING: isFailing ? failingTasks : "" },
       detached: true,
     });
     closeSync(output);
@@ -131,6 +120,3 @@ export async function serverByAddress(
   };
   return { url, start, kill };
 }
-
-/** The indices of the tasks that can't begin in a failing environment. */
-const failing = Array.from({ length: tasks - 1 }, (_, index) => index + 1).join(",");

@@ -64,7 +64,6 @@ export async function threeRuns(place: Place, protocol: Protocol): Promise<Count
     const masked = failing.records.filter(({ outcome }) => outcome === "left-out").length;
     const scoredZero = failing.records.filter((one) => one.outcome !== "left-out" && !isBegun(one)).length;
 
-    protocol.kill();
     const left = [plain, again, failing].flatMap(leasesOf).length + (await protocol.left());
     const trajectories = plain.records.length;
     place.note(

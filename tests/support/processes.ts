@@ -17,3 +17,17 @@ function commandOf(pid: string): string {
     return ""; // it has ended since
   }
 }
+
+/** The ids of this machine's processes in whose environment a variable has a value. Linux. */
+export function processesMarked(variable: string, value: string): number[] {
+  const pids = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
+  return pids.filter((pid) => environmentOf(pid).includes(`${variable}=${value}`)).map(Number);
+}
+
+function environmentOf(pid: string): string[] {
+  try {
+    return readFileSync(`/proc/${pid}/environ`, "utf8").split("\0");
+  } catch {
+    return []; // it has ended since
+  }
+}

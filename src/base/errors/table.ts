@@ -982,6 +982,35 @@ export const errorTable = {
     help: "docs/durability.md explains each finding. Restore the named files from a backup, or continue from an intact version of the policy.",
   },
 
+  // A server that Everturn starts for a plugin
+  SERVER_PYTHON_MISSING: {
+    message: "No environment for the server can be made with {wanted}: {reason}.",
+    retryable: false,
+    help: "Install this version, set `start.python` to the path of another Python, or install uv.",
+  },
+  SERVER_NOT_INSTALLED: {
+    message: "The server's packages can't be installed ({requirements}):\n{lines}",
+    retryable: true,
+    help: "Correct `start.requirements`. If they need another Python, set `start.python`.",
+  },
+  SERVER_NOT_STARTED: {
+    message:
+      "The server did not start: {reason}. Its command was `{command}`, in {folder}. Its log {log} ends with:\n{lines}",
+    retryable: true,
+    help: "Correct `start.command`, or give the server longer with `start.patience`.",
+  },
+  SERVER_ENDED: {
+    message:
+      "The server `{command}` ended {times} times in a row ({reason}). Its log {log} ends with:\n{lines}",
+    retryable: true,
+    help: "The next call starts it again. If it keeps ending, correct the server.",
+  },
+  SERVER_KEEPER_MISSING: {
+    message: "The process that keeps the server `{command}` did not start within {seconds} s: {reason}.",
+    retryable: true,
+    help: "Check that this machine has memory and processes left.",
+  },
+
   // Sandboxes
   SANDBOX_MISSING: {
     message: "No sandbox is available (requested: {wish}). {reasons}.",

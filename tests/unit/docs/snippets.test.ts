@@ -55,6 +55,7 @@ const unchecked: Record<string, string> = {
   "docs/pipelines.md: # larger.yaml, next to pipeline.yaml": "overrides a pipeline of the reader's",
   "docs/pipelines.md: name: ${RUN_NAME:-calculator}":
     "is read as text: tests/unit/plan/pipeline/read-extended.test.ts",
+  "docs/environments.md: # The server's code is in ./server.": "starts a server of the reader's",
   "docs/parquet.md: import pandas as pd": "Python, of which no test of this kind has pandas",
 };
 

@@ -1,8 +1,6 @@
-import { createHash } from "node:crypto";
-import { readdir, readFile, stat } from "node:fs/promises";
-import { join, relative } from "node:path";
 import { sharedPromises } from "../../../base/async/shared-promises.ts";
 import { EverturnError } from "../../../base/errors/everturn-error.ts";
+import { folderDigest } from "../../../base/files/folder-digest.ts";
 import { onPath } from "../interpreters.ts";
 import { modest, toEngine } from "./engine-settings.ts";
 import { runClient } from "./run-client.ts";
@@ -20,7 +18,7 @@ export async function buildImage(kind: string, folder: string): Promise<string> 
   const program = onPath(kind);
   if (program === undefined)
     throw new EverturnError("SANDBOX_MISSING", { wish: kind, reasons: `${kind} is not on PATH` });
-  const image = `localhost/everturn-build:${await digestOf(folder)}`;
+  const image = `localhost/everturn-build:${await folderDigest(folder)}`;
   return built.get(`${kind} ${image}`, async () => {
     const found = await toEngine([program, "image", "inspect", "--format", "{{.Id}}", image]);
     if (found.exitCode !== 0) await build(kind, program, image, folder);
@@ -39,16 +37,4 @@ async function build(kind: string, program: string, image: string, folder: strin
     reason = stderr.toString().trim().split("\n").slice(-5).join("\n");
   }
   throw new EverturnError("SANDBOX_FAILED", { kind, reason: `${folder} can't be built: ${reason}` });
-}
-
-/** Identifies a folder's files: their paths, modes and contents. */
-async function digestOf(folder: string): Promise<string> {
-  const hash = createHash("sha256");
-  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
-  const paths = entries.filter((one) => one.isFile()).map((one) => join(one.parentPath, one.name));
-  for (const path of paths.sort()) {
-    const [content, { mode }] = await Promise.all([readFile(path), stat(path)]);
-    hash.update(JSON.stringify([relative(folder, path), mode & 0o777, content.length])).update(content);
-  }
-  return hash.digest("hex").slice(0, 32);
 }
