@@ -1,6 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { JsonObject } from "../../src/contracts/json.ts";
+import { agentRun } from "./agent-run.ts";
 import { call } from "./call.ts";
 import { type Place, type Protocol, tasks } from "./protocol.ts";
 import { nemoGym as published, serverByAddress } from "./published-servers.ts";
@@ -9,8 +10,8 @@ import { nemoGym as published, serverByAddress } from "./published-servers.ts";
 export async function nemoGym(place: Place): Promise<Protocol> {
   const server = await serverByAddress(published, place, join(place.folder, "server.log"));
   const rows = join(place.folder, "rows.jsonl");
-  const lines = Array.from({ length: tasks }, (_, index) => `${JSON.stringify(rowOf(3 + index))}\n`);
-  writeFileSync(rows, lines.join(""));
+  const all = Array.from({ length: tasks }, (_, index) => rowOf(3 + index));
+  writeFileSync(rows, all.map((row) => `${JSON.stringify(row)}\n`).join(""));
   return {
     plugin: "environment-nemo-gym",
     conversations: [
@@ -20,6 +21,7 @@ export async function nemoGym(place: Place): Promise<Protocol> {
     config: () => ({ url: server.url, rows }),
     serve: (isFailing) => server.start(isFailing),
     kill: () => server.kill(),
+    check: () => agentRun(join(place.folder, "agent"), server.python, all.slice(0, 2)),
     left() {
       server.kill();
       return 0;

@@ -1,3 +1,4 @@
+import type { Trajectory } from "../../src/contracts/generated/trajectory.ts";
 import type { JsonObject } from "../../src/contracts/json.ts";
 
 /** What one protocol's runs have shown. */
@@ -35,7 +36,7 @@ export interface Protocol {
   /** SIGKILL for all that the environment consists of, apart from the run's own processes. */
   kill(): void;
   /** Checks the trajectories of the run without failures. Throws what is wrong with them. */
-  check?(records: readonly { reward?: number; sample: number }[]): void;
+  check?(records: readonly Trajectory[]): void | Promise<void>;
   /** Ends what is not the runs' own, and counts what they have left behind. */
   left(): number | Promise<number>;
 }

@@ -74,6 +74,8 @@ export async function pythonOf({ name, pythonVariable, python, install }: Publis
 /** A server that a test starts and kills. Its address stays the same. */
 export interface ServerByAddress {
   url: string;
+  /** The Python in which its package is installed. */
+  python: string;
   /** Starts it, and waits until it answers. In a failing one, all tasks but the first can't begin. */
   start(isFailing: boolean): Promise<void>;
   /** SIGKILL for all of its processes. */
@@ -118,5 +120,5 @@ export async function serverByAddress(
     kill();
     throw new Error(`${published.name} did not start: see ${log}`);
   };
-  return { url, start, kill };
+  return { url, python, start, kill };
 }

@@ -36,7 +36,7 @@ export async function threeRuns(place: Place, protocol: Protocol): Promise<Count
     await protocol.serve?.(false);
     place.note("a run without failures");
     const plain = await ended(place, "plain", run(place, "plain", settings(protocol, gates)));
-    protocol.check?.(plain.records);
+    await protocol.check?.(plain.records);
 
     place.note("the same run, everything of which is killed in the middle of its episodes");
     writeFileSync(join(gates, "step-0001-turn-2"), "");

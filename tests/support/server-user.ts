@@ -1,6 +1,6 @@
-// Uses a server until it is killed: prints its address. The argument is its `start`, as JSON.
+// Uses a server until it is killed: prints its address. The arguments are its `start`, as JSON, and what it answers.
 import { serverAddress } from "everturn/plugin";
 
-const [start = ""] = process.argv.slice(2);
-process.stdout.write(`${await serverAddress({ start: JSON.parse(start) }, { ready: "/" })}\n`);
+const [start = "", ready = "/"] = process.argv.slice(2);
+process.stdout.write(`${await serverAddress({ start: JSON.parse(start) }, { ready })}\n`);
 setInterval(() => {}, 1000);

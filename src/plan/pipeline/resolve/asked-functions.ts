@@ -2,8 +2,8 @@ import type { OfferedFunction, ResolvedPlugin } from "../../../contracts/plan.ts
 import { pluginThread } from "../../../plugin/host/plugin-thread.ts";
 import { manifestFunctions } from "../../../plugin/registry/tool-functions.ts";
 
-/** Milliseconds in which a tool must list its functions. It may have to start a server first. */
-const limit = 60_000;
+/** Milliseconds in which a tool must list its functions, if it also installs and starts a server (`start`), and if not. */
+const [startLimit, usualLimit] = [1_800_000, 60_000];
 
 /**
  * Returns a tool's own functions from its manifest. If the manifest has `dynamic`, the plugin lists them in a
@@ -14,6 +14,7 @@ export async function ownFunctions(plugin: ResolvedPlugin): Promise<OfferedFunct
   const { name: tool, manifest, config } = plugin;
   if (manifest.tool === undefined) return [];
   if (manifest.tool.dynamic !== true) return manifestFunctions(manifest.tool);
+  const limit = config.start === undefined ? usualLimit : startLimit;
   const failed = (reason: string, cause?: unknown) =>
     new Error(`${tool} does not list its functions: ${reason}`, { cause });
   const timedOut = () => failed(`no answer within ${limit / 1000} s`);

@@ -1,3 +1,5 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { groupAdvantages } from "../../../../src/engine/learning/group-advantages.ts";
 
@@ -24,7 +26,11 @@ const all = Array.from({ length: rollouts }, (_, index) => ({
 }));
 const failed = new Set([...all].sort((a, b) => a.order - b.order).slice(0, failures));
 const mean = (numbers: readonly number[]) => numbers.reduce((sum, one) => sum + one, 0) / numbers.length;
-const round = (number: number) => Math.round(number * 1000) / 1000;
+const meanReward = (batch: readonly { reward: number }[]) => mean(batch.map(({ reward }) => reward));
+const shown = (number: number) => {
+  if (Number.isInteger(number)) return number.toLocaleString("en");
+  return Math.abs(number) < 1e-12 ? "0" : number.toFixed(3);
+};
 
 function advantagesOf(batch: readonly { reward: number; group: string }[]): number[] {
   return groupAdvantages(
@@ -44,20 +50,19 @@ test("failed resets of a published batch, excluded and as a reward of 0", () => 
     all.slice(index, index + 1).some((one) => !failed.has(one)),
   );
   const wrong = ofSurvivors.filter((advantage, index) => advantage !== ours[index]);
-  expect({
-    trained: [survivors.length, peers.length],
-    meanReward: [
-      round(mean(survivors.map(({ reward }) => reward))),
-      round(mean(peers.map(({ reward }) => reward))),
-    ],
-    meanAdvantageOfSurvivors: [round(mean(ours)), round(mean(ofSurvivors))],
-    failuresWithAnAdvantage: blamed.length - survivors.filter(({ reward }) => reward === 0).length > 0,
-    survivorsWithAnotherAdvantage: wrong.length > survivors.length / 2,
-  }).toEqual({
-    trained: [108, 1280],
-    meanReward: [0.593, 0.05],
-    meanAdvantageOfSurvivors: [0, 0.492],
-    failuresWithAnAdvantage: true,
-    survivorsWithAnotherAdvantage: true,
-  });
+  const rows: [string, number, number][] = [
+    ["trajectories that train", survivors.length, peers.length],
+    ["mean reward", meanReward(survivors), meanReward(peers)],
+    [`mean advantage of the ${survivors.length} episodes that ran`, mean(ours), mean(ofSurvivors)],
+  ];
+  const table = rows.map(([name, ...numbers]) => `| ${[name, ...numbers.map(shown)].join(" | ")} |`);
+  expect(table).toEqual([
+    "| trajectories that train | 108 | 1,280 |",
+    "| mean reward | 0.593 | 0.050 |",
+    "| mean advantage of the 108 episodes that ran | 0 | 0.492 |",
+  ]);
+  const page = readFileSync(join(import.meta.dirname, "../../../../docs/environments.md"), "utf8");
+  for (const row of table) expect(page).toContain(row);
+  expect(blamed.length - survivors.filter(({ reward }) => reward === 0).length).toBeGreaterThan(0);
+  expect(wrong.length).toBeGreaterThan(survivors.length / 2);
 });
