@@ -22,10 +22,12 @@ export async function recordedOnce<Value>(
 ): Promise<Value> {
   const recorded = await store.read(key);
   if (recorded !== undefined) return recorded;
+  const hasWaited = waitingSince();
   let result: Value;
   let other: Value | undefined;
   try {
     result = await work(async () => {
+      if (!hasWaited()) return;
       const begun = performance.now();
       other = await store.read(key);
       if (other === undefined && performance.now() - begun > freshness) other = await store.read(key);
@@ -36,4 +38,17 @@ export async function recordedOnce<Value>(
     return other;
   }
   return store.record(key, result, options);
+}
+
+/**
+ * Returns a function that tells whether there has been a wait since: this process has done other work, or was
+ * stopped. Without one, the look before is as good as a new one.
+ */
+function waitingSince(): () => boolean {
+  const begun = performance.now();
+  let isOver = false;
+  setImmediate(() => {
+    isOver = true;
+  });
+  return () => isOver || performance.now() - begun > freshness;
 }

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect, test, vi } from "vitest";
 import { keyOf } from "../../../../src/run/store/key.ts";
 import { openRunStore } from "../../../../src/run/store/open-run-store.ts";
@@ -41,6 +42,7 @@ test("work that looks again after a wait is not done if another attempt recorded
   let done = 0;
   const late = recordedOnce(store, key, async (lookAgain) => {
     await waiting;
+    await nextTurn();
     await lookAgain();
     return `late ${++done}`;
   });
@@ -70,10 +72,30 @@ test("work is not done after a slow look if another attempt recorded it before t
   });
   let done = 0;
   const late = await recordedOnce(stopped, key, async (lookAgain) => {
+    await nextTurn();
     await lookAgain();
     return `late ${++done}`;
   });
   clock.mockRestore();
   expect(late).toBe("early");
   expect(done).toBe(0);
+});
+
+test("work that did not wait does not look again", async () => {
+  const key = keyOf<string>("at once");
+  let looks = 0;
+  const counted: typeof store = Object.create(store, {
+    read: {
+      value: async (asked: typeof key) => {
+        looks++;
+        return store.read(asked);
+      },
+    },
+  });
+  const result = await recordedOnce(counted, key, async (lookAgain) => {
+    await lookAgain();
+    return "done";
+  });
+  expect(result).toBe("done");
+  expect(looks).toBe(1);
 });
