@@ -1,6 +1,7 @@
-import { closeSync, fsyncSync, readFileSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
+import { closeSync, fsyncSync, readFileSync, rmdirSync, unlinkSync, writeFileSync } from "node:fs";
 import { rm, stat } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { isAbsence, isSystemError } from "../../base/errors/system-error.ts";
 import { flushAll, openFolder } from "../../base/files/flush.ts";
 import { isThere, sizeAt } from "../../base/files/is-there.ts";
@@ -29,6 +30,7 @@ export const writing = "writing";
  */
 export function folderBackend(root: string): Backend {
   const fileOf = (path: string) => join(root, path);
+  const prune = pruning(root);
 
   function put(path: string, content: Uint8Array, flush: boolean): boolean {
     const file = fileOf(path);
@@ -63,7 +65,7 @@ export function folderBackend(root: string): Backend {
     remove: async (path) => {
       const file = fileOf(path);
       removeFile(file);
-      removeEmpty(root, dirname(file));
+      await prune(dirname(file));
     },
     page: async (prefix, after): Promise<Page> => pageOf(root, prefix, after, (name) => name === writing),
     fill: async (prefix, write) => {
@@ -113,6 +115,22 @@ function making<Result>(file: string, flush: boolean, act: () => Result): Result
   }
 }
 
+/** Returns a function that removes a folder if it is empty, once for all files that are removed at the same time. */
+function pruning(root: string): (folder: string) => Promise<void> {
+  const waiting = new Map<string, Promise<void>>();
+  return (folder) => {
+    const pruned = waiting.get(folder) ?? prune(folder);
+    waiting.set(folder, pruned);
+    return pruned;
+  };
+
+  async function prune(folder: string): Promise<void> {
+    await nextTurn();
+    waiting.delete(folder);
+    removeEmpty(root, folder);
+  }
+}
+
 /** Removes an empty folder and its empty parents, up to the root. */
 function removeEmpty(root: string, folder: string): void {
   for (let empty = folder; empty.length > root.length; empty = dirname(empty)) {
@@ -127,7 +145,7 @@ function removeEmpty(root: string, folder: string): void {
 /** Removes a file if possible. On a store that became read-only, a later sweep does. */
 function removeNow(file: string): void {
   try {
-    rmSync(file, { force: true });
+    unlinkSync(file);
   } catch {
     // the write's own error explains why
   }
