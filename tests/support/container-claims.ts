@@ -2,7 +2,7 @@ import type { Containers } from "everturn/sandbox";
 import { expect, test } from "vitest";
 
 /** What containers of every kind do. The image has a shell, the usual tools and a user `agent`. */
-export function containerClaims(containers: Containers): void {
+export function containerClaims(containers: Containers, hasUsers = true): void {
   test("a program's output, its input and its exit code are told", async () => {
     const session = await containers.open();
     const code = "cat; echo said >&2; exit 3";
@@ -27,10 +27,15 @@ export function containerClaims(containers: Containers): void {
     const ran = await session.exec({
       command: 'echo "$SAID"; cat numbers.txt; id -u',
       folder: "/app",
-      user: "agent",
+      user: hasUsers ? "agent" : "root",
       environment: { SAID: "it's" },
     });
-    expect(ran).toMatchObject({ outcome: "finished", stdout: "it's\n1\n2\n1000\n" });
+    const id = hasUsers ? "1000" : "0";
+    expect(ran).toMatchObject({ outcome: "finished", stdout: `it's\n1\n2\n${id}\n` });
+    if (!hasUsers)
+      await expect(session.exec({ command: "id", user: "agent" })).rejects.toMatchObject({
+        code: "SANDBOX_USER_FIXED",
+      });
     await session.close();
   });
 

@@ -1037,6 +1037,11 @@ export const errorTable = {
     retryable: false,
     help: "It supports {languages}. docs/sandboxes.md compares the sandboxes.",
   },
+  SANDBOX_USER_FIXED: {
+    message: "The sandbox {kind} can't run a command as the user {user}.",
+    retryable: false,
+    help: "Leave out the command's user, or use the kind podman or docker.",
+  },
   SANDBOX_KEEPS_NOTHING: {
     message: "The sandbox {kind} does not keep variables between programs.",
     retryable: false,

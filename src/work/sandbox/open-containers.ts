@@ -1,5 +1,6 @@
 import { sharedPromises } from "../../base/async/shared-promises.ts";
 import { EverturnError } from "../../base/errors/everturn-error.ts";
+import { openApptainer } from "./containers/apptainer/apptainer.ts";
 import type { Containers, ContainerWish } from "./containers/container.ts";
 import { openEngine } from "./containers/engines.ts";
 import { openBubblewrapImage } from "./containers/image/bubblewrap-image.ts";
@@ -14,6 +15,7 @@ type Open = (
 export const containerKinds: Record<string, Open> = {
   podman: openEngine,
   docker: openEngine,
+  apptainer: openApptainer,
   bubblewrap: openBubblewrapImage,
 };
 

@@ -7,7 +7,7 @@ import { checkLanguage } from "../check-language.ts";
 import { filePath } from "../file-path.ts";
 import type { Language, Program, Ran, SandboxLimits } from "../sandbox.ts";
 import type { Command, ContainerFiles, ContainerOptions, ContainerSession } from "./container.ts";
-import { type ClientEnd, runClient } from "./run-client.ts";
+import type { ClientEnd } from "./run-client.ts";
 import type { Changes, Pressure, RunningContainer, StartContainer } from "./running-container.ts";
 import {
   filesListed,
@@ -74,24 +74,20 @@ export async function openContainerSession(
   /** Runs a command in the container, and drops a container that is of no more use. */
   async function ran(command: Command, most: { time: number; output: number }) {
     running ??= await begin(later);
-    const { client, stop, tidy, over } = running;
+    const { exec: execute, tidy, over } = running;
     const begun = randomBytes(8).toString("hex");
     // A container's client has exit codes of its own: only what the command's shell prints first shows that it began.
     const text = `printf ${begun} >&2; exec sh -c ${quoted(command.command)}`;
-    const { command: whole, environment, input } = await client(text, command);
-    const end = await runClient(
-      whole,
-      defined<Parameters<typeof runClient>[1]>({
-        stdin: command.stdin,
-        environment,
-        input,
-        time: most.time,
-        output: most.output,
-        more: begun.length,
-        signal: command.signal,
-        stop,
-      }),
-    );
+    const { stdin, folder, user, environment, signal } = command;
+    const end = await execute(text, {
+      ...most,
+      stdin,
+      folder,
+      user,
+      environment,
+      signal,
+      more: begun.length,
+    });
     const wasOver = over();
     if (end.isStuck || wasOver !== undefined) await drop();
     else tidy();

@@ -80,6 +80,7 @@ export async function startContainer(
     await closed;
     await runClient([program, "rm", "--force", "--volumes", name], { time: 60, output: 65_536 });
   };
+  const stop = () => void child.stdin.write("kill\n");
   const reason = await complaint;
   if (reason !== undefined) {
     await end();
@@ -88,23 +89,24 @@ export async function startContainer(
   }
   return {
     handle: processHandle(child.pid),
-    client: (command, options) => ({
-      command: [
-        program,
-        "exec",
-        "--interactive",
-        ...(options.folder === undefined ? [] : [`--workdir=${options.folder}`]),
-        `--user=${options.user ?? (user === "" ? "0" : user)}`,
-        // The client passes on its own variables, so that other users of this machine don't see their values.
-        ...Object.keys(options.environment ?? {}).map((variable) => `--env=${variable}`),
-        name,
-        "sh",
-        "-c",
-        command,
-      ],
-      environment: options.environment,
-    }),
-    stop: () => void child.stdin.write("kill\n"),
+    exec: (command, { folder, user: asked, ...options }) =>
+      runClient(
+        [
+          program,
+          "exec",
+          "--interactive",
+          ...(folder === undefined ? [] : [`--workdir=${folder}`]),
+          `--user=${asked ?? (user === "" ? "0" : user)}`,
+          // The client passes on its own variables, so that other users of this machine don't see their values.
+          ...Object.keys(options.environment ?? {}).map((variable) => `--env=${variable}`),
+          name,
+          "sh",
+          "-c",
+          command,
+        ],
+        { ...options, stop },
+      ),
+    stop,
     tidy: () => void child.stdin.write("\n"),
     over: () =>
       child.exitCode === null && child.signalCode === null

@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { tmpdir } from "node:os";
 import { type Readable, Writable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
+import { isSystemError } from "../../../base/errors/system-error.ts";
 import { defined } from "../../../base/records/defined.ts";
 
 /** How to run a client: a process that passes on a command of a container. */
@@ -11,6 +12,11 @@ interface ClientOptions {
   environment?: Record<string, string> | undefined;
   /** The content of file descriptor 3. Default: it is closed. */
   input?: Buffer | undefined;
+  /**
+   * Leaves file descriptor 3 open until the command is stopped or this process dies, so that the command can end then.
+   * Default: false.
+   */
+  isHeld?: boolean;
   /** Seconds. */
   time: number;
   /** Bytes of standard output, and the same number for standard error. */
@@ -40,27 +46,36 @@ const patience = 5000;
 /** Runs a client to its end, which its limits or its signal may bring about. Throws if it can't be started. */
 export async function runClient(
   [program = "", ...parameters]: readonly string[],
-  { stdin = "", environment, input, time, output, more = 0, signal, stop }: ClientOptions,
+  { stdin = "", environment, input, isHeld = false, time, output, more = 0, signal, stop }: ClientOptions,
 ): Promise<ClientEnd> {
   const began = performance.now();
   const child = spawn(program, parameters, {
-    cwd: tmpdir(), // podman leaves a file there when memory runs out
+    cwd: isHeld ? "/" : tmpdir(), // podman leaves a file there when memory runs out
     env: { ...process.env, ...environment },
-    stdio: input === undefined ? "pipe" : ["pipe", "pipe", "pipe", "pipe"],
+    stdio: input === undefined && !isHeld ? "pipe" : ["pipe", "pipe", "pipe", "pipe"],
+    detached: isHeld,
   });
+  const kill = () => {
+    if (!isHeld || child.pid === undefined) child.kill("SIGKILL");
+    else killGroup(child.pid); // it has processes of its own on this machine
+  };
   const fourth = child.stdio[3];
-  if (fourth instanceof Writable) fourth.on("error", () => {}).end(input);
+  if (fourth instanceof Writable) {
+    fourth.on("error", () => {});
+    if (!isHeld) fourth.end(input);
+  }
   const closed = once(child, "close");
   let stoppedBy: ClientEnd["stoppedBy"];
   let isStuck = false;
   const stopFor = (reason: NonNullable<ClientEnd["stoppedBy"]>) => {
     if (stoppedBy !== undefined) return;
     stoppedBy = reason;
-    if (stop === undefined) child.kill("SIGKILL");
-    else stop();
+    if (stop !== undefined) stop();
+    else if (isHeld) fourth?.destroy();
+    else kill();
     void Promise.race([closed, sleep(patience, undefined, { ref: false })]).then(() => {
       isStuck = child.exitCode === null && child.signalCode === null;
-      child.kill("SIGKILL");
+      if (isStuck) kill();
       for (const stream of [child.stdout, child.stderr]) stream.destroy();
     });
   };
@@ -95,4 +110,12 @@ export async function runClient(
     seconds: (performance.now() - began) / 1000,
     isStuck,
   });
+}
+
+function killGroup(leader: number): void {
+  try {
+    process.kill(-leader, "SIGKILL");
+  } catch (error) {
+    if (!isSystemError(error, "ESRCH")) throw error;
+  }
 }

@@ -1,13 +1,14 @@
 import type { JsonValue } from "../../../contracts/json.ts";
 import type { SandboxLimits } from "../sandbox.ts";
 import type { Command, ContainerOptions } from "./container.ts";
+import type { ClientEnd } from "./run-client.ts";
 
 /** A container that runs. */
 export interface RunningContainer {
   /** What ends it when a worker died: a handle for `killProcess`. */
   handle: JsonValue;
-  /** The command of a client that runs a shell command in it, and variables for the client. */
-  client(command: string, options: ClientOptions): Client | Promise<Client>;
+  /** Runs a shell command in it. Throws SANDBOX_FAILED if it can't tell what became of the command. */
+  exec(command: string, options: ExecOptions): Promise<ClientEnd>;
   /** Ends the programs in it, but not the container. */
   stop: (() => void) | undefined;
   /** Lets it clean up after a program. */
@@ -36,14 +37,13 @@ export interface Pressure {
 }
 
 /** How a shell command runs. */
-export type ClientOptions = Pick<Command, "folder" | "user" | "environment">;
-
-/** A process that passes on a command of a container. */
-export interface Client {
-  command: string[];
-  environment?: Record<string, string> | undefined;
-  /** The content of its file descriptor 3. */
-  input?: Buffer | undefined;
+export interface ExecOptions extends Pick<Command, "stdin" | "folder" | "user" | "environment" | "signal"> {
+  /** Seconds. */
+  time: number;
+  /** Bytes of standard output, and the same number for standard error. */
+  output: number;
+  /** Bytes of standard error in addition. */
+  more: number;
 }
 
 /** Starts containers of an image. Throws SANDBOX_FAILED, or the signal's reason. */

@@ -11,9 +11,10 @@ import type { Containers, ContainerWish } from "../container.ts";
 import { languagesIn, probeScript } from "../engine-settings.ts";
 import { openContainersOf } from "../open-containers.ts";
 import { runClient } from "../run-client.ts";
-import type { Client, ClientOptions, RunningContainer } from "../running-container.ts";
+import type { ExecOptions, RunningContainer } from "../running-container.ts";
 import { workingFolder } from "../scripts.ts";
-import { copyImage, type ImageCopy, sweepCopies, type UnpackedImage, unpackedImage } from "./image-folder.ts";
+import { sweepFilesFolders } from "./files-folder.ts";
+import { copyImage, type ImageCopy, type UnpackedImage, unpackedImage } from "./image-folder.ts";
 
 /** The programs of this machine that run an unpacked image. */
 interface Machine extends Bubblewrap {
@@ -37,7 +38,7 @@ export async function openBubblewrapImage(
     missing: `${path} is not an image (${messageOf(error)}); name an OCI layout, or an archive of \`docker save\``,
   }));
   if ("missing" in image) return image;
-  await sweepCopies();
+  await sweepFilesFolders();
   const languages = await languagesOf(machine, image);
   if ("missing" in languages) return languages;
   return openContainersOf({
@@ -73,8 +74,12 @@ async function languagesOf(
   const copy = await copyImage(image, machine.setpriv === undefined ? undefined : sandboxUser);
   try {
     await copy.prepare(mounted);
-    const { command, input } = clientOf(machine, image, copy, undefined, undefined, probeScript, {});
-    const { stdout, stderr, exitCode } = await runClient(command, { time: 60, output: 65_536, input });
+    const command = clientOf(machine, image, copy, undefined, undefined, probeScript, {});
+    const { stdout, stderr, exitCode } = await runClient(command, {
+      time: 60,
+      output: 65_536,
+      input: machine.filter,
+    });
     if (exitCode === 0) return languagesIn("the image", stdout.toString());
     return { missing: `it does not start here (${stderr.toString().trim()})` };
   } finally {
@@ -92,12 +97,13 @@ async function startCopy(
   let group: ControlGroup | undefined;
   return {
     handle: null, // its processes end with their parent
-    client: async (command, options) => {
+    exec: async (command, options) => {
       await group?.remove();
       group = machine.groups?.make({ ...limits, disk: 0 }); // its files are not in memory
       await copy.prepare(mounted);
       const name = options.user ?? image.user.split(":")[0] ?? "";
-      return clientOf(machine, image, copy, group, userId(passwd, name), command, options);
+      const client = clientOf(machine, image, copy, group, userId(passwd, name), command, options);
+      return runClient(client, { ...options, environment: undefined, input: machine.filter });
     },
     stop: undefined,
     tidy: () => {},
@@ -130,51 +136,48 @@ function clientOf(
   group: ControlGroup | undefined,
   user: string | undefined,
   command: string,
-  options: ClientOptions,
-): Client {
+  options: Pick<ExecOptions, "folder" | "environment">,
+): string[] {
   const environment = {
     PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
     HOME: "/root",
     ...image.environment,
     ...options.environment,
   };
-  return {
-    command: [
-      ...inGroup(group),
-      ...asUser(setpriv),
-      bwrap,
-      "--unshare-all",
-      "--unshare-user",
-      ...(canDisableNamespaces ? ["--disable-userns"] : []),
-      "--die-with-parent",
-      "--new-session",
-      "--cap-drop",
-      "ALL",
-      "--uid",
-      user ?? "0",
-      "--gid",
-      user ?? "0",
-      "--hostname",
-      "sandbox",
-      "--bind",
-      root,
-      "/",
-      "--proc",
-      "/proc",
-      "--dev",
-      "/dev",
-      "--chdir",
-      options.folder ?? image.folder,
-      "--clearenv",
-      ...Object.entries(environment).flatMap(([name, value]) => ["--setenv", name, value]),
-      ...(filter === undefined ? [] : ["--seccomp", "3"]),
-      "--",
-      "/bin/sh",
-      "-c",
-      command,
-    ],
-    input: filter,
-  };
+  return [
+    ...inGroup(group),
+    ...asUser(setpriv),
+    bwrap,
+    "--unshare-all",
+    "--unshare-user",
+    ...(canDisableNamespaces ? ["--disable-userns"] : []),
+    "--die-with-parent",
+    "--new-session",
+    "--cap-drop",
+    "ALL",
+    "--uid",
+    user ?? "0",
+    "--gid",
+    user ?? "0",
+    "--hostname",
+    "sandbox",
+    "--bind",
+    root,
+    "/",
+    "--proc",
+    "/proc",
+    "--dev",
+    "/dev",
+    "--chdir",
+    options.folder ?? image.folder,
+    "--clearenv",
+    ...Object.entries(environment).flatMap(([name, value]) => ["--setenv", name, value]),
+    ...(filter === undefined ? [] : ["--seccomp", "3"]),
+    "--",
+    "/bin/sh",
+    "-c",
+    command,
+  ];
 }
 
 function boundary({ groups, filter }: Machine): string {

@@ -1,19 +1,16 @@
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
-import { existsSync, readdirSync } from "node:fs";
-import { chmod, chown, lstat, mkdir, mkdtemp, readdir, realpath, rm, stat } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { lstat, readdir, realpath, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { cacheFolder } from "../../../../base/files/cache-folder.ts";
 import { cachedFolder } from "../../../../base/files/cached-folder.ts";
-import { isForAll } from "../../interpreters.ts";
 import type { Changes } from "../running-container.ts";
+import { filesFolder, replaceByFolder } from "./files-folder.ts";
 import { isArchive, readStoredImage, type StoredImage, unpackArchive } from "./stored-image.ts";
 import { unpackImage } from "./unpack-image.ts";
 
 const run = promisify(execFile);
-const prefix = "everturn-image-";
 
 /** An image whose files are unpacked in the user's cache. */
 export interface UnpackedImage extends StoredImage {
@@ -53,9 +50,8 @@ export interface ImageCopy {
 
 /** Copies an image's files. Sets the owner if this process is root's. */
 export async function copyImage(image: UnpackedImage, owner: number | undefined): Promise<ImageCopy> {
-  const place = await mkdtemp(join(copiesFolder(), `${prefix}${process.pid}-`));
-  await chmod(place, 0o711);
-  const root = join(place, "root");
+  const place = await filesFolder();
+  const root = join(place.path, "root");
   await run("cp", ["-a", "--reflink=auto", image.root, root]);
   if (owner !== undefined) await run("chown", ["-R", "-h", `${owner}:${owner}`, root]);
   const made = (await stat(root)).ctimeMs;
@@ -63,13 +59,7 @@ export async function copyImage(image: UnpackedImage, owner: number | undefined)
   return {
     root,
     prepare: async (names) => {
-      for (const name of names) {
-        const folder = join(root, name);
-        if ((await lstat(folder).catch(() => undefined))?.isDirectory()) continue;
-        await rm(folder, { recursive: true, force: true });
-        await mkdir(folder);
-        if (owner !== undefined) await chown(folder, owner, owner);
-      }
+      for (const name of names) await replaceByFolder(join(root, name), owner);
     },
     changes: async () => {
       const [before, now] = [await filesBelow(image.root), await filesBelow(root)];
@@ -80,12 +70,7 @@ export async function copyImage(image: UnpackedImage, owner: number | undefined)
         removed: [...before.keys()].filter((path) => !now.has(path)),
       };
     },
-    remove: async () => {
-      await rm(place, { recursive: true, force: true }).catch(async () => {
-        await run("chmod", ["-R", "u+rwX", place]); // a program left folders without permissions
-        await rm(place, { recursive: true, force: true });
-      });
-    },
+    remove: place.remove,
   };
 }
 
@@ -99,18 +84,4 @@ async function filesBelow(root: string, below = ""): Promise<Map<string, number>
       for (const [one, changed] of await filesBelow(root, path)) files.set(one, changed);
   }
   return files;
-}
-
-/** The folder for copies: the sandbox's user must be able to enter it. */
-function copiesFolder(): string {
-  return process.getuid?.() === 0 && !isForAll(tmpdir()) ? "/tmp" : tmpdir();
-}
-
-/** Removes copies that ended processes left behind. */
-export async function sweepCopies(): Promise<void> {
-  for (const name of readdirSync(copiesFolder()).filter((one) => one.startsWith(prefix))) {
-    const pid = name.slice(prefix.length).split("-")[0] ?? "";
-    if (!existsSync(join("/proc", pid)))
-      await rm(join(copiesFolder(), name), { recursive: true, force: true });
-  }
 }

@@ -1,0 +1,53 @@
+import { execFile } from "node:child_process";
+import { createHash } from "node:crypto";
+import { realpath, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { cacheFolder } from "../../../../base/files/cache-folder.ts";
+import { cachedFolder } from "../../../../base/files/cached-folder.ts";
+import { filesFolder } from "../image/files-folder.ts";
+import { ownedBy } from "./owner.ts";
+
+const run = promisify(execFile);
+
+/** The files of an image that Apptainer built. */
+export interface UnpackedFile {
+  /** A folder that its programs can read. */
+  root: string;
+  /** Removes what no other process needs. */
+  remove(): Promise<void>;
+}
+
+/**
+ * Unpacks an image to the user's cache, unless it is a folder. For the programs of another user, copies it where that
+ * user can read it. Throws for a path that is not an image.
+ */
+export async function unpackFile(
+  program: string,
+  path: string,
+  owner: number | undefined,
+): Promise<UnpackedFile> {
+  const whole = await realpath(path);
+  const { size, mtimeMs, isFolder } = await described(whole);
+  const root = isFolder ? whole : join(await unpacked(program, whole, [size, mtimeMs]), "root");
+  if (owner === undefined) return { root, remove: async () => {} };
+  const place = await filesFolder();
+  const copy = join(place.path, "root");
+  await run("cp", ["-a", "--reflink=auto", root, copy]);
+  await ownedBy(copy, owner);
+  return { root: copy, remove: place.remove };
+}
+
+async function described(path: string) {
+  const found = await stat(path);
+  return { size: found.size, mtimeMs: found.mtimeMs, isFolder: found.isDirectory() };
+}
+
+function unpacked(program: string, path: string, version: readonly number[]): Promise<string> {
+  const name = createHash("sha256")
+    .update(JSON.stringify(["apptainer", path, ...version]))
+    .digest("hex");
+  return cachedFolder(join(cacheFolder(), "images", name.slice(0, 32)), async (folder) => {
+    await run(program, ["--silent", "build", "--sandbox", join(folder, "root"), path]);
+  });
+}
