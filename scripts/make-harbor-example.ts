@@ -1,6 +1,7 @@
 // Makes the tasks and the demonstrations of pipelines/harbor, the same each time.
 import { chmodSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { randomNumbers } from "./random-numbers.ts";
 
 const folder = join(import.meta.dirname, "..", "pipelines", "harbor");
 
@@ -40,15 +41,6 @@ const targets: [redirection: string, share: number][] = [
   [" > result.txt", 7],
   ["", 7],
 ];
-
-/** A generator of whole numbers below a bound. */
-function randomNumbers(seed: number): (below: number) => number {
-  let state = seed;
-  return (below) => {
-    state = (Math.imul(state, 1_103_515_245) + 12_345) & 0x7fffffff;
-    return (state >> 8) % below;
-  };
-}
 
 const random = randomNumbers(7);
 

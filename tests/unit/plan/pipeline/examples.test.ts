@@ -14,6 +14,7 @@ const examples = [
   "feedback",
   "look",
   "market",
+  "nemo-gym",
   "repair",
   "search",
   "smollm2-math",
