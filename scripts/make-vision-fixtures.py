@@ -2,7 +2,7 @@
 
 Of each model: its config.json, weights by their names on disk, preprocessed images of noise and their features, the
 logits of ragged sequences (each run by itself), the gradients of the mean cross entropy of their marked tokens, and
-greedy continuations.
+greedy continuations. In the last two, image tokens have no probability.
 Needs the packages of scripts/requirements-fixtures.txt (and safetensors, which transformers brings).
 Run from the repository's root: python scripts/make-vision-fixtures.py
 """
@@ -157,9 +157,10 @@ def write(seed, name, settings):
         logits = model(tokens[None], **seen).logits[0]
         tensors[f"logits.{index}"] = logits.detach().clone()
         at = torch.tensor([place for place, marked in enumerate(sequence["mask"]) if marked])
-        losses.append(-torch.log_softmax(logits[at - 1], -1).gather(-1, tokens[at, None]))
+        written = logits.masked_fill(torch.arange(VOCABULARY) == IMAGE_TOKEN, -torch.inf)  # a policy writes no image tokens
+        losses.append(-torch.log_softmax(written[at - 1], -1).gather(-1, tokens[at, None]))
         greedy = model.generate(
-            tokens[None], **seen, do_sample=False, max_new_tokens=64, pad_token_id=0
+            tokens[None], **seen, do_sample=False, max_new_tokens=64, pad_token_id=0, suppress_tokens=[IMAGE_TOKEN]
         )
         sequence["greedy"] = greedy[0, len(tokens) :].tolist()
     loss = torch.cat(losses).mean()

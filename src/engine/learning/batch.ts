@@ -4,7 +4,7 @@ import type { ImageEmbeddings } from "../../contracts/image-tokens.ts";
 import { type RouterTies, tiesOf } from "../../contracts/router-ties.ts";
 import { contextLength, type ModelConfig } from "../models/config/model-config.ts";
 import { multimodalPositions } from "../models/config/token-positions.ts";
-import { rotarySections } from "../models/config/vision-config.ts";
+import { rotarySections, unwrittenToken } from "../models/config/vision-config.ts";
 import { routedLayers } from "../models/graph/expert-choice.ts";
 import { rotationsAt } from "../models/graph/multimodal-rotary.ts";
 import type { Tensor } from "../onnx/model-session.ts";
@@ -322,6 +322,9 @@ function problemOf({ tokens, mask, embeddings }: TokenSequence, config: ModelCon
   const isKnown = (token: number) => token < config.vocab_size || embeddings?.has(token);
   const strange = tokens.find((token) => !Number.isInteger(token) || token < 0 || !isKnown(token));
   if (strange !== undefined) return `holds the id ${strange}, outside the vocabulary of ${config.vocab_size}`;
+  const unwritten = unwrittenToken(config);
+  if (tokens.some((token, at) => token === unwritten && mask[at] === 1))
+    return `marks the image token ${unwritten}, which no policy writes`;
   if (mask.some((marked) => marked !== 0 && marked !== 1)) return "has a mask of other numbers than 0 and 1";
   return mask[0] === 1 ? "marks its first token, which nothing predicts" : undefined;
 }

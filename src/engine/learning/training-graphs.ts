@@ -1,5 +1,6 @@
 import { defined } from "../../base/records/defined.ts";
 import type { ModelConfig } from "../models/config/model-config.ts";
+import { unwrittenToken } from "../models/config/vision-config.ts";
 import { type AttentionForm, decoderForward, hasPrefix } from "../models/graph/decoder.ts";
 import { headWeight, languageModelHead } from "../models/graph/decoder-blocks.ts";
 import { decoderInputs } from "../models/graph/decoder-inputs.ts";
@@ -135,7 +136,7 @@ function policyGraph(
     const tempered = mul(hidden, inverse);
     return config.vocab_size <= largestWhole
       ? tokenDistribution(languageModelHead(model, tempered), targets)
-      : vocabularyDistribution(tempered, headWeight(model), targets, wants);
+      : vocabularyDistribution(tempered, headWeight(model), targets, wants, unwrittenToken(config));
   };
   const said = critic ? undefined : distribution();
   const [valueWeight, valueBias] = [...valueHead.values()];

@@ -34,7 +34,6 @@ import { sequenceAttentionRule } from "./sequence-attention.ts";
 import { expand, reshape, transpose, zerosLike } from "./shaping.ts";
 import { tiledAttentionRule } from "./tiled-attention.ts";
 import { entropyRule, targetLogProbabilityRule } from "./token-distribution.ts";
-import { vocabularyEntropyRule, vocabularyLogProbabilityRule } from "./vocabulary-distribution.ts";
 
 /** The gradient rule of each operator and composite, by name. */
 export const gradientRules: Readonly<Record<string, GradientRule>> = {
@@ -100,8 +99,6 @@ export const gradientRules: Readonly<Record<string, GradientRule>> = {
   JoinRows: joinRowsRule,
   TargetLogProbability: targetLogProbabilityRule,
   Entropy: entropyRule,
-  VocabularyLogProbability: vocabularyLogProbabilityRule,
-  VocabularyEntropy: vocabularyEntropyRule,
 };
 
 /** Returns the gradients of an operator that takes `a` where the condition holds, else `b`. */

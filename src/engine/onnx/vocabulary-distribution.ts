@@ -1,9 +1,8 @@
-import { defined } from "../../base/records/defined.ts";
 import { after } from "./after.ts";
 import { add, div, exp, log, maximum, mul, negate, sub } from "./elementwise.ts";
 import { type FrozenMatrix, frozenFloats, frozenRows, gatherFrozen } from "./frozen-matrix.ts";
 import type { GradientRule } from "./gradient-rule.ts";
-import type { FloatValue, IntValue } from "./graph.ts";
+import type { FloatValue, Graph, IntValue } from "./graph.ts";
 import { gather } from "./indexing.ts";
 import { gemm } from "./linear-algebra.ts";
 import { reduceMax, reduceSum } from "./reductions.ts";
@@ -18,32 +17,35 @@ export const partSize = 8192;
  * like `tokenDistribution` of their logits, but part by part of the vocabulary. So logits are never whole, forward or
  * backward. Sums are carried from part to part like attention carries them over keys (arXiv 2205.14135), with the
  * head's rows as keys and values. So the gradient of `hidden` needs no logits again. Only that of a trained head does.
+ * The token `unwritten` has no probability; no part contains it.
  */
 export function vocabularyDistribution(
   hidden: FloatValue,
   head: FloatValue | FrozenMatrix,
   targets: IntValue,
   wants: VocabularyWants,
+  unwritten?: number,
 ): TokenDistribution {
   const { graph } = hidden;
+  const parts = partsOf(Number(head.shape[0]), unwritten);
   const isFrozen = !("graph" in head);
   const inputs = isFrozen ? [hidden] : [hidden, head];
   const rowShape = [hidden.shape[0]!];
   let sums: VocabularySums | undefined;
   const logProbabilities = graph.composite("VocabularyLogProbability", [...inputs, targets], () => {
-    sums = vocabularySums(hidden, head, wants);
+    sums = vocabularySums(hidden, head, wants, parts);
     const own = isFrozen ? gatherFrozen(head, targets) : gather(head, targets);
     const logits = reduceSum(mul(hidden, own), [-1], true);
     const rule: GradientRule = (dy) => [mul(sub(own, mean), reshape(dy, [...rowShape, 1]))];
     const { logSum, head: mean } = sums;
     const output = reshape(sub(logits, logSum), rowShape);
-    return defined({ output, saved: [logSum, mean], rule: isFrozen ? rule : undefined });
+    return { output, saved: [logSum, mean], rule: isFrozen ? rule : logProbabilityRule(parts) };
   });
   const entropies = graph.composite("VocabularyEntropy", inputs, () => {
-    const { logSum, logit, covariance } = sums ?? vocabularySums(hidden, head, wants);
+    const { logSum, logit, covariance } = sums ?? vocabularySums(hidden, head, wants, parts);
     const rule: GradientRule = (dy) => [mul(covariance, negate(reshape(dy, [...rowShape, 1])))];
     const output = reshape(sub(logSum, logit), rowShape);
-    return defined({ output, saved: [logSum, logit, covariance], rule: isFrozen ? rule : undefined });
+    return { output, saved: [logSum, logit, covariance], rule: isFrozen ? rule : entropyRule(parts) };
   });
   return { logProbabilities, entropies };
 }
@@ -70,8 +72,8 @@ function vocabularySums(
   hidden: FloatValue,
   head: FloatValue | FrozenMatrix,
   wants: VocabularyWants,
+  [first, ...others]: Parts,
 ): VocabularySums {
-  const [first, ...others] = partsOf(Number(head.shape[0]));
   const rowsAfter = (part: Part, carried: readonly FloatValue[]) =>
     "graph" in head
       ? rows(carried.length > 0 ? after(head, ...carried) : head, ...part)
@@ -139,48 +141,66 @@ function shifted({ weight, shift, head, shiftHead }: PartSums, by: FloatValue) {
   };
 }
 
-/** Returns the beginnings and ends of a vocabulary's parts. */
-function partsOf(vocabulary: number): [Part, ...Part[]] {
-  const part = (from: number): Part => [from, Math.min(from + partSize, vocabulary)];
-  const others = Array.from({ length: Math.ceil(vocabulary / partSize) - 1 }, (_, index) =>
-    part((index + 1) * partSize),
-  );
-  return [part(0), ...others];
+/** Returns the beginnings and ends of a vocabulary's parts, which leave out a token. */
+function partsOf(vocabulary: number, unwritten: number | undefined): Parts {
+  const starts = Array.from({ length: Math.ceil(vocabulary / partSize) }, (_, index) => index * partSize);
+  const whole = starts.map((from): Part => [from, Math.min(from + partSize, vocabulary)]);
+  const parts = whole.flatMap(([from, to]): Part[] => {
+    if (unwritten === undefined || unwritten < from || unwritten >= to) return [[from, to]];
+    const around: Part[] = [
+      [from, unwritten],
+      [unwritten + 1, to],
+    ];
+    return around.filter(([start, end]) => start < end);
+  });
+  const [first, ...others] = parts;
+  return [first!, ...others];
 }
 
 type Part = [from: number, to: number];
 
+type Parts = [Part, ...Part[]];
+
 /** dlogits = dy · (one-hot(target) − p). */
-export const vocabularyLogProbabilityRule: GradientRule = (
-  dy,
-  { floats: [hidden, head], ints: [targets], saved: [logSum, mean] },
-) => {
-  const gradient = reshape(dy, [hidden.shape[0]!, 1]);
-  const negative = negate(gradient);
-  const later = () => headGradient(hidden, head, (logits) => mul(exp(sub(logits, logSum)), negative));
-  const rowUpdates = { numbers: targets, updates: mul(hidden, gradient) };
-  return [mul(sub(gather(head, targets), mean), gradient), { later, rows: rowUpdates }];
-};
+function logProbabilityRule(parts: Parts): GradientRule {
+  return (dy, { floats: [hidden, head], ints: [targets], saved: [logSum, mean] }) => {
+    const gradient = reshape(dy, [hidden.shape[0]!, 1]);
+    const negative = negate(gradient);
+    const later = () =>
+      headGradient(hidden, head, parts, (logits) => mul(exp(sub(logits, logSum)), negative));
+    const rowUpdates = { numbers: targets, updates: mul(hidden, gradient) };
+    return [mul(sub(gather(head, targets), mean), gradient), { later, rows: rowUpdates }];
+  };
+}
 
 /** dlogits = −dy · p · (log p + H), where log p + H = logit − mean logit. */
-export const vocabularyEntropyRule: GradientRule = (
-  dy,
-  { floats: [hidden, head], saved: [logSum, logit, covariance] },
-) => {
-  const negative = negate(reshape(dy, [hidden.shape[0]!, 1]));
-  const later = () =>
-    headGradient(hidden, head, (logits) => mul(mul(exp(sub(logits, logSum)), sub(logits, logit)), negative));
-  return [mul(covariance, negative), { later }];
-};
+function entropyRule(parts: Parts): GradientRule {
+  return (dy, { floats: [hidden, head], saved: [logSum, logit, covariance] }) => {
+    const negative = negate(reshape(dy, [hidden.shape[0]!, 1]));
+    const dLogits = (logits: FloatValue) => mul(mul(exp(sub(logits, logSum)), sub(logits, logit)), negative);
+    return [mul(covariance, negative), { later: () => headGradient(hidden, head, parts, dLogits) }];
+  };
+}
 
-/** Returns the gradient of a head from that of the logits of each of its parts. */
+/** Returns the gradient of a head from that of the logits of each of its parts. Rows between parts have none. */
 function headGradient(
   hidden: FloatValue,
   head: FloatValue,
+  parts: Parts,
   dLogits: (logits: FloatValue) => FloatValue,
 ): FloatValue {
-  const [first, ...others] = partsOf(Number(head.shape[0])).map((part) => rows(head, ...part));
-  const ofPart = (part: FloatValue) =>
-    gemm(dLogits(gemm(hidden, part, { transposeB: true })), hidden, { transposeA: true });
-  return concat([ofPart(first!), ...others.map(ofPart)], 0);
+  const ofPart = ([from, to]: Part) =>
+    gemm(dLogits(gemm(hidden, rows(head, from, to), { transposeB: true })), hidden, { transposeA: true });
+  const [count, width] = [Number(head.shape[0]), Number(head.shape[1])];
+  const pieces = parts.flatMap((part, number) => {
+    const between = part[0] - (parts[number - 1]?.[1] ?? 0);
+    return between > 0 ? [zeros(hidden.graph, between, width), ofPart(part)] : [ofPart(part)];
+  });
+  const behind = count - parts.at(-1)![1];
+  const [first, ...others] = behind > 0 ? [...pieces, zeros(hidden.graph, behind, width)] : pieces;
+  return concat([first!, ...others], 0);
+}
+
+function zeros(graph: Graph, count: number, width: number): FloatValue {
+  return graph.floats(new Float32Array(count * width), [count, width]);
 }

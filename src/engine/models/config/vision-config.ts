@@ -60,6 +60,11 @@ export function rotarySections({ vision }: { vision: VisionConfig | null }): rea
   return vision?.model_type === "qwen2_5_vl" ? vision.mrope_section : undefined;
 }
 
+/** Returns the token that a model reads for images and never writes; undefined for a model that reads only text. */
+export function unwrittenToken({ vision }: { vision: VisionConfig | null }): number | undefined {
+  return vision?.image_token_id;
+}
+
 /** The class of `transformers` and the default of image_token_id by config.json's model_type. */
 export const visionFamilies: Readonly<
   Record<VisionConfig["model_type"], { architecture: string; imageToken: number }>

@@ -11,6 +11,7 @@ import { rotaryEmbedding } from "../../onnx/rotary-embedding.ts";
 import { columns, reshape } from "../../onnx/shaping.ts";
 import { families } from "../config/families.ts";
 import type { ModelConfig } from "../config/model-config.ts";
+import { unwrittenToken } from "../config/vision-config.ts";
 import { fusedModule, outputSize } from "../weights/model-weights.ts";
 import type { ChooseExperts } from "./expert-choice.ts";
 import type { LayerRotations } from "./rotary-tables.ts";
@@ -203,9 +204,20 @@ function headName({ tie_word_embeddings: isTied }: ModelConfig): string {
   return isTied ? "model.embed_tokens.weight" : "lm_head.weight";
 }
 
-/** Returns logits [rows, vocabulary] of normed rows. */
+/**
+ * The logit of a token that is never written, whose probability becomes 0 at all temperatures. Infinity would make the
+ * entropy no number.
+ */
+const unwrittenLogit = -3e4;
+
+/** Returns logits [rows, vocabulary] of normed rows. Those of a token that the model never writes have no probability. */
 export function languageModelHead(model: DecoderModel, normed: FloatValue): FloatValue {
-  const logits = multiply(model, normed, headName(model.config));
-  const { final_logit_softcapping: cap } = model.config;
-  return cap === null ? logits : softCap(logits, cap);
+  const { final_logit_softcapping: cap, vocab_size: vocabulary } = model.config;
+  const uncapped = multiply(model, normed, headName(model.config));
+  const logits = cap === null ? uncapped : softCap(uncapped, cap);
+  const unwritten = unwrittenToken(model.config);
+  if (unwritten === undefined) return logits;
+  const added = new Float32Array(vocabulary);
+  added[unwritten] = unwrittenLogit;
+  return add(logits, logits.graph.floats(added, [vocabulary]));
 }

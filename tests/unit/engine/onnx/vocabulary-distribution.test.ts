@@ -18,8 +18,12 @@ const [rows, size] = [5, 6];
 
 type Distribution = (hidden: FloatValue, head: FloatValue, targets: IntValue) => TokenDistribution;
 
-const inParts: Distribution = (hidden, head, targets) =>
-  vocabularyDistribution(hidden, head, targets, { gradients: true, entropies: true });
+const without =
+  (unwritten?: number): Distribution =>
+  (hidden, head, targets) =>
+    vocabularyDistribution(hidden, head, targets, { gradients: true, entropies: true }, unwritten);
+
+const inParts = without();
 
 const whole: Distribution = (hidden, head, targets) => tokenDistribution(linear(hidden, head), targets);
 
@@ -57,8 +61,8 @@ const inputs = (scale: number) => ({
   entropyWeights: noiseOf(rows, 4),
 });
 
-async function numbersOf(scale: number) {
-  const graph = graphOf(inParts);
+async function numbersOf(scale: number, unwritten: number | undefined) {
+  const graph = graphOf(without(unwritten));
   const session = await createModelSession(modelBytes(graph));
   const { hidden, head, chosenWeights, entropyWeights } = inputs(scale);
   const outputs = await session.run({
@@ -73,8 +77,8 @@ async function numbersOf(scale: number) {
   return new Map(numbers);
 }
 
-/** The same in double precision, with whole logits. */
-function reference(scale: number): Record<string, Float64Array> {
+/** The same in double precision, with whole logits, of which that of a token is −∞. */
+function reference(scale: number, unwritten: number | undefined): Record<string, Float64Array> {
   const { hidden, head, chosenWeights, entropyWeights } = inputs(scale);
   const found = {
     logProbabilities: new Float64Array(rows),
@@ -87,7 +91,9 @@ function reference(scale: number): Record<string, Float64Array> {
   const columns = Array.from({ length: size }, (_, column) => column);
   for (let row = 0; row < rows; row++) {
     const logits = Float64Array.from({ length: vocabulary }, (_, token) =>
-      columns.reduce((sum, at) => sum + hidden[row * size + at]! * head[token * size + at]!, 0),
+      token === unwritten
+        ? -1e9 // not −∞, which times 0 is no number
+        : columns.reduce((sum, at) => sum + hidden[row * size + at]! * head[token * size + at]!, 0),
     );
     const largest = logits.reduce((most, logit) => Math.max(most, logit), Number.NEGATIVE_INFINITY);
     const logSum = largest + Math.log(logits.reduce((sum, logit) => sum + Math.exp(logit - largest), 0));
@@ -111,11 +117,19 @@ function reference(scale: number): Record<string, Float64Array> {
   return found;
 }
 
-test.each([0, 1, 30])(
-  "in parts, all is as in double precision with whole logits (hidden states ±%d)",
-  async (scale) => {
-    const found = await numbersOf(scale);
-    for (const [name, expected] of Object.entries(reference(scale))) {
+test.each([
+  { scale: 0 },
+  { scale: 1 },
+  { scale: 30 },
+  { scale: 1, unwritten: 1 },
+  { scale: 1, unwritten: partSize + 7 },
+  { scale: 30, unwritten: 2 * partSize - 1 },
+  { scale: 30, unwritten: vocabulary - 2 },
+])(
+  "in parts, all is as in double precision with whole logits (hidden states ±$scale, never token $unwritten)",
+  async ({ scale, unwritten }) => {
+    const found = await numbersOf(scale, unwritten);
+    for (const [name, expected] of Object.entries(reference(scale, unwritten))) {
       const largest = expected.reduce((most, value) => Math.max(most, Math.abs(value)), 1e-3);
       const apart = found
         .get(name)!
