@@ -67,11 +67,15 @@ export async function shownMessages(
   const kept = await Promise.all(
     read.map(async ({ data, ...image }) => ({ sha256: await keep(data), ...image })),
   );
-  return shown.messages.map(({ message, places }) => {
-    const images = kept
-      .splice(0, places.length)
-      .map((image, index) => ({ ...image, at: places[index] ?? 0 }));
-    return images.length === 0 ? message : { ...message, images };
+  return messagesWithImages(shown, kept);
+}
+
+/** The messages of a prompt with these images at their places. */
+export function messagesWithImages({ messages }: ShownPrompt, images: readonly MessageImage[]): Message[] {
+  const left = [...images];
+  return messages.map(({ message, places }) => {
+    const own = left.splice(0, places.length).map((image, index) => ({ ...image, at: places[index] ?? 0 }));
+    return own.length === 0 ? message : { ...message, images: own };
   });
 }
 

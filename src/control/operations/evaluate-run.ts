@@ -12,6 +12,7 @@ import type { RunSettings } from "../../contracts/run-settings.ts";
 import { imageProblems } from "../../plan/pipeline/check/image-problems.ts";
 import { policyFraming, preflight } from "../../plan/pipeline/check/preflight.ts";
 import { refusedTaskProblems } from "../../plan/pipeline/check/refused-tasks.ts";
+import { sizedImages } from "../../plan/pipeline/check/sized-images.ts";
 import { runSettings } from "../../plan/pipeline/resolve/run-settings.ts";
 import { readTaskFile } from "../../plan/tasks/task-file.ts";
 import { type OpenRun, openRunFolder } from "../../run/folder/open-runs.ts";
@@ -145,7 +146,8 @@ async function refuseTasks(
   const tools = plan.tools.filter(({ manifest }) => !withoutTools || manifest.tool?.forLoops === true);
   const framing = await inPart(store, policyPart(plan, 0), (folder) => policyFraming(plan.policy, folder));
   const { prompts: _, ...rollout } = plan.rollout; // a named file of tasks is used completely
-  const { problems } = preflight({ ...plan, rollout, tools }, { taskFile }, framing);
+  const sized = await sizedImages(plan, { taskFile });
+  const { problems } = preflight({ ...plan, rollout, tools }, { taskFile }, framing, sized);
   const refused = [
     ...problems,
     ...(await refusedTaskProblems({ plan: { tools }, data: { taskFile } })),

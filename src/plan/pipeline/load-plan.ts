@@ -18,6 +18,7 @@ import { withoutOverlong } from "./check/overlong-prompts.ts";
 import { planProblems } from "./check/plan-problems.ts";
 import { type Preflight, preflight, type RunData } from "./check/preflight.ts";
 import { roomNotes } from "./check/room-notes.ts";
+import { sizedImages } from "./check/sized-images.ts";
 import { taskLoopNotes } from "./check/task-loops.ts";
 import { templateNotes } from "./check/template-check.ts";
 import { toolsShown } from "./check/tools-shown.ts";
@@ -109,12 +110,13 @@ export async function checkPipeline(file: string, options: LoadOptions = {}): Pr
   const counted =
     pipeline.steps !== undefined ? assembled : withSteps(assembled, read.examples?.learned.length ?? 0);
   const resolvedPlan = withFormat(await resolveTraining(counted), framing);
-  const overlong = withoutOverlong(resolvedPlan, read, framing);
+  const sized = await sizedImages(resolvedPlan, read);
+  const overlong = withoutOverlong(resolvedPlan, read, framing, sized);
   const { data } = overlong;
   const shown = [...(data.demonstrations ?? []), ...(data.examples?.learned ?? [])];
   const demonstrated = withDemonstratedTools(withDemonstratedCalls(overlong.plan, data), shown, framing);
   const plan = deepFreeze(withModuleDigests(withExampleDigests(demonstrated)));
-  const loaded = { document, plan, data, framing, preflight: preflight(plan, data, framing) };
+  const loaded = { document, plan, data, framing, preflight: preflight(plan, data, framing, sized) };
   const refused = await planProblems(loaded);
   const hidden = toolsShown(plan, data, framing, placeOf(document, "/policy/config/chatTemplate", "value"));
   if (refused.length + hidden.problems.length > 0)

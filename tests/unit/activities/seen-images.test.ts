@@ -5,7 +5,7 @@ import { generateTurn } from "../../../activities/generate-turn.ts";
 import { makeFolder } from "../../../src/base/files/make-folder.ts";
 import type { GenerateTurnInput } from "../../../src/contracts/generate-turn.ts";
 import { framedChats } from "../../../src/plan/demonstrations/framed-examples.ts";
-import { loadPlan } from "../../../src/plan/pipeline/load-plan.ts";
+import { checkPipeline, loadPlan } from "../../../src/plan/pipeline/load-plan.ts";
 import { readDemonstrations } from "../../../src/plan/pipeline/read/demonstrations.ts";
 import { runTasks } from "../../../src/plan/tasks/run-tasks.ts";
 import { createRunFolder } from "../../../src/run/folder/create-run-folder.ts";
@@ -76,11 +76,11 @@ async function openedRun() {
   const run = await createRunFolder(await loadPlan(pipeline), { runs });
   const opened = await openRunFolder(runs, run);
   await initializeVersion(opened, 0);
-  return { runs, run, opened, folder };
+  return { runs, run, opened, folder, pipeline };
 }
 
 test("images of tasks and tools are tokens that are named by content, and a trajectory repeats bit for bit", async () => {
-  const { runs, run, opened } = await openedRun();
+  const { runs, run, opened, pipeline } = await openedRun();
   const { store } = opened;
   const { signal } = new AbortController();
   const [good, broken] = [imageFile("gray.png"), imageFile("subsampled.jpg").subarray(0, 2000)];
@@ -140,6 +140,8 @@ test("images of tasks and tools are tokens that are named by content, and a traj
   expect(prompt?.images).toEqual([{ sha256: rotated, start: expect.any(Number) }]);
   expect(prompt?.text).toContain("<image>How many?");
   expect(prompt?.tokens.length).toBeGreaterThan(5 * 4);
+  const { counted } = (await checkPipeline(pipeline)).preflight;
+  expect(counted?.rows.map(({ longest }) => longest)).toEqual([prompt?.tokens.length, prompt?.tokens.length]);
   const gray = media[0]?.frames[0]?.sha256;
   expect(observation?.images).toEqual([{ sha256: gray, start: expect.any(Number) }]);
   expect(observation?.text).toMatch(/\[image 2 of this answer can't be shown: .*premature/i);
@@ -206,4 +208,10 @@ test("a demonstration with images has their tokens, without loss", async () => {
   ]);
   writeFileSync(path, JSON.stringify({ messages, images: ["rotated.jpg"] }));
   await expect(readDemonstrations(path)).rejects.toThrow("has <image> 2 times, and its images are 1");
+});
+
+test("a prompt whose images leave no room for an action is refused before a run", async () => {
+  const { pipeline } = await openedRun();
+  const limited = checkPipeline(pipeline, { overrides: ["rollout.limits.tokens=30"] });
+  await expect(limited).rejects.toThrow(/no room for an action in rollout\.limits\.tokens \(30\)/);
 });

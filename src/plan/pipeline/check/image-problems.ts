@@ -8,9 +8,7 @@ import { loadPolicy } from "../../../plugin/registry/registry.ts";
 import { placeOfRow } from "../read/row-problems.ts";
 import { namedSets } from "../read/task-sets.ts";
 import type { RunData } from "./preflight.ts";
-
-/** The number of tasks per set whose image files are read before a run. */
-const looked = 200;
+import { looked } from "./sized-images.ts";
 
 /**
  * Returns the problems with the images in prompts: the policy reads no images, a row has more or fewer images

@@ -1,10 +1,10 @@
 import { isEverturnError } from "../../../base/errors/everturn-error.ts";
 import type { Task } from "../../../contracts/generated/task.ts";
-import type { ToolDefinition } from "../../../contracts/message.ts";
+import type { Message, ToolDefinition } from "../../../contracts/message.ts";
 import type { Plan } from "../../../contracts/plan.ts";
 import type { PolicyFraming } from "../../../contracts/policy.ts";
 import { toolsOfTasks } from "../resolve/tool-definitions.ts";
-import type { RunData } from "./preflight.ts";
+import type { RunData, SizedImages } from "./preflight.ts";
 
 /** A plan that leaves out tasks, the rows that remain, and notes for people. */
 export interface WithoutOverlong {
@@ -22,6 +22,7 @@ export function withoutOverlong(
   plan: Plan,
   data: RunData,
   framing: PolicyFraming | undefined,
+  sized: SizedImages,
 ): WithoutOverlong {
   const { prompts } = plan.rollout;
   if (prompts === undefined || prompts.overlong === "refuse" || framing === undefined)
@@ -29,7 +30,7 @@ export function withoutOverlong(
   const offeredTo = toolsOfTasks(plan);
   const notes: string[] = [];
   const leftOutOf = (name: string, tasks: readonly Task[] = []) => {
-    const lengths = tasks.map((task) => promptLength(framing, task, offeredTo(task)));
+    const lengths = tasks.map((task) => promptLength(framing, sized.prompt(task), offeredTo(task)));
     const rows = [...lengths.keys()].filter((row) => (lengths[row] ?? 0) > prompts.tokens);
     if (rows.length === 0 || rows.length === tasks.length) return [];
     const longest = lengths.reduce((most, length) => Math.max(most, length), 0);
@@ -59,7 +60,7 @@ export function keptRows(data: RunData, leftOut: Plan["dataset"]["leftOut"]): Ru
 }
 
 /** Returns the prompt's tokens, or 0 if the template rejects the task, which another check reports. */
-function promptLength({ framePrompt }: PolicyFraming, { prompt }: Task, tools: ToolDefinition[]): number {
+function promptLength({ framePrompt }: PolicyFraming, prompt: Message[], tools: ToolDefinition[]): number {
   try {
     return framePrompt(prompt, tools).tokens.length;
   } catch (error) {

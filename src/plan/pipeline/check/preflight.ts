@@ -2,7 +2,7 @@ import { EverturnError } from "../../../base/errors/everturn-error.ts";
 import { messageOf } from "../../../base/errors/message-of.ts";
 import type { Problem } from "../../../base/validation/problem.ts";
 import type { Task } from "../../../contracts/generated/task.ts";
-import type { Message, ToolDefinition } from "../../../contracts/message.ts";
+import type { Message, MessageImage, ToolDefinition } from "../../../contracts/message.ts";
 import type { Plan, ResolvedPlugin, ResolvedReward } from "../../../contracts/plan.ts";
 import type { PolicyFraming } from "../../../contracts/policy.ts";
 import { loadPolicy } from "../../../plugin/registry/registry.ts";
@@ -27,6 +27,12 @@ export interface RunData {
   examples?: Examples | undefined;
   /** The tasks of an evaluation on a separate file. */
   taskFile?: readonly Task[];
+}
+
+/** The messages of rows with the sizes of the images that they show, on which the number of their tokens depends. */
+export interface SizedImages {
+  prompt(task: Task): Message[];
+  chat(chat: DemonstratedChat): DemonstratedChat;
 }
 
 /** The results of checking a run's rows before it begins. */
@@ -58,9 +64,14 @@ export async function policyFraming(
  * Finds problems that would otherwise appear in the middle of a run: tasks that leave no room for an action,
  * demonstrations longer than the policy's context or with an action that a rollout would cut, rows that its
  * chat template rejects, demonstrated calls that the tools would reject, token ids of another tokenizer, and tasks
- * that no reward scores. In large data sets only the longest rows are counted.
+ * that no reward scores. In large data sets only the longest rows are counted. Image tokens count.
  */
-export function preflight(plan: Plan, data: RunData, framing: PolicyFraming | undefined): Preflight {
+export function preflight(
+  plan: Plan,
+  data: RunData,
+  framing: PolicyFraming | undefined,
+  sized: SizedImages,
+): Preflight {
   const { train = [], validation = [], demonstrations = [], taskFile = [] } = data;
   const { learned = [], rejected = [] } = data.examples ?? {};
   const toolsOf = toolsOfChats(plan);
@@ -78,6 +89,7 @@ export function preflight(plan: Plan, data: RunData, framing: PolicyFraming | un
   const room = Math.min(contextLength, limit);
   const tools = [...toolDefinitions(plan), ...(plan.demonstratedTools ?? [])];
   const added = templateBytes(framing, tools, train[0] ?? taskFile[0] ?? validation[0]);
+  const bytesOf = rowBytes(framing);
 
   function check<Row extends object>(
     part: { name: string; rows: string; need: string; room: number },
@@ -96,14 +108,14 @@ export function preflight(plan: Plan, data: RunData, framing: PolicyFraming | un
     check(
       { name, rows, need: `no room in ${context}`, room: contextLength },
       chats,
-      ({ messages, sampled }) => sampled?.tokens.length ?? added + messageBytes(messages),
+      (chat) => chat.sampled?.tokens.length ?? added + bytesOf(sized.chat(chat).messages),
       (chat) => {
-        const { tokens, mask } = frameChat(framing, chat, toolsOf(chat));
+        const { tokens, mask } = frameChat(framing, sized.chat(chat), toolsOf(chat));
         if (isImitated && tokens.length <= contextLength) actions.see(chat, mask);
         return tokens.length;
       },
     );
-  const prompt = (task: Task) => framing.framePrompt(task.prompt, offeredTo(task));
+  const prompt = (task: Task) => framing.framePrompt(sized.prompt(task), offeredTo(task));
   const most = plan.rollout.prompts?.tokens ?? Number.POSITIVE_INFINITY;
   const need =
     most < room ? `more than rollout.prompts.tokens (${most})` : `no room for an action in ${within}`;
@@ -111,7 +123,7 @@ export function preflight(plan: Plan, data: RunData, framing: PolicyFraming | un
     check(
       { name, rows: "tasks", need, room: Math.min(room - 1, most) },
       tasks,
-      (task) => added + messageBytes(task.prompt),
+      (task) => added + bytesOf(sized.prompt(task)),
       (task) => prompt(task).tokens.length,
     );
   const checked = [
@@ -147,6 +159,33 @@ function messageBytes(messages: readonly Message[]): number {
     calls === undefined ? content : content + JSON.stringify(calls),
   );
   return texts.reduce((total, text) => total + Buffer.byteLength(text) + bytesOfMessage, 0);
+}
+
+/**
+ * Returns a function that gives the bytes of messages, where each token of an image is one byte. A token of a text is
+ * not shorter.
+ */
+function rowBytes(framing: PolicyFraming): (messages: readonly Message[]) => number {
+  const known = new Map<string, number>();
+  const bytesOf = (image: MessageImage) => {
+    const size = `${image.width}x${image.height}`;
+    const bytes = known.get(size) ?? imageTokens(framing, image);
+    known.set(size, bytes);
+    return bytes;
+  };
+  return (messages) => {
+    const images = messages.flatMap((message) => message.images ?? []);
+    return images.reduce((total, image) => total + bytesOf(image), messageBytes(messages));
+  };
+}
+
+/** The tokens of a message with nothing but an image, or 0 if the policy rejects it, which counting its row reports. */
+function imageTokens({ framePrompt }: PolicyFraming, image: MessageImage): number {
+  try {
+    return framePrompt([{ role: "user", content: "", images: [image] }], []).tokens.length;
+  } catch {
+    return 0;
+  }
 }
 
 /** Bytes that the template adds to the messages, for example for the tools. 0 if it rejects the task. */

@@ -7,6 +7,7 @@ import { readExamples } from "../read/examples.ts";
 import { rowToolsFor } from "../resolve/demonstrated-tools.ts";
 import { keptRows } from "./overlong-prompts.ts";
 import { policyFraming, preflight } from "./preflight.ts";
+import { sizedImages } from "./sized-images.ts";
 import { toolsShown } from "./tools-shown.ts";
 
 /**
@@ -28,7 +29,7 @@ export async function refuseRows(plan: Plan, folder: string): Promise<void> {
   const file = displayPath(plan.pipelineFile);
   const place = { file, line: 1, column: 1, text: file };
   const problems = [
-    ...preflight(plan, data, framing).problems,
+    ...preflight(plan, data, framing, await sizedImages(plan, data)).problems,
     ...toolsShown(plan, data, framing, place).problems,
   ];
   if (problems.length > 0) throw refusal(file, problems);

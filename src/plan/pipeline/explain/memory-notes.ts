@@ -18,10 +18,11 @@ export async function memoryNotes(plan: Plan, preflight: Preflight): Promise<str
   return [...(sampling ? samplingNote(sampling) : []), ...updates.flatMap(updateNote)];
 }
 
-function samplingNote({ weights, keyValues }: SamplingForecast): string[] {
-  if (weights + keyValues.least <= availableMemory()) return [];
+function samplingNote({ weights, images = 0, keyValues }: SamplingForecast): string[] {
+  if (weights + images + keyValues.least <= availableMemory()) return [];
+  const seen = images === 0 ? "" : `, ${megabytes(images)} for images,`;
   return [
-    `memory: sampling would hold ${megabytes(weights)} MB of weights and at least ${megabytes(keyValues.least)} of keys and values, more than there is now: ` +
+    `memory: sampling would hold ${megabytes(weights)} MB of weights${seen} and at least ${megabytes(keyValues.least)} of keys and values, more than there is now: ` +
       "it would fail with SAMPLING_MEMORY_SHORT",
   ];
 }
