@@ -212,6 +212,8 @@ export interface ModelOutline {
 /** Memory for sampling from one version of a policy, in bytes. */
 export interface SamplingForecast {
   weights: number;
+  /** For encoding images. Absent for a model that reads only text. */
+  images?: number;
   /** For the keys and values of active sequences: the least that sampling needs, and the most that it uses. */
   keyValues: { least: number; most: number };
 }

@@ -62,7 +62,7 @@ export function openImages({ config, vision, tensors }: VisionFixture): {
   encoder: ImageEncoder;
   table: ImageTable;
 } {
-  const encoder = createImageEncoder(config, vision, tensors, { threads: 1 });
+  const encoder = createImageEncoder(config, vision, { tensors }, { threads: 1 });
   return { encoder, table: createImageTable(encoder, config, vision) };
 }
 

@@ -20,7 +20,7 @@ export interface StepPlan {
   activations: number;
   /** The part of the activations that logits, and tensors of their size, take at most. */
   logits: number;
-  /** Other memory of the process, approximately: Node, graph and session. */
+  /** Other memory of the process, approximately: Node, graph and session, and what encodes images. */
   process: number;
   /** The number of passes. */
   runs: number;

@@ -2,6 +2,7 @@ import { defined } from "../../base/records/defined.ts";
 import type { Device } from "../devices/device.ts";
 import type { AttentionForm } from "../models/graph/decoder.ts";
 import type { Graph } from "../onnx/graph.ts";
+import { encoderBytes } from "../vision/encoder-memory.ts";
 import { type HeldMemory, mappedBytes } from "./held-memory.ts";
 import { createMemoryRoom } from "./memory-room.ts";
 import type { TrainingSample } from "./objective.ts";
@@ -10,7 +11,7 @@ import { type ChosenPasses, choosePasses, plannedBytes, type StepPlan } from "./
 import { frozenWhole, recomputedLayers, type TrainedModel } from "./training-graphs.ts";
 
 /** Bytes of a process with Node and the runtime, without a model. */
-const processBytes = 200e6;
+const emptyProcess = 200e6;
 
 /**
  * Bytes of a graph's nodes, here and in the runtime's session, including the allocator's waste on activations. Measured
@@ -74,6 +75,7 @@ export interface StepPlanner {
 export function createStepPlanner(options: PlannerOptions, held: () => HeldMemory): StepPlanner {
   const { config, base, maxTokensPerRun, recompute, device = "cpu", onPlan, available } = options;
   const memory = device === "cpu" ? options.memory : undefined;
+  const processBytes = emptyProcess + encoderBytes(config);
   const left = () => {
     const { weights, optimizer } = held();
     return (memory ?? Number.POSITIVE_INFINITY) - processBytes - weights - optimizer;

@@ -1,3 +1,4 @@
+import { defined } from "../../base/records/defined.ts";
 import type { ModelOutline, SamplingForecast } from "../../contracts/policy.ts";
 import type { ModelConfig } from "../models/config/model-config.ts";
 import { parseModelConfig } from "../models/config/model-config-file.ts";
@@ -38,7 +39,8 @@ export function forecastSampling(
     }),
   });
   const least = leastKeyValues(plan.keyValues, keyValueBytes !== undefined);
-  return { weights: plan.weights, keyValues: { least, most: plan.keyValues } };
+  const images = plan.images === 0 ? undefined : plan.images;
+  return defined({ weights: plan.weights, images, keyValues: { least, most: plan.keyValues } });
 }
 
 /** Returns the bytes of a model with quantized matrices. */

@@ -5,11 +5,14 @@ import type { CachedDecoder } from "../models/decode/cached-decoder.ts";
 import { bytesOfPosition, type KeyValueType } from "../models/decode/key-values.ts";
 import { modelWeightBytes } from "../models/weights/model-weights.ts";
 import type { Target } from "../onnx/target.ts";
+import { encoderBytes } from "../vision/encoder-memory.ts";
 import { longest } from "./key-value-cache.ts";
 
 /** The most memory that a sampler uses, in bytes. */
 export interface MemoryPlan {
   weights: number;
+  /** For encoding images, whatever the number of versions. Default: 0. */
+  images?: number;
   keyValues: number;
 }
 
@@ -80,8 +83,8 @@ export function versionBytes(
 }
 
 /**
- * Returns the memory of one version of a model: its weights, and the keys and values of one sequence per slot at its
- * longest, up to their limit. One layer's array is held twice while it grows.
+ * Returns the memory of one version of a model: its weights, its image encoder, and the keys and values of one sequence
+ * per slot at its longest, up to their limit. One layer's array is held twice while it grows.
  */
 export function planMemory(
   config: ModelConfig,
@@ -91,6 +94,7 @@ export function planMemory(
   const bytesAtLongest = slots * contextLength(config) * bytesOfPosition(config, keyValues);
   return {
     weights,
+    images: encoderBytes(config),
     keyValues: Math.ceil(Math.min(keyValueBytes, bytesAtLongest) * (1 + 1 / (2 * config.num_hidden_layers))),
   };
 }
@@ -119,19 +123,22 @@ export function leastKeyValues(keyValues: number, isAsked: boolean): number {
  * SAMPLING_MEMORY_SHORT if it is less than a quarter, or, without a configured limit, less than 256 MiB.
  */
 export function fittingShare(
-  { weights, keyValues }: MemoryPlan,
+  { weights, images = 0, keyValues }: MemoryPlan,
   available = availableMemory(),
   isAsked = true,
 ): number {
-  checkMemory({ weights, keyValues: leastKeyValues(keyValues, isAsked) }, available);
-  return Math.min(1, (available - weights) / keyValues);
+  checkMemory({ weights, images, keyValues: leastKeyValues(keyValues, isAsked) }, available);
+  return Math.min(1, (available - weights - images) / keyValues);
 }
 
 /** Throws SAMPLING_MEMORY_SHORT if a plan exceeds this process's available memory. */
-export function checkMemory({ weights, keyValues }: MemoryPlan, available = availableMemory()): void {
-  if (weights + keyValues <= available) return;
+export function checkMemory(
+  { weights, images = 0, keyValues }: MemoryPlan,
+  available = availableMemory(),
+): void {
+  if (weights + images + keyValues <= available) return;
   throw new EverturnError("SAMPLING_MEMORY_SHORT", {
-    weights: mebibytes(weights),
+    weights: mebibytes(weights + images),
     keyValues: mebibytes(keyValues),
     available: mebibytes(available),
   });

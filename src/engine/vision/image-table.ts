@@ -2,6 +2,7 @@ import { EverturnError } from "../../base/errors/everturn-error.ts";
 import type { ImageEmbeddings, PlacedImage } from "../../contracts/image-tokens.ts";
 import type { ModelConfig } from "../models/config/model-config.ts";
 import type { VisionConfig } from "../models/config/vision-config.ts";
+import { keptBytes } from "./encoder-memory.ts";
 import type { ImageEncoder } from "./open-image-encoder.ts";
 import type { PreprocessedImage } from "./preprocessed-image.ts";
 
@@ -27,9 +28,6 @@ export interface ImageTable extends ImageEmbeddings {
     prepare: (sha256: string) => Promise<PreprocessedImage>,
   ): Promise<PlacedTokens>;
 }
-
-/** The bytes of embeddings to keep for images that no sequence uses. */
-const keptBytes = 256 * 2 ** 20;
 
 interface HeldImage {
   /** The id of its first token. */

@@ -1,11 +1,14 @@
 import { EverturnError } from "../../base/errors/everturn-error.ts";
+import { defined } from "../../base/records/defined.ts";
 import type { ModelConfig } from "../models/config/model-config.ts";
 import type { PatchVision, TileVision, VisionConfig } from "../models/config/vision-config.ts";
-import type { Tensor } from "../models/weights/safetensors.ts";
+import { weightConstant } from "../models/weights/stored-constant.ts";
+import type { WeightSources } from "../models/weights/weight-sources.ts";
 import { createModelSession } from "../onnx/create-model-session.ts";
 import { createGraph, type FloatValue, type Graph } from "../onnx/graph.ts";
 import { modelBytes } from "../onnx/model-bytes.ts";
 import type { ModelSession } from "../onnx/model-session.ts";
+import { tilesAtOnce } from "./encoder-memory.ts";
 import { encodedPatches } from "./patch-encoder.ts";
 import { patchFeeds } from "./patch-windows.ts";
 import type { ImagePatches, ImageTiles, PreprocessedImage } from "./preprocessed-image.ts";
@@ -22,14 +25,11 @@ export interface ImageEncoder {
   close(): Promise<void>;
 }
 
-/** Most bytes of attention scores of a layer at a time. */
-const scoreBytes = 128 * 2 ** 20;
-
 /** Creates an encoder from its weights. Models are built at their first use, one for each size of tiles. */
 export function createImageEncoder(
   config: ModelConfig,
   vision: VisionConfig,
-  weights: ReadonlyMap<string, Tensor>,
+  { folder: weightsFolder, tensors }: Pick<WeightSources, "folder" | "tensors">,
   { threads = 2 }: { threads?: number } = {},
 ): ImageEncoder {
   const sessions = new Map<string, Promise<ModelSession>>();
@@ -38,12 +38,9 @@ export function createImageEncoder(
     const known = sessions.get(key);
     if (known) return known;
     const graph = createGraph();
-    const weight = (name: string) => {
-      const { data, shape } = weights.get(name)!;
-      return graph.floats(data, shape);
-    };
+    const weight = (name: string) => weightConstant(graph, tensors.get(name)!);
     graph.output("features", build(graph, weight));
-    const made = createModelSession(modelBytes(graph), { threads });
+    const made = createModelSession(modelBytes(graph), defined({ threads, weightsFolder }));
     sessions.set(key, made);
     return made;
   };
@@ -61,12 +58,10 @@ export function createImageEncoder(
 
   const encodeTiles = async (image: ImageTiles, own: TileVision) => {
     const { height, width, tiles, pixels } = image;
-    const { patch_size: patch, num_attention_heads: heads } = own.vision_config;
     const session = await sessionFor(`${height}x${width}`, (graph, weight) =>
       encodedTiles(graph, config, own, { height, width }, weight),
     );
-    const patches = Math.floor(height / patch) * Math.floor(width / patch);
-    const atOnce = Math.max(1, Math.floor(scoreBytes / (4 * heads * patches ** 2)));
+    const atOnce = tilesAtOnce(own, image);
     const ofTile = 3 * height * width;
     const features = new Float32Array(image.tokens * config.hidden_size);
     let at = 0;

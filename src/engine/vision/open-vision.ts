@@ -1,9 +1,9 @@
 import { EverturnError } from "../../base/errors/everturn-error.ts";
 import type { ImageEmbeddings, PlacedImage } from "../../contracts/image-tokens.ts";
 import type { ModelConfig } from "../models/config/model-config.ts";
-import { readVisionWeights } from "../models/weights/checkpoint.ts";
 import { checkShapes } from "../models/weights/model-weights.ts";
 import { visionWeightShapes } from "../models/weights/vision-weights.ts";
+import { visionSources } from "../models/weights/weight-sources.ts";
 import { createImageTable, type PlacedTokens } from "./image-table.ts";
 import { createImageEncoder } from "./open-image-encoder.ts";
 import { readImageProcessor } from "./preprocess/image-processor.ts";
@@ -47,8 +47,8 @@ export async function openVision(
     const reason = `${folder} has neither processor_config.json nor preprocessor_config.json`;
     throw new EverturnError("MODEL_CONFIG_INVALID", { reason });
   }
-  const weights = await readVisionWeights(folder);
-  checkShapes(visionWeightShapes(config), weights);
+  const weights = await visionSources(folder);
+  checkShapes(visionWeightShapes(config), weights.tensors);
   const reader = openImageReader(processor);
   const encoder = createImageEncoder(config, vision, weights, { threads });
   const table = createImageTable(encoder, config, vision);

@@ -4,9 +4,10 @@ import type { UpdateForecast } from "../../../contracts/trainer.ts";
 import { type Column, tableLines } from "./table.ts";
 
 /** A line about the memory for sampling. */
-export function samplingText({ weights, keyValues }: SamplingForecast): string {
+export function samplingText({ weights, images, keyValues }: SamplingForecast): string {
   const [least, most] = [megabytes(keyValues.least), megabytes(keyValues.most)];
-  return `Memory of the policy, about, in MB: weights ${megabytes(weights)}, keys and values ${least === most ? most : `${least} to ${most}`}`;
+  const seen = images === undefined ? "" : ` images ${megabytes(images)},`;
+  return `Memory of the policy, about, in MB: weights ${megabytes(weights)},${seen} keys and values ${least === most ? most : `${least} to ${most}`}`;
 }
 
 /** Lines about the memory for updates, with a row for each length. */

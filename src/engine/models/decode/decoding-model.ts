@@ -11,8 +11,8 @@ import {
 } from "../graph/decoder-blocks.ts";
 import { decoderLayer } from "../graph/decoder-layer.ts";
 import { rotaryTables } from "../graph/rotary-tables.ts";
-import type { Tensor } from "../weights/safetensors.ts";
-import type { StoredTensor, WeightSources } from "../weights/weight-sources.ts";
+import { weightConstant } from "../weights/stored-constant.ts";
+import type { WeightSources } from "../weights/weight-sources.ts";
 
 /** Shapes of a LoRA adapter's matrices by their names (`….lora_A.weight` [rank, in], `….lora_B.weight` [out, rank]). */
 export interface AdapterShape {
@@ -36,8 +36,6 @@ export async function decodedWeights(
   return { tensors, quantized, products: await quantizedProducts(activations) };
 }
 
-const dataTypes = { F32: "float32", F16: "float16", BF16: "bfloat16" } as const;
-
 /** Builds a decoding model with its weights as constants and an adapter's matrices as inputs of their names. */
 export function decodingModel(
   graph: Graph,
@@ -46,13 +44,9 @@ export function decodingModel(
   adapter?: AdapterShape,
   tables = rotaryTables(graph, config),
 ): DecoderModel {
-  const constant = (tensor: Tensor | StoredTensor): FloatValue =>
-    "file" in tensor
-      ? graph.stored(tensor.file, tensor.offset, tensor.shape, dataTypes[tensor.dtype])
-      : graph.floats(tensor.data, tensor.shape);
   return defined({
     config,
-    weights: new Map([...tensors].map(([name, tensor]) => [name, constant(tensor)])),
+    weights: new Map([...tensors].map(([name, tensor]) => [name, weightConstant(graph, tensor)])),
     frozen: quantized,
     products,
     widened,

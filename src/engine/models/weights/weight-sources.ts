@@ -1,7 +1,7 @@
 import { basename } from "node:path";
 import { type FrozenMatrix, frozenBytes, type HalfMatrix } from "../../onnx/frozen-matrix.ts";
 import type { QuantizedMatrix } from "../../onnx/quantized-matrix.ts";
-import { readPlainWeights, readWeights } from "./checkpoint.ts";
+import { readPlainWeights, readVisionWeights, readWeights } from "./checkpoint.ts";
 import type { FloatType } from "./float-types.ts";
 import { locateTensors } from "./located-tensors.ts";
 import { isQuantizedPart, takeQuantized } from "./quantized-tensors.ts";
@@ -58,20 +58,31 @@ export async function weightSources(folder: string): Promise<WeightSources> {
   return bytes < smallModel ? { tensors: await readWeights(folder) } : { folder, tensors };
 }
 
+/**
+ * Returns the weights of the vision part in a model's folder for a session. Those of large parts stay in their files.
+ * Throws the errors of `readWeights`.
+ */
+export async function visionSources(folder: string): Promise<WeightSources> {
+  const tensors = new Map<string, StoredTensor>();
+  const stored = new Map(await storedTensors(folder, (name) => !isVisionWeight(name)));
+  for (const [name, { dtype, ...place }] of stored)
+    if (dtype !== "U8") tensors.set(name, { ...place, dtype });
+  return sizeOf(stored.values()) < smallModel
+    ? { tensors: await readVisionWeights(folder) }
+    : { folder, tensors };
+}
+
 /** A tensor in a file, possibly part of a quantized matrix. */
 interface FileTensor extends Omit<StoredTensor, "dtype"> {
   readonly dtype: StoredType;
   readonly bytes: number;
 }
 
-async function storedTensors(folder: string): Promise<[string, FileTensor][]> {
-  return Array.from(
-    await locateTensors(folder, isVisionWeight),
-    ([name, { dtype, shape, path, begin, end }]) => [
-      name,
-      { dtype, shape, file: basename(path), offset: begin, bytes: end - begin },
-    ],
-  );
+async function storedTensors(folder: string, isUnwanted = isVisionWeight): Promise<[string, FileTensor][]> {
+  return Array.from(await locateTensors(folder, isUnwanted), ([name, { dtype, shape, path, begin, end }]) => [
+    name,
+    { dtype, shape, file: basename(path), offset: begin, bytes: end - begin },
+  ]);
 }
 
 function sizeOf(tensors: Iterable<FileTensor>): number {

@@ -24,8 +24,8 @@ const config = modelConfig({
 test("a plan holds the weights, and keys and values up to their limit with an array that grows", () => {
   expect(bytesOfPosition(config)).toBe(2 * 2 * 2 * 16 * 4);
   const planned = (keyValueBytes: number) => planMemory(config, 8, { keyValueBytes, weights: 500 });
-  expect(planned(2 ** 40)).toEqual({ weights: 500, keyValues: 1.25 * 8 * 256 * 512 });
-  expect(planned(1000)).toEqual({ weights: 500, keyValues: 1250 });
+  expect(planned(2 ** 40)).toEqual({ weights: 500, images: 0, keyValues: 1.25 * 8 * 256 * 512 });
+  expect(planned(1000)).toEqual({ weights: 500, images: 0, keyValues: 1250 });
   const rounded = planMemory(config, 8, { keyValueBytes: 2 ** 40, keyValues: "int8", weights: 500 });
   expect(rounded.keyValues).toBe(planned(2 ** 40).keyValues / 4);
 });

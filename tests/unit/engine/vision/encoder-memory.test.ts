@@ -1,0 +1,26 @@
+import { expect, test } from "vitest";
+import { visionWeightShapes } from "../../../../src/engine/models/weights/vision-weights.ts";
+import { elementCount } from "../../../../src/engine/onnx/element-count.ts";
+import { encoderBytes, keptBytes } from "../../../../src/engine/vision/encoder-memory.ts";
+import { visionFixture } from "../../../vision/vision-fixtures.ts";
+
+test("the memory for images is that of weights, a pass, and kept embeddings", async () => {
+  const { config, vision } = await visionFixture("smolvlm");
+  if (vision.model_type === "qwen2_5_vl") throw new Error("smolvlm has tiles");
+  const deeper = {
+    ...config,
+    vision: { ...vision, vision_config: { ...vision.vision_config, num_hidden_layers: 5 } },
+  };
+  const bytesOf = (one: typeof config) =>
+    [...visionWeightShapes(one).values()].reduce((total, shape) => total + 4 * elementCount(shape), 0);
+  // A pass holds one layer at a time, however many there are.
+  expect(encoderBytes(deeper) - encoderBytes(config)).toBe(bytesOf(deeper) - bytesOf(config));
+  const pass = encoderBytes(config) - bytesOf(config) - keptBytes;
+  expect(pass).toBeGreaterThan(4 * 2 * 16 ** 2); // a tile's scores of two heads
+  expect(encoderBytes({ ...config, vision: null })).toBe(0);
+});
+
+test("an image in patches counts with the scores of all of its default size", async () => {
+  const { config } = await visionFixture("qwen2_5_vl");
+  expect(encoderBytes(config) - keptBytes).toBeGreaterThan(4 * 2 * (4 * 1280) ** 2);
+});
