@@ -106,6 +106,21 @@ test("what can't be shown is told by the image and the reason", async () => {
   );
 });
 
+test("a video that a prompt shows is refused, and one for tools alone is not", async () => {
+  const refused = "its prompt shows a video, and policies read only images: show frames of it instead";
+  const videos = { videos: ["a.mp4"] };
+  await expect(promptMessages(task("<video>What happens?", videos), folder, keep)).rejects.toThrow(refused);
+  for (const part of [
+    { type: "video", video: "a.mp4" },
+    { type: "video_url", video_url: { url: "a.mp4" } },
+  ]) {
+    const shown = task([part, { type: "text", text: "?" }]);
+    await expect(promptMessages(shown, folder, keep)).rejects.toThrow(refused);
+  }
+  const forTools = task("What happens?", videos);
+  expect(await promptMessages(forTools, folder, keep)).toEqual(forTools.prompt);
+});
+
 test("messages of tools have the images of the calls that they answer", () => {
   const frame = (sha256: string, mediaType = "image/png") => ({
     sha256,
