@@ -40,7 +40,7 @@ try {
     "trainer.config.minibatchSize=8",
     "trainer.config.leaveOutUniformGroups=false",
     "trainer.config.warmupSteps=0",
-    'reward={ plugin: "./tests/plugins/reward-latin" }',
+    'reward={ plugin: "../tests/plugins/reward-latin" }',
     "evaluation.every=0",
     ...values.set,
   ].flatMap((one) => ["--set", one]);

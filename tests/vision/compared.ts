@@ -88,7 +88,8 @@ export async function greedyTokens(fixture: VisionFixture, slots: number): Promi
   return samples;
 }
 
-async function placedSequences(fixture: VisionFixture): Promise<TokenSequence[]> {
+/** The fixture's sequences with ids of their own for image tokens. */
+export async function placedSequences(fixture: VisionFixture): Promise<TokenSequence[]> {
   const { table, encoder } = openImages(fixture);
   const sequences: TokenSequence[] = [];
   for (const { tokens, mask, images } of fixture.sequences) {

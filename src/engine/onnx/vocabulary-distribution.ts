@@ -189,11 +189,12 @@ function headGradient(
   parts: Parts,
   dLogits: (logits: FloatValue) => FloatValue,
 ): FloatValue {
-  const ofPart = ([from, to]: Part) =>
-    gemm(dLogits(gemm(hidden, rows(head, from, to), { transposeB: true })), hidden, { transposeA: true });
+  const rowsOf = parts.map((part) => rows(head, ...part));
+  const ofPart = (part: FloatValue) =>
+    gemm(dLogits(gemm(hidden, part, { transposeB: true })), hidden, { transposeA: true });
   const [count, width] = [Number(head.shape[0]), Number(head.shape[1])];
-  const pieces = parts.flatMap((part, number) => {
-    const between = part[0] - (parts[number - 1]?.[1] ?? 0);
+  const pieces = rowsOf.flatMap((part, number) => {
+    const between = parts[number]![0] - (parts[number - 1]?.[1] ?? 0);
     return between > 0 ? [zeros(hidden.graph, between, width), ofPart(part)] : [ofPart(part)];
   });
   const behind = count - parts.at(-1)![1];

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { featuresError, gradientsError, greedyTokens, logitsError } from "../../../vision/compared.ts";
 import { visionFixture, visionModels } from "../../../vision/vision-fixtures.ts";
+import { visionGradientsError } from "../../../vision/vision-gradients.ts";
 
 test.each(visionModels)("%s: the encoder's features are those of transformers", async (name) => {
   expect(await featuresError(await visionFixture(name))).toBeLessThan(1e-5);
@@ -14,6 +15,12 @@ test.each(visionModels)("%s: loss and gradients of the language part are PyTorch
   const errors = await gradientsError(await visionFixture(name));
   expect(errors.loss).toBeLessThan(1e-5);
   expect(errors.gradients).toBeLessThan(1e-4);
+});
+
+const tiled = visionModels.filter((name) => name !== "qwen2_5_vl");
+
+test.each(tiled)("%s: gradients of the encoder and the connector are PyTorch's", async (name) => {
+  expect(await visionGradientsError(await visionFixture(name))).toBeLessThan(1e-4);
 });
 
 const runs = visionModels.flatMap((name) => [1, 8].map((slots) => ({ name, slots })));
