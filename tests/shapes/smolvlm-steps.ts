@@ -44,8 +44,9 @@ try {
     "evaluation.every=0",
     ...values.set,
   ].flatMap((one) => ["--set", one]);
-  const planned = lastLine(await everturn("explain", pipeline, ...settings, "--json"));
-  process.stdout.write(`planned ${JSON.stringify(planned)}\n`);
+  const planned = await everturn("explain", pipeline, ...settings, "--json");
+  const { longestPrompt, sampling, memory } = lastLine<Record<string, unknown>>(planned);
+  process.stdout.write(`${JSON.stringify({ longestPrompt, sampling, memory })}\n`);
   const { run } = lastLine<{ run: string }>(
     await everturn("run", pipeline, ...settings, "--runs", runs!, "--json"),
   );

@@ -4,7 +4,6 @@ import type { Task } from "../../../contracts/generated/task.ts";
 import type { Message, MessageImage } from "../../../contracts/message.ts";
 import type { Plan } from "../../../contracts/plan.ts";
 import { loadPolicy } from "../../../plugin/registry/registry.ts";
-import type { DemonstratedChat } from "../read/demonstrated-chat.ts";
 import type { RunData, SizedImages } from "./preflight.ts";
 
 /** The number of rows of a set whose images are read before a run. */
