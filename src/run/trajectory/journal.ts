@@ -20,17 +20,18 @@ export async function recordedOnce<Value>(
   work: (lookAgain: () => Promise<void>) => Promise<Value>,
   options: { flush?: boolean } = {},
 ): Promise<Value> {
+  const begun = performance.now();
   const recorded = await store.read(key);
   if (recorded !== undefined) return recorded;
-  const hasWaited = waitingSince();
+  const hasWaited = waitingSince(begun);
   let result: Value;
   let other: Value | undefined;
   try {
     result = await work(async () => {
       if (!hasWaited()) return;
-      const begun = performance.now();
+      const asked = performance.now();
       other = await store.read(key);
-      if (other === undefined && performance.now() - begun > freshness) other = await store.read(key);
+      if (other === undefined && performance.now() - asked > freshness) other = await store.read(key);
       if (other !== undefined) throw new Error(`${key.path} was recorded by another attempt.`);
     });
   } catch (error) {
@@ -41,11 +42,10 @@ export async function recordedOnce<Value>(
 }
 
 /**
- * Returns a function that tells whether there has been a wait since: this process has done other work, or was
- * stopped. Without one, the look before is as good as a new one.
+ * Returns a function that tells whether there has been a wait since a look that began at `begun`: this process has done
+ * other work since its answer, or the answer is older than `freshness`. Without one, that look is as good as a new one.
  */
-function waitingSince(): () => boolean {
-  const begun = performance.now();
+function waitingSince(begun: number): () => boolean {
   let isOver = false;
   setImmediate(() => {
     isOver = true;
