@@ -62,7 +62,7 @@ test("two processes share a server, which has its variables and restarts at the 
     expect(await (await fetch(url)).text()).toMatch(/^\d+ shared$/);
     const first = await pidAt(url);
     process.kill(first, "SIGKILL");
-    await expect.poll(() => pidAt(url).catch(() => first), { timeout: 8000 }).not.toBe(first);
+    await expect.poll(() => pidAt(url).catch(() => first), { timeout: 20_000 }).not.toBe(first);
     expect(await addressOf(start)).toBe(url);
   } finally {
     await endChild(other, "SIGKILL");
@@ -73,7 +73,7 @@ test("a server ends with a keeper that is killed, and the next call starts anoth
   const start = startOf("killed");
   const first = await pidAt(await addressOf(start));
   for (const keeper of keepersOf(start)) process.kill(keeper, "SIGKILL");
-  await expect.poll(() => serversOf(start), { timeout: 5000 }).toEqual([]);
+  await expect.poll(() => serversOf(start), { timeout: 20_000 }).toEqual([]);
   expect(await pidAt(await addressOf(start))).not.toBe(first);
 });
 
@@ -109,7 +109,7 @@ describe("a server that does not start is reported with the reason", () => {
     const start = startOf(name, more);
     const message = await addressOf(start).catch(({ message: said }) => said);
     for (const text of texts) expect(message).toContain(text);
-    await expect.poll(() => serversOf(start), { timeout: 5000 }).toEqual([]);
+    await expect.poll(() => serversOf(start), { timeout: 20_000 }).toEqual([]);
   });
 });
 
