@@ -69,21 +69,21 @@ async function compareWithClient(
     const log = join(folder, "client.log");
     const stopping = new AbortController().signal;
     const programs = await pythonPrograms(wanted, { key: serverKey(wanted), log, stopping });
-    const episodes = records.map(({ task, turns }) => [
-      task.extra_info?.openenv ?? {},
-      turns.flatMap(({ toolCalls }) => toolCalls.map((made) => made.arguments)),
+    const stepsOf = ({ turns }: Trajectory) =>
+      turns.flatMap(({ toolCalls }) => toolCalls.filter(({ tool }) => tool === "step"));
+    const episodes = records.map((record) => [
+      record.task.extra_info?.openenv ?? {},
+      stepsOf(record).map((made) => made.arguments),
     ]);
     const { stdout } = await run(join(programs ?? "", "python"), [client, url, JSON.stringify(episodes)]);
     const played: { observations: JsonObject[]; rewards: number[] }[] = JSON.parse(stdout);
-    for (const [index, { taskId, turns, reward }] of records.entries()) {
+    for (const [index, record] of records.entries()) {
       const { observations = [], rewards = [] } = played[index] ?? {};
       const theirs = observations.slice(1).map(({ prompt, total }) => ({ prompt, total }));
-      const ours = turns.flatMap(({ toolCalls }) =>
-        toolCalls.map(({ observation }) => JSON.parse(observation)),
-      );
+      const ours = stepsOf(record).map(({ observation }) => JSON.parse(observation));
       const sum = rewards.reduce((whole, one) => whole + one, 0);
-      if (!isDeepStrictEqual(theirs, ours) || sum !== reward)
-        throw new Error(`OpenEnv's client plays ${taskId} otherwise: ${stdout}`);
+      if (!isDeepStrictEqual(theirs, ours) || sum !== record.reward)
+        throw new Error(`OpenEnv's client plays ${record.taskId} otherwise: ${stdout}`);
     }
   } finally {
     await endChild(holder, "SIGKILL");
