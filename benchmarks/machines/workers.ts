@@ -8,6 +8,10 @@ const main = ownModule("src/apps/cli/main");
 
 // An interrupted benchmark leaves no processes behind.
 for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => process.exit(1));
+const { ppid } = process;
+if (process.env.npm_lifecycle_event !== undefined)
+  // npm passes a signal to its shell, which ends without passing it on.
+  setInterval(() => process.ppid !== ppid && process.exit(1), 500).unref();
 
 /** Workers that `everturn worker` started. */
 export interface Workers {
