@@ -15,7 +15,7 @@ import { type PeerStep, startPeer } from "./main-job/peer.ts";
 import { median } from "./shapes.ts";
 
 /** The bars on our rate over TRL's. */
-const bars = { tiny: 0.6, smollm2: 4 };
+const bars = { tiny: 0.9, smollm2: 4 };
 
 const { values } = parseArgs({
   options: {
