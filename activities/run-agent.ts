@@ -25,7 +25,9 @@ export function startAgent(worker: ToolWorker, tasks: RunTasks): StartAgent {
     const journal = await worker.journal(place.run);
     const session = await openTrajectorySession(place, plan, journal, ask, keep);
     const trajectories = plan.rollout.concurrency;
-    const answering = worker.agents.run({ loop, trajectories, place, task, session, signal, report });
+    const { host: named } = loop.config;
+    const host = typeof named === "string" ? await worker.host(named) : undefined;
+    const answering = worker.agents.run({ loop, trajectories, place, task, session, host, signal, report });
     return { session, over: answering.then((answer) => (answer === "" ? {} : { answer })) };
   };
 }

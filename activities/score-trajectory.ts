@@ -13,6 +13,7 @@ import { beforeGroupKey, failureKey, scoreKey, trajectoryKey } from "../src/run/
 import { readEnded } from "../src/run/trajectory/ended-trajectory.ts";
 import { finalAnswer } from "../src/run/trajectory/final-answer.ts";
 import { recordedOnce } from "../src/run/trajectory/journal.ts";
+import { recordedResults } from "../src/work/agents/recorded-results.ts";
 import { addedScores, addedTurns } from "../src/work/tools/added-scores.ts";
 import { compareGroups } from "../src/work/tools/group-parts.ts";
 import { lastSnapshots } from "../src/work/tools/last-snapshots.ts";
@@ -60,6 +61,8 @@ export function scoreTrajectory(worker: ToolWorker, tasks: RunTasks) {
             manifest.reward?.snapshots === true
               ? { snapshots: await lastSnapshots(plan.tools, ended.calls, store) }
               : {};
+          const results =
+            manifest.reward?.recorded === true ? { recorded: await recordedResults(journal, place) } : {};
           const keyOf = (failure: number) => failureKey(place, "score", failure);
           const work = async () => {
             await lookAgain();
@@ -72,6 +75,7 @@ export function scoreTrajectory(worker: ToolWorker, tasks: RunTasks) {
               config,
               signal,
               ...states,
+              ...results,
             });
           };
           const options = { failures: { store, keyOf, part }, attempt, signal, onWait: report };

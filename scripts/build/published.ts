@@ -36,7 +36,21 @@ export function publishedManifest(manifest: Record<string, unknown>): Record<str
     const file = manifest[key];
     return typeof file === "string" ? [[key, javascript(file)]] : [];
   });
-  return { ...manifest, ...Object.fromEntries(files), $schema: "../../everturn/schemas/plugin.schema.json" };
+  return {
+    ...manifest,
+    ...Object.fromEntries([...files, ...loopFiles(manifest)]),
+    $schema: "../../everturn/schemas/plugin.schema.json",
+  };
+}
+
+/** The loop of an environment's manifest, whose paths begin with ./. */
+function loopFiles({ loop }: Record<string, unknown>): [string, unknown][] {
+  const { config = {}, ...rest } = Object(loop);
+  const named = Object.entries(config).map(([key, value]) => [
+    key,
+    typeof value === "string" && value.startsWith("./") ? javascript(value) : value,
+  ]);
+  return loop === undefined ? [] : [["loop", { ...rest, config: Object.fromEntries(named) }]];
 }
 
 function entry(file: string): string | { types: string; default: string } {

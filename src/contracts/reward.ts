@@ -1,8 +1,15 @@
 import type { ConfigurationProblem } from "./configuration-problem.ts";
 import type { Task } from "./generated/task.ts";
 import type { Turn } from "./generated/trajectory.ts";
-import type { JsonObject } from "./json.ts";
+import type { JsonObject, JsonValue } from "./json.ts";
 import type { Outcome } from "./trajectory.ts";
+
+/** The result of a function of an agent, which the agent wrapped with `recorded`. */
+export interface RecordedResult {
+  name: string;
+  arguments: JsonValue;
+  result: JsonValue;
+}
 
 /** A finished trajectory, as a reward receives it. */
 export interface ScoreRequest {
@@ -20,6 +27,11 @@ export interface ScoreRequest {
    * block sets `snapshots: true`.
    */
   snapshots?: Record<string, Uint8Array>;
+  /**
+   * The results that the trajectory's agent recorded, in order. Present if the manifest's reward block sets
+   * `recorded: true`.
+   */
+  recorded?: RecordedResult[];
   /** Aborted at the reward's time-out, and when the score is no longer needed. */
   signal: AbortSignal;
 }
@@ -67,6 +79,8 @@ export interface Unscored {
  */
 export interface RewardPlugin {
   score(request: ScoreRequest): Promise<Score | Unscored> | Score | Unscored;
+  /** Checks whether the reward's host works again, and throws if it does not. Default: Everturn tries a waiting score. */
+  probe?(config: JsonObject): Promise<void> | void;
   /** Checks what a schema can't express, before a run. Only for packages, not for a definition in one file. */
   check?(config: JsonObject): ConfigurationProblem[];
 }

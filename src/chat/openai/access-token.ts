@@ -19,6 +19,15 @@ export function bearerOf({ headers }: IncomingMessage): string | undefined {
   return /^Bearer\s+(.*)$/i.exec(headers.authorization ?? "")?.[1]?.trim();
 }
 
+/**
+ * The key of a request for the policy, in `X-API-Key: KEY` or `Authorization: Bearer KEY`. The former takes precedence,
+ * for clients that write the other header themselves.
+ */
+export function apiKeyOf(request: IncomingMessage): string | undefined {
+  const key = request.headers["x-api-key"];
+  return typeof key === "string" ? key.trim() : bearerOf(request);
+}
+
 /** Rejects a request without the token in its address or a header. Throws HttpProblem. */
 export function checkToken(request: IncomingMessage, token: string, cookie?: string): void {
   const given = [targetOf(request).searchParams.get("token"), bearerOf(request), cookie];

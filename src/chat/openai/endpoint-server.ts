@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { messageOf } from "../../base/errors/message-of.ts";
 import type { JsonObject } from "../../contracts/json.ts";
-import { bearerOf } from "./access-token.ts";
+import { apiKeyOf } from "./access-token.ts";
 import { type AskedRequest, type AskedRequests, askedRequests } from "./asked-requests.ts";
 import { checkOrigin } from "./check-origin.ts";
 import { EndpointProblem, problemBody } from "./endpoint-problem.ts";
@@ -143,7 +143,7 @@ export async function startEndpoint({
     const other = others[path];
     if (other !== undefined) {
       allow(request, ["POST"]);
-      const session = sessionOf(bearerOf(request));
+      const session = sessionOf(apiKeyOf(request));
       sendJson(response, 200, await other(session, bodyOf(await readJson(request))));
       return;
     }
@@ -152,7 +152,7 @@ export async function startEndpoint({
       return;
     }
     allow(request, ["POST"]);
-    const session = sessionOf(bearerOf(request));
+    const session = sessionOf(apiKeyOf(request));
     const body = bodyOf(await readJson(request, isOnlyCompared));
     const asked = read(body);
     if (!takesImages) refuseImages(asked.messages);
@@ -163,7 +163,7 @@ export async function startEndpoint({
     const [, kind, id] = /^\/(models)(?:\/(.+))?$/.exec(path) ?? [];
     if (kind === undefined) throw unknownPath(path);
     allow(request, ["GET", "HEAD"]);
-    sessionOf(bearerOf(request));
+    sessionOf(apiKeyOf(request));
     if (id === undefined) return { object: "list", data: models.map(modelOf) };
     if (models.includes(id)) return modelOf(id);
     throw new EndpointProblem(404, `There is no model ${id}: there are ${models.join(", ")}.`, {

@@ -205,6 +205,10 @@ export interface RewardManifest {
    * It receives the final states of the trajectory's tools: the last snapshot of each tool whose recovery is snapshot.
    */
   snapshots: boolean;
+  /**
+   * It receives the results that the trajectory's agent recorded.
+   */
+  recorded: boolean;
   rate?: Rate;
   /**
    * How many trajectories a worker scores at a time. The others wait in line. Default: no limit of its own.

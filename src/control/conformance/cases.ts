@@ -1,6 +1,7 @@
 import type { Task } from "../../contracts/generated/task.ts";
 import type { Turn } from "../../contracts/generated/trajectory.ts";
 import type { JsonObject } from "../../contracts/json.ts";
+import type { RecordedResult } from "../../contracts/reward.ts";
 import type { Outcome } from "../../contracts/trajectory.ts";
 
 /** A call to make. For a tool with state, the cases are a trajectory's calls, in order. */
@@ -29,6 +30,8 @@ export interface RewardCase {
   turns?: Turn[];
   /** The final states of the tools, by name: bytes or text. Default: none. */
   snapshots?: Record<string, string | Uint8Array>;
+  /** The results that the trajectory's agent recorded. Default: none. */
+  recorded?: RecordedResult[];
   /** Default: answered. */
   outcome?: Outcome;
   /** The expected score. */

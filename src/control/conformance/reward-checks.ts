@@ -84,7 +84,7 @@ export function rewardChecks(plugin: ResolvedPlugin, options: PluginCheckOptions
   ];
 
   function requestOf(
-    { answer, groundTruth, turns, snapshots = {}, outcome = "answered" }: RewardCase,
+    { answer, groundTruth, turns, snapshots = {}, recorded = [], outcome = "answered" }: RewardCase,
     signal: AbortSignal,
   ): ScoreRequest {
     const turn = { action: answer, toolCalls: [] };
@@ -96,6 +96,7 @@ export function rewardChecks(plugin: ResolvedPlugin, options: PluginCheckOptions
       answer,
       config: plugin.config,
       snapshots: manifest.reward?.snapshots === true ? Object.fromEntries(states) : undefined,
+      recorded: manifest.reward?.recorded === true ? recorded : undefined,
       signal,
     });
   }

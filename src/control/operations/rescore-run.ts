@@ -14,6 +14,7 @@ import { groupMember, scoredTurns } from "../../run/projections/policy-calls.ts"
 import { type TrajectoryName, trajectoryKey } from "../../run/store/keys.ts";
 import { type RecordReader, trajectoryReader } from "../../run/trajectory/reader.ts";
 import { readTurns } from "../../run/trajectory/turn-journal.ts";
+import { recordedResults } from "../../work/agents/recorded-results.ts";
 import { addedScores } from "../../work/tools/added-scores.ts";
 import { callFailure } from "../../work/tools/call-failure.ts";
 import { compareGroups, scoreGroupParts, withGroupParts } from "../../work/tools/group-parts.ts";
@@ -157,7 +158,10 @@ async function scoredNow(
         if (one === undefined) throw new Error(`There is no reward ${index}.`);
         const wantsStates = manifest.reward?.snapshots === true;
         const states = wantsStates ? { snapshots: await lastSnapshots(plan.tools, made, store) } : {};
-        const request = { task, turns: scoredTurns(turns), outcome, answer, config, signal, ...states };
+        const wantsResults = manifest.reward?.recorded === true;
+        const results = wantsResults ? { recorded: await recordedResults(reader, name) } : {};
+        const told = { ...states, ...results };
+        const request = { task, turns: scoredTurns(turns), outcome, answer, config, signal, ...told };
         return asked(one, async () => one.plugin.score(request), signal, calls.retry);
       },
     });

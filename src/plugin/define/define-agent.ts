@@ -1,9 +1,12 @@
 import type { Task } from "../../contracts/generated/task.ts";
+import type { JsonObject } from "../../contracts/json.ts";
 import type { recorded } from "./recorded.ts";
 
 /** What an agent receives: its task, and its access to the policy. */
 export interface AgentContext {
   task: Task;
+  /** The agent's own settings: `settings` of loop-agent, or the configuration of the environment that the agent is part of. */
+  settings: JsonObject;
   /** A model name for its requests. Any other name works too. */
   model: string;
   /** The base URL of an endpoint with OpenAI's chat completions and responses APIs, including `/v1`. */

@@ -6,6 +6,7 @@ import type { KeptOutcome, KeptRequest, KeptResult } from "../../contracts/sessi
 import type { Executed, TrajectoryPlace } from "../../contracts/trajectory.ts";
 import { agentCallsRow } from "../../run/store/keys.ts";
 import type { Journal } from "../../run/trajectory/run-journal.ts";
+import { endedCalls } from "./recorded-results.ts";
 
 /** The recorded calls of an agent's functions, as one process of the agent uses them. */
 export interface KeptResults {
@@ -43,12 +44,7 @@ export async function openAgentCalls(
   turns: number,
 ): Promise<KeptResults> {
   const row = agentCallsRow(place);
-  const ended: KeptResult[] = [];
-  for (;;) {
-    const record = await journal.read(row(ended.length + 1));
-    if (record === undefined) break;
-    ended.push(record);
-  }
+  const ended = await endedCalls(journal, place);
   const inTurn = oneAtATime();
   const counts = new Map<string, number>();
   const begun = new Map<string, Begun>();

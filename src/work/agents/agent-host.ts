@@ -12,6 +12,7 @@ import type { ResolvedLoop } from "../../contracts/plan.ts";
 import type { TrajectoryPlace } from "../../contracts/trajectory.ts";
 import type { PluginHostObserver } from "../../plugin/host/plugin-hosts.ts";
 import { createSlots, type Slots } from "../tools/slots.ts";
+import type { ToolHost } from "../tools/tool-host.ts";
 import { type AgentPool, agentPool } from "./agent-pool.ts";
 import { runAgentProcess } from "./agent-process.ts";
 import { type AgentSettings, agentSettings } from "./agent-settings.ts";
@@ -30,6 +31,8 @@ interface RunOptions {
   place: TrajectoryPlace;
   task: Task;
   session: AgentConversation;
+  /** The service that the agent depends on, if the pipeline names one. Its breaker pauses agents too. */
+  host: ToolHost | undefined;
   signal: AbortSignal;
   /** Reports what the agent waits for. Undefined when it no longer waits. */
   report(waiting: string | undefined): void;
@@ -152,54 +155,68 @@ export function agentHost(
     });
   }
 
+  /** One attempt of an agent, once the worker has room for it. */
+  async function attempt(
+    { loop, place, task, session: conversation, signal, report }: RunOptions,
+    settings: AgentSettings,
+  ): Promise<string> {
+    const places = slotsOf(loop, settings);
+    if (places.isFull()) report(`room for another of the worker's ${settings.concurrency} agents`);
+    const giveBack = await places.take(signal);
+    report(undefined);
+    const key = `everturn-${randomUUID()}`;
+    const waiting = stopwatch();
+    sessions.set(key, { conversation, waiting });
+    const timeUp = (said: string) => {
+      const [load = 0] = loadavg();
+      const reason = outOfTime({
+        limit: settings.timeout / 1000,
+        waited: waiting.seconds(),
+        load: load / availableParallelism(),
+        said,
+      });
+      return new EverturnError("AGENT_FAILED", { agent: loop.name, reason });
+    };
+    try {
+      const { url } = await endpoint();
+      const pool = await poolOf(loop, settings);
+      return pool === undefined
+        ? await runAgentProcess({
+            agent: loop.name,
+            settings,
+            environment: {
+              OPENAI_BASE_URL: url,
+              OPENAI_API_KEY: key,
+              OPENAI_AGENTS_DISABLE_TRACING: "1",
+              EVERTURN_TRAJECTORY: place.id,
+            },
+            input: JSON.stringify(task),
+            signal,
+            timeUp,
+            observer,
+          })
+        : await pool.run({ task, trajectory: place.id, key }, timeUp, signal);
+    } finally {
+      sessions.delete(key);
+      (await endpoint()).forget(key);
+      giveBack();
+    }
+  }
+
   return {
-    run: async ({ loop, trajectories, place, task, session: conversation, signal, report }) => {
+    run: async (options) => {
+      const { loop, trajectories, place, host, signal, report } = options;
       const settings = agentSettings(loop.name, loop.config, process.env, trajectories);
-      const places = slotsOf(loop, settings);
-      if (places.isFull()) report(`room for another of the worker's ${settings.concurrency} agents`);
-      const giveBack = await places.take(signal);
-      report(undefined);
-      const key = `everturn-${randomUUID()}`;
-      const waiting = stopwatch();
-      sessions.set(key, { conversation, waiting });
-      const timeUp = (said: string) => {
-        const [load = 0] = loadavg();
-        const reason = outOfTime({
-          limit: settings.timeout / 1000,
-          waited: waiting.seconds(),
-          load: load / availableParallelism(),
-          said,
-        });
-        return new EverturnError("AGENT_FAILED", { agent: loop.name, reason });
-      };
+      const work = () => attempt(options, settings);
       try {
-        const { url } = await endpoint();
-        const pool = await poolOf(loop, settings);
         const answer =
-          pool === undefined
-            ? await runAgentProcess({
-                agent: loop.name,
-                settings,
-                environment: {
-                  OPENAI_BASE_URL: url,
-                  OPENAI_API_KEY: key,
-                  OPENAI_AGENTS_DISABLE_TRACING: "1",
-                  EVERTURN_TRAJECTORY: place.id,
-                },
-                input: JSON.stringify(task),
-                signal,
-                timeUp,
-                observer,
-              })
-            : await pool.run({ task, trajectory: place.id, key }, timeUp, signal);
+          host === undefined
+            ? await work()
+            : await host.call(work, { slots: undefined, signal, onWait: report });
         failures.delete(place.id);
         return answer;
       } catch (error) {
         throw failed(place, loop.name, settings.attempts, error);
-      } finally {
-        sessions.delete(key);
-        (await endpoint()).forget(key);
-        giveBack();
       }
     },
     close: async () => {

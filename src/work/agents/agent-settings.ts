@@ -2,13 +2,15 @@ import { availableParallelism } from "node:os";
 import { EverturnError } from "../../base/errors/everturn-error.ts";
 import { ownModule } from "../../base/processes/own-module.ts";
 import { defined } from "../../base/records/defined.ts";
-import type { JsonObject, JsonValue } from "../../contracts/json.ts";
+import { isObject, type JsonObject, type JsonValue } from "../../contracts/json.ts";
 import { agentConflict } from "../../plan/pipeline/check/agent-problems.ts";
 
 /** A module that exports an agent. */
 export interface AgentModule {
   file: string;
   export: string;
+  /** What the agent receives as `settings`. */
+  settings: JsonObject;
 }
 
 /** How a run starts its agents. */
@@ -64,7 +66,13 @@ export function agentSettings(
   const [program = "", ...rest] =
     module === undefined
       ? written
-      : [process.execPath, ownModule("src/work/agents/agent-main"), module.file, module.export];
+      : [
+          process.execPath,
+          ownModule("src/work/agents/agent-main"),
+          module.file,
+          module.export,
+          JSON.stringify(module.settings),
+        ];
   const most = mode === "thread" ? trajectories : processesPerCore * availableParallelism();
   return defined({
     mode,
@@ -79,9 +87,13 @@ export function agentSettings(
   });
 }
 
-function moduleIn({ module, export: name }: JsonObject): AgentModule | undefined {
+function moduleIn({ module, export: name, settings = {} }: JsonObject): AgentModule | undefined {
   if (typeof module !== "string") return undefined;
-  return { file: module, export: typeof name === "string" ? name : "default" };
+  return {
+    file: module,
+    export: typeof name === "string" ? name : "default",
+    settings: isObject(settings) ? settings : {},
+  };
 }
 
 function picked(from: Record<string, string | undefined>, names: readonly string[]): Record<string, string> {

@@ -2,14 +2,16 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { inspect } from "node:util";
 import { parentPort } from "node:worker_threads";
 import type { DirectReply } from "../../chat/openai/endpoint-server.ts";
+import type { JsonObject } from "../../contracts/json.ts";
 import type { FromKept, KeptSession, ToKept } from "./kept-protocol.ts";
 import { agentContext, answerOf, loadAgent } from "./load-agent.ts";
 import { type SendDirectly, shareEnvironment } from "./shared-environment.ts";
 
-// The thread or process of a kept agent: `kept-main MODULE EXPORT BASE_URL`. It loads the agent once and runs
+// The thread or process of a kept agent: `kept-main MODULE EXPORT SETTINGS BASE_URL`. It loads the agent once and runs
 // trajectories that arrive as messages.
 
-const [module = "", name = "default", baseURL = ""] = process.argv.slice(2);
+const [module = "", name = "default", written = "{}", baseURL = ""] = process.argv.slice(2);
+const settings: JsonObject = JSON.parse(written);
 /** The trajectory that the current code runs for, even after that trajectory has ended. */
 const current = new AsyncLocalStorage<KeptSession>();
 const running = new Map<number, AbortController>();
@@ -48,7 +50,8 @@ async function run(session: KeptSession): Promise<void> {
   running.set(number, ending);
   try {
     const agent = await loading;
-    const answer = answerOf(await agent(agentContext({ task, baseURL, apiKey, signal: ending.signal })));
+    const given = { task, settings, baseURL, apiKey, signal: ending.signal };
+    const answer = answerOf(await agent(agentContext(given)));
     if (running.delete(number)) post({ type: "ended", session: number, answer });
   } catch (error) {
     fail(number, error);

@@ -32,7 +32,7 @@ interface Options {
 export function startAgentThread({ settings, module, baseURL, hear, onEnd }: Options): KeptPlace {
   const mark = randomUUID();
   const worker = new Worker(ownModule("src/work/agents/kept-main"), {
-    argv: [module.file, module.export, baseURL],
+    argv: argumentsOf(module, baseURL),
     name: "agent",
     execArgv: [], // modules that worker processes preload are for the workflows' threads
     env: { ...settings.environment, [threadVariable]: mark },
@@ -57,7 +57,7 @@ export function startAgentThread({ settings, module, baseURL, hear, onEnd }: Opt
 export function startAgentProcess({ settings, module, baseURL, observer, hear, onEnd }: Options): KeptPlace {
   const child = fork(
     ownModule("src/work/agents/kept-main"),
-    [module.file, module.export, baseURL],
+    argumentsOf(module, baseURL),
     defined({
       cwd: settings.folder,
       detached: true,
@@ -102,4 +102,9 @@ export function startAgentProcess({ settings, module, baseURL, observer, hear, o
       await over.promise;
     },
   };
+}
+
+/** The parameters of kept-main. */
+function argumentsOf({ file, export: name, settings }: AgentModule, baseURL: string): string[] {
+  return [file, name, JSON.stringify(settings), baseURL];
 }

@@ -18,12 +18,14 @@ function isAgent(value: unknown): value is Agent {
 /** Makes what an agent receives for one trajectory. */
 export function agentContext({
   task,
+  settings,
   baseURL,
   apiKey,
   signal,
-}: Pick<AgentContext, "task" | "baseURL" | "apiKey" | "signal">): AgentContext {
+}: Pick<AgentContext, "task" | "settings" | "baseURL" | "apiKey" | "signal">): AgentContext {
   return {
     task,
+    settings,
     model: "policy",
     baseURL,
     apiKey,

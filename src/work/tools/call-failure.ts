@@ -1,7 +1,7 @@
 import { isEverturnError } from "../../base/errors/everturn-error.ts";
 import type { ErrorCode } from "../../base/errors/table.ts";
 
-/** A failure of the infrastructure of a tool or a reward manager, with its kind and its reason. */
+/** A failure of the infrastructure of a tool, a reward manager or an agent, with its kind and its reason. */
 export interface ServiceFailure {
   code: ErrorCode;
   reason: string;
@@ -14,6 +14,7 @@ export function callFailure(error: unknown): ServiceFailure | undefined {
   switch (code) {
     case "TOOL_FAILED":
     case "REWARD_FAILED":
+    case "AGENT_FAILED":
       return { code, reason: String(params.reason) };
     case "TOOL_TIMED_OUT":
     case "REWARD_TIMED_OUT":

@@ -37,7 +37,9 @@ export async function openReward(
   const gaveUp: Service["gaveUp"] = (times, reason, cause) =>
     new EverturnError("REWARD_GAVE_UP", { reward, times, reason }, { cause });
   const thread = pluginThread({ kind: "reward", plugin: resolved, limit, errors, log }, start);
-  await thread.functions();
+  const functions = await thread.functions();
+  const { config } = resolved;
+  if (functions.has("probe")) host.breaker.probeWith(() => thread.ask("probe", { config }));
   return {
     ...openService(settings, host, gaveUp),
     plugin: {

@@ -49,6 +49,8 @@ export interface ToolWorker {
    * Does `work` after earlier work with the same key, so that attempts at one call never overlap in a worker.
    */
   inTurn<T>(key: string, work: () => Promise<T>): Promise<T>;
+  /** The host with this name. Its calls share a breaker and limits. */
+  host(name: string): Promise<ToolHost>;
   /** The reward with this index in the plan, from 0. */
   reward(index: number): Promise<OpenReward>;
   /** Runs the agents of trajectories whose loop waits for their requests. */
@@ -156,6 +158,7 @@ export function toolWorker(runs: string, run: string, queue = "tools"): ToolWork
       return known;
     },
     inTurn: oneAtATime(),
+    host: async (name) => hostOf((await openRun(run)).plan, name),
     reward,
     agents,
     reap: lookAtLeases,

@@ -181,7 +181,7 @@ test.each(of("yaml").map((snippet) => [nameOf(snippet), snippet] as const))(
       const file = join(folder, path);
       if (!existsSync(file)) writeFileSync(file, dataOf(snippet.page, path, ending));
     }
-    for (const [, tasks = ""] of JSON.stringify(pipeline).matchAll(/"tasks":"(\.\/[^"]+)"/g))
+    for (const [, tasks = ""] of JSON.stringify(pipeline).matchAll(/"tasks":"(\.\/[^".]+)"/g))
       cpSync(join(root, "pipelines", "harbor", "held-out"), join(folder, tasks), { recursive: true });
     const file = `${fileOf(snippet)}.whole.yaml`;
     writeFileSync(file, "policy" in written ? snippet.text : JSON.stringify(pipeline));

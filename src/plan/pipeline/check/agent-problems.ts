@@ -12,7 +12,7 @@ export const agentLoop = "loop-agent";
 /** Settings of an agent that exclude each other. */
 interface Conflict {
   /** The setting to report. Absent: the configuration as a whole. */
-  key?: "mode" | "folder";
+  key?: "mode" | "folder" | "settings";
   /** Follows the setting's name in a sentence. */
   reason: string;
   hint: string;
@@ -35,7 +35,7 @@ export function agentProblems(
 }
 
 /** Returns the first conflict among the settings of an agent. */
-export function agentConflict({ command, module, mode, folder }: JsonObject): Conflict | undefined {
+export function agentConflict({ command, module, mode, folder, settings }: JsonObject): Conflict | undefined {
   if (command !== undefined && module !== undefined)
     return {
       reason: "has both “command”, which starts the agent, and “module”, which defines it",
@@ -57,6 +57,12 @@ export function agentConflict({ command, module, mode, folder }: JsonObject): Co
       key: "folder",
       reason: "is set, but a thread has no working directory of its own",
       hint: "Remove it, or set “mode: pool”.",
+    };
+  if (settings !== undefined && module === undefined)
+    return {
+      key: "settings",
+      reason: "is set, but a command does not receive it",
+      hint: "Replace “command” by “module”, or set variables in “environment”.",
     };
   return undefined;
 }

@@ -39,6 +39,7 @@ export const plainReward: RewardManifest = {
   pure: Reward.properties.pure.default,
   group: Reward.properties.group.default,
   snapshots: Reward.properties.snapshots.default,
+  recorded: Reward.properties.recorded.default,
   retry: {
     maximumAttempts: maximumAttempts.default,
     initialInterval: initialInterval.default,

@@ -1,10 +1,13 @@
 import { resolve } from "node:path";
 import { defined } from "../../../base/records/defined.ts";
+import { checkValue } from "../../../base/validation/check-value.ts";
 import { type Pointer, valueAt } from "../../../base/validation/pointer.ts";
 import { refusal } from "../../../base/validation/problem.ts";
 import { placeOf, type SourceDocument } from "../../../base/validation/source-document.ts";
 import type { PluginManifest } from "../../../contracts/generated/plugin.ts";
 import { isObject, type JsonObject } from "../../../contracts/json.ts";
+import { isAgentLoop } from "../../../contracts/plan-loops.ts";
+import { noConfig } from "../../../plugin/registry/config.ts";
 import { discoverPlugins } from "../../../plugin/registry/discover.ts";
 import { resolvePlugin } from "../../../plugin/registry/resolve.ts";
 import { merged } from "../read/merged.ts";
@@ -12,7 +15,8 @@ import { merged } from "../read/merged.ts";
 /**
  * Adds the parts of a pipeline that its `environment` supplies: its tasks as `dataset`, its tool, its reward and its
  * loop. The pipeline's own data sets and loop take precedence. Its own tools come before the environment's, and its own
- * rewards after. Steps that train on examples get no training tasks. Throws WRONG_CONFIGURATION if the environment can't
+ * rewards after. An environment's agent receives its configuration, and depends on its host. Steps that train on
+ * examples get no training tasks. Throws WRONG_CONFIGURATION if the environment can't
  * be used.
  */
 export function expandEnvironment(
@@ -44,6 +48,11 @@ export function expandEnvironment(
   const tool = defined<object>({ ...structuredClone(reward), functions, observations });
   const tools: unknown[] = Array.isArray(value.tools) ? value.tools : [];
   const loop = manifest.loop && loopOf(manifest.loop, found.folder);
+  if (loop !== undefined && isAgentLoop({ name: loop.plugin })) {
+    const settings = structuredClone(isObject(config) ? config : {});
+    checkValue(manifest.config ?? noConfig, settings, folder); // fills in defaults; the parts report its problems
+    Object.assign(loop.config, { settings, host });
+  }
   const others: unknown[] = value.reward === undefined ? [] : [value.reward].flat();
   const expanded = defined<object>({
     ...value,
@@ -57,8 +66,16 @@ export function expandEnvironment(
     : { ...movedRewards(document, Array.isArray(value.reward)), value: expanded };
 }
 
+interface EnvironmentLoop extends JsonObject {
+  plugin: string;
+  config: JsonObject;
+}
+
 /** The loop of an environment, with paths that are relative to its manifest made absolute. */
-function loopOf({ plugin, config = {} }: NonNullable<PluginManifest["loop"]>, folder: string): JsonObject {
+function loopOf(
+  { plugin, config = {} }: NonNullable<PluginManifest["loop"]>,
+  folder: string,
+): EnvironmentLoop {
   const settings = Object.entries(config).map(([key, value]) => {
     const isPath = typeof value === "string" && value.startsWith("./");
     return [key, isPath ? resolve(folder, value) : value];

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { published } from "../../../../scripts/build/published.ts";
+import { published, publishedManifest } from "../../../../scripts/build/published.ts";
 
 test("what is published says where the project lives and how it is published, as the root says it, with its own folder", () => {
   const root = {
@@ -20,4 +20,14 @@ test("what is published says where the project lives and how it is published, as
     exports: { ".": { types: "./index.d.ts", default: "./index.js" } },
   });
   expect(published(root, "", root)).toMatchObject({ repository: root.repository });
+});
+
+test("a published manifest names JavaScript, also in the loop of an environment", () => {
+  const loop = { plugin: "loop-agent", config: { module: "./agent.ts", mode: "pool" } };
+  expect(publishedManifest({ name: "environment-x", entry: "./index.ts", loop })).toEqual({
+    name: "environment-x",
+    entry: "./index.js",
+    loop: { plugin: "loop-agent", config: { module: "./agent.js", mode: "pool" } },
+    $schema: "../../everturn/schemas/plugin.schema.json",
+  });
 });

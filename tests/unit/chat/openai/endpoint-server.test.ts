@@ -216,6 +216,13 @@ test("a request without a connection gets the same reply as one with a connectio
   }
 });
 
+test("a key in X-API-Key takes precedence over one that a program writes into Authorization itself", async () => {
+  answerer = async () => answered("known");
+  const asked = (headers: Record<string, string>) => ask("Hello?", { headers });
+  expect((await asked({ "x-api-key": "key", authorization: "Bearer none" })).status).toBe(200);
+  expect((await asked({ "x-api-key": "none", authorization: "Bearer key" })).status).toBe(401);
+});
+
 test("a request without a connection whose client left is joined by the same once more", async () => {
   const given = Promise.withResolvers<ModelAnswer>();
   const seen: number[] = [];

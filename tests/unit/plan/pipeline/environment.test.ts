@@ -49,6 +49,30 @@ test("a pipeline adds tools and rewards, changes the loop, and replaces tasks", 
   expect([data.train?.length, data.validation?.length]).toEqual([2, 3]);
 });
 
+test("an environment's agent receives its configuration, and depends on its host", async () => {
+  const tasks = join(import.meta.dirname, "../../../../pipelines/calculator/chain-sum-small.val.jsonl");
+  const config = { address: "tcp://127.0.0.1:5000", tasks };
+  const use = {
+    plugin: "environment-verifiers",
+    config,
+    train: { limit: 2 },
+    validation: { limit: 1 },
+    host: "box",
+  };
+  const { plan, data } = await checkPipeline(pipeline, { overrides: [`environment=${JSON.stringify(use)}`] });
+  expect([data.train?.length, data.validation?.length, plan.tools]).toEqual([2, 1, []]);
+  expect(plan.loop).toMatchObject({
+    name: "loop-agent",
+    config: {
+      module: expect.stringMatching(/environment-verifiers\/agent\.ts$/),
+      mode: "pool",
+      settings: { ...config, success: 1 },
+      host: "box",
+    },
+  });
+  expect(plan.rewards).toMatchObject([{ manifest: { reward: { recorded: true } }, calls: { host: "box" } }]);
+});
+
 test("a mistake in an environment appears once, at its place", async () => {
   const wrong = await refused("environment.config={ targets: [x] }", "environment.train={ goals: [1] }");
   expect(wrong).toContain("environment.config.targets[0] must be a whole number");

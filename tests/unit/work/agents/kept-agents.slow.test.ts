@@ -6,6 +6,7 @@ import type { JsonObject } from "../../../../src/contracts/json.ts";
 import { type AgentHost, agentHost } from "../../../../src/work/agents/agent-host.ts";
 import type { Patience } from "../../../../src/work/agents/kept-agent.ts";
 import type { AgentConversation } from "../../../../src/work/agents/trajectory-session.ts";
+import { createToolHost, type ToolHost } from "../../../../src/work/tools/tool-host.ts";
 import { temporaryFolder } from "../../../support/temporary-folder.ts";
 
 const folder = temporaryFolder();
@@ -22,7 +23,12 @@ function openHost(patience?: Patience): AgentHost {
 }
 
 /** Runs trajectories of these prompts at once, each with the name `t` and its index. Each action is its trajectory's name. */
-function runAll(config: JsonObject, prompts: string[], signal = new AbortController().signal) {
+function runAll(
+  config: JsonObject,
+  prompts: string[],
+  signal = new AbortController().signal,
+  service?: ToolHost,
+) {
   host ??= openHost();
   const agents = host;
   return Promise.allSettled(
@@ -46,6 +52,7 @@ function runAll(config: JsonObject, prompts: string[], signal = new AbortControl
         place: { id, run: "r", stage: "step-0001", step: 1, task: "t", sample: 0 },
         task: { data_source: "", prompt: [{ role: "user", content }], reward_model: { ground_truth: "" } },
         session: conversation,
+        host: service,
         signal,
         report: () => {},
       });
@@ -204,6 +211,33 @@ test("a module that no thread can load names the mode that can", async () => {
   host = undefined;
   const [pool] = await runAll({ mode: "pool", module: native }, ["ask"]);
   expect(answerOf(pool)).toBe("there");
+});
+
+test.each(["process", "pool", "thread"])("an agent receives its settings: %s", async (mode) => {
+  const module = join(folder, "settings.ts");
+  writeFileSync(module, "export default async ({ settings }) => JSON.stringify(settings);\n");
+  const settings = { address: "a b", deep: { list: [1, null] } };
+  const [settled] = await runAll({ mode, module, settings }, ["ask"]);
+  expect(JSON.parse(answerOf(settled))).toEqual(settings);
+});
+
+test("failing agents pause their host", async () => {
+  const pauses: string[] = [];
+  const limits = { failures: 2, pause: 100, longestPause: 100, patience: 300 };
+  const service = createToolHost(
+    "service",
+    limits,
+    ({ state, reason }) => void pauses.push(`${state}: ${reason}`),
+  );
+  const settled = await runAll(
+    { mode: "pool", attempts: 1 },
+    ["nothing", "nothing", "nothing"],
+    undefined,
+    service,
+  );
+  service.breaker.close();
+  expect(settled.map(({ status }) => status)).toEqual(["rejected", "rejected", "rejected"]);
+  expect(pauses[0]).toMatch(/^paused: it threw Error: no behavior nothing/);
 });
 
 test.each([

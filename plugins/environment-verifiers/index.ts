@@ -1,0 +1,38 @@
+import { type EnvironmentPlugin, isObject } from "everturn/plugin";
+import { connect } from "./env-server.ts";
+import { verdictName } from "./episode.ts";
+import { readTasks } from "./tasks.ts";
+
+/** Milliseconds for the answer to a probe. */
+const probeLimit = 5000;
+
+/** Tasks and episodes of an environment server of verifiers. agent.ts runs the episodes. */
+const verifiers: EnvironmentPlugin = {
+  load: ({ tasks, limit }) => readTasks(String(tasks), typeof limit === "number" ? limit : undefined),
+
+  async probe({ address }) {
+    const server = connect(String(address));
+    try {
+      await server.health(probeLimit);
+    } finally {
+      server.close();
+    }
+  },
+
+  score({ outcome, config, recorded = [] }) {
+    const verdict = recorded.find(({ name }) => name === verdictName)?.result;
+    if (isObject(verdict)) {
+      const reward = Number(verdict.reward);
+      const metrics = Object.entries(isObject(verdict.metrics) ? verdict.metrics : {});
+      return {
+        reward,
+        success: reward >= Number(config.success),
+        metrics: Object.fromEntries(metrics.map(([name, value]) => [name, Number(value)])),
+      };
+    }
+    if (outcome === "turn-limit" || outcome === "token-limit") return { reward: 0, success: false };
+    return { missing: "the episode ended without a verdict" };
+  },
+};
+
+export default verifiers;
