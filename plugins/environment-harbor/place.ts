@@ -73,24 +73,29 @@ export async function asRoot(session: ContainerSession, command: string, signal:
   if (ran.outcome !== "finished") throw new Error(`${command}: ${ran.outcome}: ${ran.stderr.slice(0, 500)}`);
 }
 
+/** The kinds that build images of Dockerfiles. */
+const builders = ["podman", "docker"];
+
 /** Refuses a task whose environment the configured sandbox can't have. */
 export async function checkEnvironments(task: HarborTask, config: JsonObject): Promise<void> {
   const { kind, image } = wishOf(config);
   for (const environment of new Set([task.environment, task.verifier.environment])) {
     if (image !== "") await additionsOf(environment);
-    else if (kind === "bubblewrap")
-      throw new Error(`${environment.folder}: bubblewrap builds no image: set \`sandbox.image\``);
+    else if (!builders.includes(kind) && !(kind === "daytona" && environment.image !== undefined))
+      throw new Error(`${environment.folder}: ${kind} builds no image: set \`sandbox.image\``);
   }
 }
 
 function wishOf({ sandbox }: JsonObject): ContainerWish {
-  const { kind, image, network, runtime } =
+  const { kind, image, network, runtime, url, key } =
     typeof sandbox === "object" && sandbox !== null ? Object(sandbox) : {};
   return {
     kind: String(kind),
     image: typeof image === "string" ? image : "",
     network: typeof network === "string" ? network : undefined,
     runtime: typeof runtime === "string" ? runtime : undefined,
+    url: typeof url === "string" ? url : undefined,
+    key: typeof key === "string" ? key : undefined,
   };
 }
 

@@ -7,7 +7,7 @@ import { onPath } from "../../src/work/sandbox/interpreters.ts";
 
 /** The programs of a small image: a shell, and what sessions need. */
 const programs =
-  "sh cat mkdir chmod rm base64 find stat head sed tar xargs ls ln sleep id awk tr grep touch sort tail wc".split(
+  "sh cat mkdir mkfifo chmod rm base64 date find stat head sed tar xargs ls ln sleep id awk tr grep touch sort tail wc".split(
     " ",
   );
 

@@ -2,6 +2,7 @@ import { sharedPromises } from "../../base/async/shared-promises.ts";
 import { EverturnError } from "../../base/errors/everturn-error.ts";
 import { openApptainer } from "./containers/apptainer/apptainer.ts";
 import type { Containers, ContainerWish } from "./containers/container.ts";
+import { openDaytona } from "./containers/daytona/daytona.ts";
 import { openEngine } from "./containers/engines.ts";
 import { openBubblewrapImage } from "./containers/image/bubblewrap-image.ts";
 import type { SandboxLimits } from "./sandbox.ts";
@@ -16,6 +17,7 @@ export const containerKinds: Record<string, Open> = {
   podman: openEngine,
   docker: openEngine,
   apptainer: openApptainer,
+  daytona: openDaytona,
   bubblewrap: openBubblewrapImage,
 };
 

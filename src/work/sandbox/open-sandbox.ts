@@ -83,6 +83,8 @@ function wishOf(wish: JsonValue | undefined): string | RemoteWish | ContainerWis
       image: String(image),
       network: typeof network === "string" ? network : undefined,
       runtime: typeof runtime === "string" ? runtime : undefined,
+      url: typeof url === "string" ? url : undefined,
+      key: typeof key === "string" ? key : undefined,
     });
   return defined({ kind: String(kind), url: String(url), key: typeof key === "string" ? key : undefined });
 }

@@ -79,7 +79,7 @@ export async function openContainerSession(
     // A container's client has exit codes of its own: only what the command's shell prints first shows that it began.
     const text = `printf ${begun} >&2; exec sh -c ${quoted(command.command)}`;
     const { stdin, folder, user, environment, signal } = command;
-    const end = await execute(text, {
+    const how = {
       ...most,
       stdin,
       folder,
@@ -87,6 +87,10 @@ export async function openContainerSession(
       environment,
       signal,
       more: begun.length,
+    };
+    const end = await execute(text, how).catch(async (error: unknown) => {
+      await drop(); // nobody knows what the command did
+      throw error;
     });
     const wasOver = over();
     if (end.isStuck || wasOver !== undefined) await drop();

@@ -65,11 +65,15 @@ export interface ContainerWish {
   kind: string;
   /**
    * The name of an image that the engine has. For `bubblewrap`: the path of an OCI layout, or of an archive of `docker
-   * save`.
+   * save`. For `apptainer`: the path of a file that it built. For `daytona`: the name of an image in a registry.
    */
   image: string;
-  /** A network of the engine's. Default: none. `bubblewrap` has none. */
+  /** A network of the engine's. Default: none. `bubblewrap` and `apptainer` have none. For `daytona`, any text allows it. */
   network?: string | undefined;
+  /** For `daytona`: the URL of its API. Default: the hosted service. */
+  url?: string | undefined;
+  /** For `daytona`: the environment variable that holds its key. Default: DAYTONA_API_KEY. */
+  key?: string | undefined;
   /** The engine's program for running containers, such as `runc`. Default: the engine's own choice. */
   runtime?: string | undefined;
 }

@@ -3,7 +3,7 @@ import type { SandboxLimits } from "../sandbox.ts";
 import type { Containers, ContainerWish } from "./container.ts";
 import { type Engine, startContainer } from "./engine.ts";
 import { engineSettings, lastLine, toEngine } from "./engine-settings.ts";
-import { keepReaping } from "./leases.ts";
+import { keepReaping, reap } from "./leases.ts";
 import { openContainersOf } from "./open-containers.ts";
 
 const engines: Record<string, { install: string; load: string }> = {
@@ -37,7 +37,7 @@ export async function openEngine(
     settings: settings.settings,
     network: wish.network ?? "none",
   };
-  const stopReaping = await keepReaping(program);
+  const stopReaping = await keepReaping(program, () => reap(program));
   return openContainersOf({
     kind,
     languages: settings.languages,

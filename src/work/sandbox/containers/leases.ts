@@ -7,7 +7,7 @@ const ownerLabel = "everturn.owner";
 /** The label with the time, in seconds since 1970, after which nobody needs it. */
 const untilLabel = "everturn.until";
 /** Seconds of a lease. A trajectory takes less. */
-const leaseTime = 24 * 3600;
+export const leaseTime = 24 * 3600;
 
 /** The labels of a new container of this process. */
 export function leaseLabels(): Record<string, string> {
@@ -28,7 +28,7 @@ export async function reap(engine: string): Promise<number> {
   const format = ["--format", "{{.Id}} {{json .Config.Labels}}"];
   const ended = (await lines([engine, "container", "inspect", ...format, ...ids])).flatMap((line) => {
     const [id = "", labels = ""] = line.split(/ (.*)/s);
-    return isEnded(labels) ? [id] : [];
+    return isEnded(JSON.parse(labels)) ? [id] : [];
   });
   if (ended.length > 0) await lines([engine, "rm", "--force", "--volumes", ...ended]);
   return ended.length;
@@ -38,9 +38,11 @@ export async function reap(engine: string): Promise<number> {
 const interval = 60_000;
 const reapers = new Map<string, { timer: NodeJS.Timeout; users: number }>();
 
-/** Reaps now and every minute, once per engine however many images it runs. Returns how to stop. */
-export async function keepReaping(engine: string): Promise<() => void> {
-  const sweep = () => reap(engine).catch(() => 0); // the engine is away: the next look may find it
+/**
+ * Reaps now and every minute, once per engine however many images it runs. Returns how to stop.
+ */
+export async function keepReaping(engine: string, once: () => Promise<number>): Promise<() => void> {
+  const sweep = () => once().catch(() => 0); // the engine is away: the next look may find it
   const known = reapers.get(engine);
   const reaper = known ?? { timer: setInterval(sweep, interval).unref(), users: 0 };
   reapers.set(engine, reaper);
@@ -53,10 +55,10 @@ export async function keepReaping(engine: string): Promise<() => void> {
   };
 }
 
-function isEnded(text: string): boolean {
-  const labels: unknown = JSON.parse(text);
-  if (!isObject(labels)) return false;
-  const owner: unknown = JSON.parse(String(labels[ownerLabel]));
+/** Whether the lease in a container's labels has ended. */
+export function isEnded(labels: unknown): boolean {
+  if (!isObject(labels) || typeof labels[ownerLabel] !== "string") return false;
+  const owner: unknown = JSON.parse(labels[ownerLabel]);
   if (!isObject(owner)) return false;
   const identity: ProcessIdentity = {
     pid: Number(owner.pid),

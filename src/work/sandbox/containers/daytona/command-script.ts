@@ -1,0 +1,62 @@
+import type { ClientEnd } from "../run-client.ts";
+import type { ExecOptions } from "../running-container.ts";
+import { quoted } from "../scripts.ts";
+
+/**
+ * Lines that define `sweep`, which kills all processes but the first, those that run this script, and `$mine`. Nobody
+ * outside can signal them, so a script in the sandbox does.
+ */
+const sweep = [
+  "mine= keep=' 1 ' at=$$",
+  'while [ "$at" -gt 1 ]; do keep="$keep$at "; at=$(sed \'s/.*) . //; s/ .*//\' /proc/$at/stat); done',
+  "sweep() {",
+  "  read -r self rest </proc/self/stat",
+  "  for round in 1 2 3; do for one in $(cd /proc && echo [0-9]*); do",
+  '    case "$keep$mine $self " in *" $one "*) ;; *) kill -9 "$one" 2>/dev/null ;; esac',
+  "  done; done",
+  "}",
+];
+
+/** A script that ends all programs of a sandbox. */
+export const sweepScript = [...sweep, "sweep"].join("\n");
+
+/**
+ * A script that runs the file `command` of its folder with the file `in` as input, within limits, and prints what
+ * became of it, for `endOf`.
+ */
+export function commandScript(place: string, { folder = "/", time, output, more }: ExecOptions): string {
+  return [
+    "exec 2>/dev/null", // Daytona mixes it with the output
+    ...sweep,
+    `cd ${place} && chmod 755 . && mkfifo out.pipe err.pipe || exit 1`,
+    `{ head -c ${output + 1} <out.pipe >out; : >out.over; } & mine=" $!"`,
+    `{ head -c ${output + more + 1} <err.pipe >err; : >err.over; } & mine="$mine $!"`,
+    `{ cd ${quoted(folder)} && exec sh ${place}/command; } <in >out.pipe 2>err.pipe & program=$!`,
+    `{ left=${Math.ceil(time)}; while [ $left -gt 0 ]; do sleep 1; left=$((left - 1)); done; : >late; sweep; } >/dev/null 2>&1 & timer=$!`,
+    "wait $program; code=$?",
+    "kill $timer 2>/dev/null",
+    // A program that was left behind may hold the pipes.
+    "turns=0; until [ -e out.over ] && [ -e err.over ] || [ $turns -ge 20 ]; do turns=$((turns + 1)); sleep 0.1 2>/dev/null || sleep 1; done",
+    `over=; for one in out err; do most=${output}; [ $one = err ] && most=${output + more}; [ "$(stat -c %s $one)" -gt $most ] && over=" over"; done`,
+    '[ -n "$over" ] && sweep',
+    'echo ":code $code$([ -e late ] && echo " late")$over"',
+    `head -c ${output} out | base64; echo :; head -c ${output + more} err | base64; echo :end`,
+    `cd / && rm -rf ${place}`,
+  ].join("\n");
+}
+
+/** Reads what `commandScript` printed. Undefined if the script did not come to its end. */
+export function endOf(printed: string, seconds: number): ClientEnd | undefined {
+  const found = /^:code (\d+)( late)?( over)?\n([^:]*):\n([^:]*):end$/m.exec(printed);
+  if (found === null) return undefined;
+  const [, code, late, over, stdout = "", stderr = ""] = found;
+  const end = {
+    stdout: Buffer.from(stdout, "base64"),
+    stderr: Buffer.from(stderr, "base64"),
+    seconds,
+    isStuck: false,
+  };
+  if (late !== undefined) return { ...end, stoppedBy: "time-limit" };
+  if (over !== undefined) return { ...end, stoppedBy: "output-limit" };
+  return { ...end, exitCode: Number(code) };
+}
