@@ -2,16 +2,16 @@
 // the last of them has gone. The name of its socket is its lock.
 import { once } from "node:events";
 import { rmSync } from "node:fs";
-import { createServer, type Server, type Socket } from "node:net";
+import { createServer, type Socket } from "node:net";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { text } from "node:stream/consumers";
-import { isSystemError } from "../../base/errors/system-error.ts";
 import { killMarked } from "../../base/processes/marked-processes.ts";
 import { thrownData } from "../../plugin/host/thrown-data.ts";
 import { type KeeperLine, keeperSocket, serversFolder } from "./keeper-socket.ts";
 import { serverVariable } from "./kept-process.ts";
 import { keepServer } from "./kept-server.ts";
+import { listensAlone } from "./listens-alone.ts";
 import type { ServerStart } from "./server-start.ts";
 
 /** Milliseconds that a server waits for its next user. */
@@ -24,7 +24,7 @@ const users = new Set<Socket>();
 const ending = new AbortController();
 let state: KeeperLine = { state: "starting" };
 let idle = setTimeout(() => ending.abort(), grace);
-if (!(await listens(createServer(serve)))) process.exit(0); // another keeper has the server
+if (!(await listensAlone(createServer(serve), path))) process.exit(0); // another keeper has the server
 for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) process.on(signal, () => ending.abort());
 
 const log = join(serversFolder(), `${key}.log`);
@@ -63,16 +63,4 @@ function tell(line: KeeperLine): void {
 
 function send(user: Socket, line: KeeperLine): void {
   user.write(`${JSON.stringify(line)}\n`);
-}
-
-/** Whether this process has the socket's name. */
-async function listens(listener: Server): Promise<boolean> {
-  try {
-    listener.listen({ path });
-    await once(listener, "listening");
-    return true;
-  } catch (error) {
-    if (isSystemError(error, "EADDRINUSE")) return false;
-    throw error;
-  }
 }
