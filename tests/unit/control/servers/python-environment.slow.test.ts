@@ -53,8 +53,8 @@ test("a package in an environment of its own, whose server ends some seconds aft
 });
 
 test.each([
-  ["a Python that is too old", start, ">=3.99", "requires a different Python"],
-  ["a folder without a package", { ...start, requirements: ["./empty"] }, ">=3.8", "empty"],
+  ["a Python that is too old", start, ">=3.99", /requires a different Python|does not satisfy Python>=3\.99/],
+  ["a folder without a package", { ...start, requirements: ["./empty"] }, ">=3.8", /empty/],
 ])("%s is reported with what the installer said", async (_, given, pythons, reason) => {
   wheelFor(pythons);
   execFileSync("mkdir", ["-p", join(folder, "empty")]);
@@ -62,5 +62,5 @@ test.each([
   const failing = { ...given, environment: { PYTHONS: pythons } };
   const message = await serverAddress({ start: failing }).catch(({ message: said }) => said);
   expect(message).toContain("can't be installed");
-  expect(message).toContain(reason);
+  expect(message).toMatch(reason);
 });
