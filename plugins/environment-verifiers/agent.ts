@@ -1,4 +1,5 @@
 import { defineAgent } from "everturn/plugin";
+import { addressOf } from "./address.ts";
 import { connect } from "./env-server.ts";
 import { newEpisode, verdictName } from "./episode.ts";
 import { rowOf } from "./tasks.ts";
@@ -11,7 +12,7 @@ const startLimit = 60_000;
  * action. Throws if the episode failed.
  */
 export default defineAgent(async ({ task, settings, model, baseURL, apiKey, recorded, signal }) => {
-  const server = connect(String(settings.address));
+  const server = connect(await addressOf(settings, signal));
   try {
     await server.health(startLimit);
     const episode = newEpisode();

@@ -1,4 +1,5 @@
 import { type EnvironmentPlugin, isObject } from "everturn/plugin";
+import { addressOf } from "./address.ts";
 import { connect } from "./env-server.ts";
 import { verdictName } from "./episode.ts";
 import { readTasks } from "./tasks.ts";
@@ -10,8 +11,8 @@ const probeLimit = 5000;
 const verifiers: EnvironmentPlugin = {
   load: ({ tasks, limit }) => readTasks(String(tasks), typeof limit === "number" ? limit : undefined),
 
-  async probe({ address }) {
-    const server = connect(String(address));
+  async probe(config) {
+    const server = connect(await addressOf(config));
     try {
       await server.health(probeLimit);
     } finally {

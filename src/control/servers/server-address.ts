@@ -37,7 +37,7 @@ export async function serverAddress(
   { ready, signal }: { ready?: string | undefined; signal?: AbortSignal | undefined } = {},
 ): Promise<string> {
   if ((typeof url === "string") === isObject(start))
-    throw new Error("the environment needs either “url”, a server's address, or “start”, which starts one");
+    throw new Error("the configuration needs either a server's address or “start”, which starts one");
   if (!isObject(start)) return String(url).replace(/\/+$/, "");
   const wanted = serverStart(start, ready);
   return `http://127.0.0.1:${await portOf(wanted, signal)}`;

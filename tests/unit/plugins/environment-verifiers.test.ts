@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { addressOf } from "../../../plugins/environment-verifiers/address.ts";
 import { connect } from "../../../plugins/environment-verifiers/env-server.ts";
 import { newEpisode, verdictName } from "../../../plugins/environment-verifiers/episode.ts";
 import verifiers from "../../../plugins/environment-verifiers/index.ts";
@@ -26,6 +27,16 @@ const recorded: RecordedFrame[] = readFileSync(
   .map((line) => JSON.parse(line))
   .filter(({ from }) => from === "server");
 const never = new AbortController().signal;
+
+test("a server is started by the configuration, and has an address of ZeroMQ", async () => {
+  const server = join(import.meta.dirname, "../../fixtures/small-server.py");
+  const start = { command: ["python3", server, "{port}"] };
+  const address = await addressOf({ start });
+  expect(address).toMatch(/^tcp:\/\/127\.0\.0\.1:\d+$/);
+  expect((await fetch(address.replace("tcp", "http"))).status).toBe(200);
+  expect(await addressOf({ address: "tcp://127.0.0.1:5000" })).toBe("tcp://127.0.0.1:5000");
+  await expect(addressOf({})).rejects.toThrow("either a server's address or “start”");
+});
 
 /** The frames with which a real server answered a run. */
 const framesOf = (id: string) => recorded.filter((frame) => frame.id === id);

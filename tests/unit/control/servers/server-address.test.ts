@@ -43,7 +43,7 @@ afterAll(() => {
 test("an address in the configuration is used as it is, and one of the two is needed", async () => {
   expect(await serverAddress({ url: "http://127.0.0.1:8000/" })).toBe("http://127.0.0.1:8000");
   for (const config of [{}, { url: "http://127.0.0.1:1", start: startOf("both") }])
-    await expect(serverAddress(config)).rejects.toThrow("either “url”");
+    await expect(serverAddress(config)).rejects.toThrow("either a server's address or “start”");
   const start = { command: ["python3", program] };
   await expect(serverAddress({ start })).rejects.toThrow(
     /`start.command` \(python3 .* names no port: write {port}/,
