@@ -23,6 +23,9 @@ export function tilesAtOnce({ vision_config }: TileVision, { height, width }: Ti
 /** The most tokens of an image by default in `transformers`, for Qwen's processor. */
 const usualTokens = 1280;
 
+/** The most tiles of an image that SmolVLM's vocabulary has tokens for: six rows of six, and the whole image. */
+const mostTiles = 37;
+
 /** How much more the runtime's allocator takes than requested, as in a step's plan. */
 const allocated = 1.3;
 
@@ -46,7 +49,7 @@ export function encoderBytes(config: ModelConfig): number {
     const side = patchesPerSide(vision) * vision.vision_config.patch_size;
     const tile = { height: side, width: side };
     graph.output("features", encodedTiles(graph, config, vision, tile, weight));
-    return peakBytes(graph, { tiles: tilesAtOnce(vision, tile) });
+    return peakBytes(graph, { tiles: Math.min(tilesAtOnce(vision, tile), mostTiles) });
   };
   return weights + Math.ceil(allocated * pass()) + keptBytes;
 }

@@ -80,3 +80,12 @@ test.each(globSync("*.yaml", { cwd: pipelines }))("explains %s, or says what it 
   const text = await explain(join(pipelines, file)).catch((error: Error) => error.message);
   expect(text).toMatch(/What happens|MODEL_|is not there|doesn't exist|npm install|There is no/);
 });
+
+test("the memory of a policy that reads images includes their encoder", async () => {
+  const look = JSON.parse(await explain(join(pipelines, "look.yaml"), "--json"));
+  expect(look.sampling.images).toBeGreaterThan(2 ** 28);
+  expect(await explain(join(pipelines, "look.yaml"))).toMatch(/weights \d+, images 2\d\d, keys and values/);
+  expect(
+    JSON.parse(await explain(join(pipelines, "calculator.yaml"), "--json")).sampling.images,
+  ).toBeUndefined();
+});

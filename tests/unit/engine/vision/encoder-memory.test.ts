@@ -17,6 +17,7 @@ test("the memory for images is that of weights, a pass, and kept embeddings", as
   expect(encoderBytes(deeper) - encoderBytes(config)).toBe(bytesOf(deeper) - bytesOf(config));
   const pass = encoderBytes(config) - bytesOf(config) - keptBytes;
   expect(pass).toBeGreaterThan(4 * 2 * 16 ** 2); // a tile's scores of two heads
+  expect(pass).toBeLessThan(4 * 2 * 16 ** 2 * 37 * 10); // of 37 small tiles, not of all that 128 MiB of scores allow
   expect(encoderBytes({ ...config, vision: null })).toBe(0);
 });
 
