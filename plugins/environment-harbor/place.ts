@@ -42,6 +42,7 @@ export async function openPlace(environment: TaskEnvironment, opening: Opening):
       output: Number(config.output),
       disk: Number(config.disk),
     },
+    cpus: environment.cpus,
     labels: { trajectory: instance },
     signal,
     from,

@@ -14,6 +14,8 @@ export interface TaskEnvironment {
   workdir: string | undefined;
   /** MiB. Undefined: the plugin's own limit. */
   memory: number | undefined;
+  /** Cores. Undefined: all. */
+  cpus: number | undefined;
   variables: Record<string, string>;
   healthcheck: JsonObject | undefined;
 }
@@ -110,6 +112,7 @@ function environmentOf(path: string, settings: JsonObject, folder: string): Task
     folder,
     workdir: text(settings.workdir),
     memory: number(settings.memory_mb),
+    cpus: number(settings.cpus),
     variables: variablesOf(settings.env),
     healthcheck: isObject(settings.healthcheck) ? settings.healthcheck : undefined,
   };

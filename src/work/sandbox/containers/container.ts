@@ -58,6 +58,8 @@ export interface Containers {
 export interface ContainerOptions extends SessionOptions {
   /** A snapshot to start from. Default: the image's own files. */
   from?: Uint8Array | undefined;
+  /** CPU cores of all programs together, for `podman`, `docker` and `daytona`. Default: all of the machine's; for `daytona` 1. */
+  cpus?: number | undefined;
 }
 
 /** Containers, as a pipeline requests them. */

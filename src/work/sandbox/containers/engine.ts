@@ -39,7 +39,7 @@ const capabilities = ["CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "SETUID", "SE
 export async function startContainer(
   engine: Engine,
   { memory, processes }: SandboxLimits,
-  { environment, signal, labels }: ContainerOptions,
+  { environment, signal, labels, cpus }: ContainerOptions,
 ): Promise<RunningContainer> {
   signal?.throwIfAborted();
   const { kind, program, image, user, settings, network } = engine;
@@ -58,6 +58,7 @@ export async function startContainer(
       `--memory=${memory}m`,
       `--memory-swap=${memory}m`,
       `--pids-limit=${processes}`,
+      ...(cpus === undefined ? [] : [`--cpus=${cpus}`]),
       "--security-opt=no-new-privileges",
       "--cap-drop=ALL",
       ...capabilities.map((right) => `--cap-add=${right}`),

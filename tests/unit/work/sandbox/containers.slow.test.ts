@@ -40,6 +40,13 @@ for (const kind of ["podman", "docker"] as const) {
       await session.close();
     });
 
+    test("the cores are limited", async () => {
+      const session = await containers.open({ cpus: 0.5 });
+      const quota = "cat /sys/fs/cgroup/cpu.max /sys/fs/cgroup/cpu/cpu.cfs_quota_us 2>/dev/null | head -n 1";
+      expect((await session.exec({ command: quota })).stdout).toMatch(/^50000\b/);
+      await session.close();
+    });
+
     test("an absent image is named with its remedy", async () => {
       await expect(openContainers({ kind, image: "localhost/everturn-absent:1" })).rejects.toThrow(
         `the image localhost/everturn-absent:1 is not on this machine; load it with \`${kind} pull`,

@@ -108,7 +108,7 @@ async function started(
   image: string,
   hasNetwork: boolean,
   { memory }: SandboxLimits,
-  { labels = {}, signal }: ContainerOptions,
+  { labels = {}, signal, cpus = 1 }: ContainerOptions,
 ): Promise<DaytonaSandbox> {
   const own = Object.fromEntries(Object.entries(labels).map(([name, value]) => [`everturn.${name}`, value]));
   const asked = {
@@ -117,6 +117,7 @@ async function started(
     labels: { ...mark, ...leaseLabels(), ...own },
     public: false,
     memory: Math.ceil(memory / 1024),
+    cpu: Math.ceil(cpus),
     networkBlockAll: !hasNetwork,
     autoStopInterval: idle,
     autoDeleteInterval: 0, // as soon as it stops
