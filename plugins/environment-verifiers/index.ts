@@ -9,7 +9,17 @@ const probeLimit = 5000;
 
 /** Tasks and episodes of an environment server of verifiers. agent.ts runs the episodes. */
 const verifiers: EnvironmentPlugin = {
-  load: ({ tasks, limit }) => readTasks(String(tasks), typeof limit === "number" ? limit : undefined),
+  async load(config) {
+    if (config.start !== undefined) await addressOf(config); // installs and starts it before the first episode
+    const { tasks, limit } = config;
+    return readTasks(String(tasks), typeof limit === "number" ? limit : undefined);
+  },
+
+  check({ address, start }) {
+    if ((address === undefined) !== (start === undefined)) return [];
+    const reason = address === undefined ? "is missing, and so is “start”" : "and “start” are both set";
+    return [{ key: "address", reason, help: "Name a server's address, or start one." }];
+  },
 
   async probe(config) {
     const server = connect(await addressOf(config));

@@ -1,5 +1,5 @@
 # A taskset of verifiers for `npm run environments`: add amounts to reach a target. Tasks whose indices are in FAILING
-# can't begin.
+# can't begin. One tool server serves all episodes, and their totals are in verifiers' state.
 import os
 
 import verifiers.v1 as vf
@@ -9,34 +9,32 @@ __all__ = ["CountTaskset"]
 FAILING = [int(index) for index in os.environ.get("FAILING", "").split(",") if index]
 
 
+class CountState(vf.State):
+    total: int = 0
+
+
 class CountData(vf.TaskData):
     target: int
 
 
-class CountTools(vf.Toolset[vf.ToolsetConfig, vf.State]):
+class CountTools(vf.Toolset[vf.SharedToolsetConfig, CountState]):
     TOOL_PREFIX = None
-    total = 0
 
     @vf.tool
     def add(self, amount: int) -> int:
         """Add to the total."""
-        self.total += amount
-        return self.total
+        self.state.total += amount
+        return self.state.total
 
 
-class CountTask(vf.Task[CountData, vf.State, vf.TaskConfig]):
-    @classmethod
-    def toolsets(cls, config):
-        return [CountTools(vf.ToolsetConfig())]
-
+class CountTask(vf.Task[CountData, CountState, vf.TaskConfig]):
     async def setup(self, trace, runtime):
         if self.data.idx in FAILING:
             raise RuntimeError("the simulator did not start")
 
     @vf.reward
     async def reached(self, trace) -> float:
-        totals = [message.content for message in trace.tool_messages]
-        return 1.0 if totals and totals[-1] == str(self.data.target) else 0.0
+        return 1.0 if trace.state.total == self.data.target else 0.0
 
     @vf.metric
     async def steps(self, trace) -> float:
@@ -44,10 +42,12 @@ class CountTask(vf.Task[CountData, vf.State, vf.TaskConfig]):
 
 
 class CountTaskset(vf.Taskset[CountTask, vf.TasksetConfig]):
+    @classmethod
+    def toolsets(cls, config):
+        return [CountTools(vf.SharedToolsetConfig())]
+
     def load(self):
-        for index in range(8):
-            target = 3 + index
-            yield CountTask(CountData(prompt=f"Reach {target}.", target=target), self.config.task)
+        raise NotImplementedError("the rows are in a file")
 
 
 if __name__ == "__main__":

@@ -12,11 +12,13 @@ import { nemoGym } from "./nemo-gym.ts";
 import { openenv } from "./openenv.ts";
 import type { Counts, Place } from "./protocol.ts";
 import { threeRuns } from "./three-runs.ts";
+import { verifiers } from "./verifiers.ts";
 
 /** In the order of the last line. */
 const protocols: Record<string, (place: Place) => Promise<Counts>> = {
   openenv: (place) => threeRuns(place, openenv(place)),
   nemoGym: async (place) => threeRuns(place, await nemoGym(place)),
+  verifiers: async (place) => threeRuns(place, await verifiers(place)),
   harbor: async (place) => threeRuns(place, await harbor(place)),
 };
 

@@ -29,6 +29,8 @@ export interface Protocol {
   plugin: string;
   /** What the policy says. The first turns of all conversations are calls. */
   conversations: string[][];
+  /** Its server drives the agent, whose calls are in the journal only at the end. */
+  drivesAgent?: boolean;
   /** The settings of an environment. In one that is failing, ten of eleven tasks can't begin. */
   config(isFailing: boolean): JsonObject;
   /** Starts a server, which works until `kill`. */

@@ -1,8 +1,9 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { closeSync, openSync } from "node:fs";
-import { join } from "node:path";
+import { delimiter, dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
+import { connect } from "../../plugins/environment-verifiers/env-server.ts";
 import { cacheFolder } from "../../src/base/files/cache-folder.ts";
 import { cachedFolder } from "../../src/base/files/cached-folder.ts";
 import { freePort } from "../../src/control/temporal/free-port.ts";
@@ -21,8 +22,8 @@ export interface PublishedServer {
   install(uv: string, environment: string): Promise<void>;
   /** The parameters of its Python. */
   parameters(port: number): string[];
-  /** A path that it answers once it works. */
-  ready: string;
+  /** Whether it works: it answers at this path, or this function says so. */
+  ready: string | ((port: number) => Promise<boolean>);
 }
 
 const pip = (uv: string, environment: string, ...packages: string[]) =>
@@ -55,6 +56,27 @@ export const nemoGym: PublishedServer = {
   },
   parameters: (port) => ["counter_server.py", String(port)],
   ready: "/openapi.json",
+};
+
+/** Its harness runs a script by uv, which it looks for on PATH. */
+export const verifiers: PublishedServer = {
+  name: "verifiers-0.4.0",
+  pythonVariable: "VERIFIERS_PYTHON",
+  python: "3.11",
+  install: async (uv, environment) => {
+    await pip(uv, environment, "--compile-bytecode", "verifiers==0.4.0", "uv==0.13.9");
+  },
+  parameters: (port) => ["verifiers_server.py", String(port)],
+  ready: async (port) => {
+    const server = connect(`tcp://127.0.0.1:${port}`);
+    return server
+      .health(2000)
+      .then(
+        () => true,
+        () => false,
+      )
+      .finally(server.close);
+  },
 };
 
 /** The Python of a published server, which the first call installs into the user's cache. */
@@ -107,18 +129,29 @@ export async function serverByAddress(
     const started = spawn(python, published.parameters(port), {
       cwd: import.meta.dirname,
       stdio: ["ignore", output, output],
-      env: { ...process.env, PYTHONDONTWRITEBYTECODE: "1", FAILING: isFailing ? failingTasks : "" },
+      env: {
+        ...process.env,
+        PATH: `${dirname(python)}${delimiter}${process.env.PATH}`,
+        PYTHONPATH: import.meta.dirname, // servers start others in folders of their own
+        PYTHONDONTWRITEBYTECODE: "1",
+        FAILING: isFailing ? failingTasks : "",
+      },
       detached: true,
     });
     closeSync(output);
     child = started;
     for (const end = Date.now() + longestStart; Date.now() < end; await sleep(200)) {
       if (started.exitCode !== null) break;
-      const answer = await fetch(`${url}${published.ready}`).catch(() => undefined);
-      if (answer?.ok) return;
+      if (await isReady(published.ready, port)) return;
     }
     kill();
     throw new Error(`${published.name} did not start: see ${log}`);
   };
   return { url, python, start, kill };
+}
+
+async function isReady(ready: PublishedServer["ready"], port: number): Promise<boolean> {
+  if (typeof ready !== "string") return ready(port);
+  const answer = await fetch(`http://127.0.0.1:${port}${ready}`).catch(() => undefined);
+  return answer?.ok === true;
 }

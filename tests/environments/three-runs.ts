@@ -9,7 +9,7 @@ import type { ToolHostChange } from "../../src/contracts/tool-host-change.ts";
 import { runFolder } from "../../src/run/folder/run-folder.ts";
 import { killIfRunning, type RunningCommand, start } from "../support/command.ts";
 import { scriptedPolicy } from "../support/scripted-pipeline.ts";
-import { callsRecorded, leasesOf } from "../support/sessions.ts";
+import { callsRecorded, leasesOf, turnsRecorded } from "../support/sessions.ts";
 import { stageRecords } from "../support/stage-records.ts";
 import { type Counts, type Place, type Protocol, tasks } from "./protocol.ts";
 
@@ -42,7 +42,7 @@ export async function threeRuns(place: Place, protocol: Protocol): Promise<Count
     writeFileSync(join(gates, "step-0001-turn-2"), "");
     const victim = run(place, "killed", settings(protocol, gates));
     try {
-      await untilInEpisodes(place, victim);
+      await untilInEpisodes(place, protocol, victim);
     } finally {
       killIfRunning(victim);
       protocol.kill();
@@ -115,16 +115,21 @@ function flags(given: JsonObject): string[] {
   return Object.entries(given).flatMap(([key, value]) => ["--set", `${key}=${JSON.stringify(value)}`]);
 }
 
-/** Waits until each trajectory of the first step has made its first call. Throws if the run ends before. */
-async function untilInEpisodes(place: Place, { child, stderr }: RunningCommand): Promise<void> {
+/**
+ * Waits until each trajectory of the first step has made its first call, or has chosen it if an agent makes it. Throws if
+ * the run ends before.
+ */
+async function untilInEpisodes(
+  place: Place,
+  { drivesAgent }: Protocol,
+  { child, stderr }: RunningCommand,
+): Promise<void> {
+  const begun = drivesAgent ? turnsRecorded : callsRecorded;
   for (const end = Date.now() + 300_000; Date.now() < end; await sleep(100)) {
     if (child.exitCode !== null)
       throw new Error(`the run ended before it was killed: ${stderr().slice(-3000)}`);
     const id = await runIn(place, "killed").catch(() => undefined);
-    if (
-      id !== undefined &&
-      callsRecorded(runFolder(join(place.folder, "killed"), id), "step-0001", 1) === batchSize
-    )
+    if (id !== undefined && begun(runFolder(join(place.folder, "killed"), id), "step-0001", 1) === batchSize)
       return void (await sleep(1000)); // until the policy waits at the gate
   }
   throw new Error("the run's episodes made no call within 5 minutes");

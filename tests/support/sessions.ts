@@ -31,10 +31,18 @@ export function sessionLog(file: string): { what: string; name: string; pid: num
 
 /** How many trajectories of a stage have the first call of a turn in their journal. */
 export function callsRecorded({ root }: Pick<RunFolder, "root">, stage: string, turn: number): number {
-  const folder = join(root, "trajectories", stage);
+  return recordsNamed(join(root, "trajectories", stage), `turn-${turn}-call-0.json`);
+}
+
+/** How many trajectories of a stage have a turn in their journal. */
+export function turnsRecorded({ root }: Pick<RunFolder, "root">, stage: string, turn: number): number {
+  return recordsNamed(join(root, "trajectories", stage), `turn-${turn}.json`);
+}
+
+function recordsNamed(folder: string, ending: string): number {
   if (!existsSync(folder)) return 0;
   const names = readdirSync(folder, { recursive: true, encoding: "utf8" });
-  return names.filter((name) => name.endsWith(`turn-${turn}-call-0.json`)).length;
+  return names.filter((name) => name.endsWith(ending)).length;
 }
 
 /** What a file holds; nothing if it has gone meanwhile. */

@@ -173,14 +173,14 @@ test("a probe asks for the server's health", async () => {
   await expect(verifiers.probe?.({ address })).resolves.toBeUndefined();
 });
 
-test("rows of a taskset become tasks", () => {
+test("rows of a taskset become tasks", async () => {
   const rows = [
     { idx: 0, prompt: "Reach 3.", system_prompt: "Count.", target: 3, answer: "3" },
     { idx: 1, prompt: [{ role: "user", content: "Reach 4." }], name: "four" },
   ];
   const tasks = join(temporaryFolder(), "tasks.jsonl");
   writeFileSync(tasks, rows.map((row) => `${JSON.stringify(row)}\n`).join(""));
-  const read = verifiers.load({ tasks });
+  const read = await verifiers.load({ tasks });
   expect(read).toMatchObject([
     {
       prompt: [
@@ -192,9 +192,31 @@ test("rows of a taskset become tasks", () => {
     },
     { prompt: [{ role: "user", content: "Reach 4." }], extra_info: { name: "four", verifiers: rows[1] } },
   ]);
-  expect(verifiers.load({ tasks, limit: 1 })).toHaveLength(1);
+  expect(await verifiers.load({ tasks, limit: 1 })).toHaveLength(1);
   writeFileSync(tasks, "{}\n[]\n");
-  expect(() => verifiers.load({ tasks })).toThrow("tasks.jsonl:2: ");
+  await expect(verifiers.load({ tasks })).rejects.toThrow("tasks.jsonl:2: ");
+});
+
+test("a server is named or started, and one that is started has its own port", async () => {
+  const program = join(temporaryFolder(), "server.mjs");
+  writeFileSync(
+    program,
+    'import { createServer } from "node:net"; createServer().listen(+process.argv[2], "127.0.0.1");',
+  );
+  const start = {
+    command: [process.execPath, program, "{port}"],
+    requirements: [],
+    environment: {},
+    patience: 60,
+  };
+  expect(verifiers.check?.({ start })).toEqual([]);
+  expect(verifiers.check?.({ address: "tcp://127.0.0.1:1" })).toEqual([]);
+  expect(verifiers.check?.({})).toMatchObject([
+    { key: "address", reason: expect.stringContaining("missing") },
+  ]);
+  expect(verifiers.check?.({ address: "tcp://127.0.0.1:1", start })).toHaveLength(1);
+  expect(await addressOf({ start }, never)).toMatch(/^tcp:\/\/127\.0\.0\.1:\d+$/);
+  expect(await addressOf({ address: "tcp://127.0.0.1:1" })).toBe("tcp://127.0.0.1:1");
 });
 
 test("the reward is the recorded verdict; a limit of Everturn's costs it, a failure leaves none", () => {
