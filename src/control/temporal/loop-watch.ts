@@ -2,13 +2,10 @@ import { Session } from "node:inspector";
 import { Worker as Thread, type Transferable } from "node:worker_threads";
 import { ApplicationFailure, defaultFailureConverter, defaultPayloadConverter } from "@temporalio/common";
 import type { WorkerThreadRequest } from "@temporalio/worker/lib/workflow/workflow-worker-thread/input.js";
-import type {
-  WorkerThreadOkResult,
-  WorkerThreadResponse,
-} from "@temporalio/worker/lib/workflow/workflow-worker-thread/output.js";
+import type { WorkerThreadResponse } from "@temporalio/worker/lib/workflow/workflow-worker-thread/output.js";
 import { EverturnError } from "../../base/errors/everturn-error.ts";
 import { tellNotice } from "../../base/processes/notice.ts";
-import { type Combined, idle, type Watched } from "./workflow-thread.ts";
+import { idle, type Watched } from "./workflow-thread.ts";
 
 type Activation = Extract<WorkerThreadRequest["input"], { type: "activate-workflow" }>["activation"];
 
@@ -38,8 +35,6 @@ const interval = 500;
  * thread that spends seconds of its own CPU time on one request, which no stopped or busy machine can cause. The
  * thread continues with the next request, the trajectory's workflow fails with LOOP_STUCK, and the user is notified.
  * This costs a thread two memory writes per request.
- *
- * It also answers the SDK's requests for sink calls that a thread has already sent.
  */
 export function watchLoops(options: Options): { stop(): void } {
   const { postMessage } = Thread.prototype;
@@ -70,7 +65,6 @@ function watchThread(thread: Thread, { loop, onLost }: Options): ThreadWatch {
   const requests = new Map<bigint, WorkerThreadRequest["input"]>();
   const trajectories = new Map<string, string>();
   const stuck = new Map<string, EverturnError>();
-  const sinksOf = new Map<string, WorkerThreadOkResult>();
   const cpuSeconds = cpuClock(thread);
   let seconds = patience.first;
   let seen = { request: idle, at: 0 };
@@ -78,11 +72,7 @@ function watchThread(thread: Thread, { loop, onLost }: Options): ThreadWatch {
 
   const looking = setInterval(() => isLooking || look(), interval).unref();
   thread.once("exit", () => clearInterval(looking));
-  thread.on("message", ({ requestId, sinks }: WorkerThreadResponse & Combined) => {
-    const input = requests.get(requestId);
-    requests.delete(requestId);
-    if (sinks !== undefined && input?.type === "activate-workflow") sinksOf.set(input.runId, sinks);
-  });
+  thread.on("message", ({ requestId }: WorkerThreadResponse) => requests.delete(requestId));
 
   function takes({ requestId, input }: WorkerThreadRequest): boolean {
     if (input.type === "activate-workflow" && isNews(input.activation)) {
@@ -92,21 +82,12 @@ function watchThread(thread: Thread, { loop, onLost }: Options): ThreadWatch {
         return true;
       }
     }
-    const result = input.type === "extract-sink-calls" ? sinksOf.get(input.runId) : undefined;
-    if (result !== undefined && input.type === "extract-sink-calls") {
-      sinksOf.delete(input.runId);
-      queueMicrotask(() => answer({ requestId, result }));
-      return true;
-    }
     requests.set(requestId, input);
     if (input.type === "init") Object.assign<WorkerThreadRequest["input"], Watched>(input, { entered });
     if (input.type === "create-workflow" && input.options.info.workflowType === "trajectory") {
       trajectories.set(input.options.info.runId, input.options.info.workflowId);
     }
-    if (input.type === "dispose-workflow") {
-      trajectories.delete(input.runId);
-      sinksOf.delete(input.runId);
-    }
+    if (input.type === "dispose-workflow") trajectories.delete(input.runId);
     return false;
   }
 
