@@ -82,7 +82,7 @@ function questionOf({ city, coins }: { city: string; coins: number }): JsonObjec
   return { role: "user", content: `How many notes are ${coins} coins in ${city}?` };
 }
 
-const isHeldOut = (index: number) => index % 5 === 0;
+const isHeldOut = (index: number) => index % 7 === 3; // numbers of any last digit
 const rows = questions.map(
   (question): JsonObject => ({
     responses_create_params: { input: [questionOf(question)], tools: [tool] },

@@ -14,11 +14,10 @@ BOXES = {
 }
 BOX_OF = {city: box for box, cities in BOXES.items() for city in cities}
 CITIES = sorted(BOX_OF)
-PAIRS = [(first, second) for first in CITIES for second in CITIES if first != second]
-TASKS = {
-    "train": [pair for index, pair in enumerate(PAIRS) if index % 5 != 0],
-    "test": [pair for index, pair in enumerate(PAIRS) if index % 5 == 0],
-}
+PAIRS = [(first, second) for first in range(len(CITIES)) for second in range(len(CITIES)) if first != second]
+TASKS = {"train": [], "test": []}
+for first, second in PAIRS:
+    TASKS["test" if (first + second) % 5 == 0 else "train"].append((CITIES[first], CITIES[second]))
 
 
 class Sort(Action):
