@@ -62,12 +62,18 @@ export function spreadOf(numbers: readonly number[]): Spread {
 }
 
 /**
- * The rows of `held` whose prompt also appears in `trained`, with the same images and arguments of tools, so that
- * measurements on them are not held out.
+ * The rows of `held` that are also in `trained`: prompt, images, ground truth and other data are the same, whatever
+ * their split and index. So measurements on them are not held out.
  */
 export function sharedTasks(trained: readonly Task[], held: readonly Task[]): string[] {
-  const prompts = new Set(trained.map(promptOf));
-  return held.flatMap((task, index) => (prompts.has(promptOf(task)) ? [placeText(task, index)] : []));
+  const known = new Set(trained.map(contentOf));
+  return held.flatMap((task, index) => (known.has(contentOf(task)) ? [placeText(task, index)] : []));
+}
+
+/** All that distinguishes a task from others. Environments give tasks the same prompt, and data of their own. */
+function contentOf(task: Task): string {
+  const { split: _split, index: _index, ...extra } = task.extra_info ?? {};
+  return JSON.stringify([promptOf(task), task.reward_model.ground_truth, extra]);
 }
 
 /** The parts of a task that distinguish it from others: its prompt, its images, and the state of its tools. */

@@ -60,8 +60,23 @@ test("tasks are told by source, length, answer and column; what is there twice, 
     "  prompts   6 to 6 characters, median 6",
     '  answers   2 different; the commonest "18" × 1, "2" × 1',
     "  repeated  none",
-    "1 held-out prompt also in the training data, so not held out: held-out.jsonl:2",
+    "1 held-out task also in the training data, so not held out: held-out.jsonl:2",
   ]);
+});
+
+test("a held-out task is also a training task if all but its split and index is the same", () => {
+  const extra = (more: object) => ({ extra_info: more });
+  const learned = tasks("train.jsonl", [
+    row("Act.", "", extra({ split: "train", index: 0, openenv: { seed: 1 } })),
+    row("1 + 1?", "2", extra({ split: "train", index: 1 })),
+  ]);
+  const tested = tasks("held-out.jsonl", [
+    row("Act.", "", extra({ split: "train", index: 0, openenv: { seed: 2 } })),
+    row("Act.", "", extra({ split: "test", index: 7, openenv: { seed: 1 } })),
+    row("1 + 1?", "10", extra({ split: "train", index: 1 })),
+    row("1 + 1?", "2"),
+  ]);
+  expect(sharedTasks(learned, tested)).toEqual(["held-out.jsonl:2", "held-out.jsonl:4"]);
 });
 
 test("no tasks are no trouble", () => {

@@ -10,7 +10,7 @@ export interface Inspection {
   /** Absent if steps train on trajectories. */
   examples?: ExampleSummary;
   validation: TaskSummary;
-  /** Held-out rows whose prompt is also a training prompt. */
+  /** Held-out rows that are also training tasks. */
   shared: string[];
   /** The longest rows in tokens, as the policy frames them. */
   tokens: NonNullable<Preflight["counted"]>["rows"];
@@ -27,8 +27,8 @@ export function inspectionText({ training, examples, validation, shared, tokens 
   const longest = (name: string) => tokens.find((one) => one.name === name)?.longest;
   const same =
     shared.length === 0
-      ? "no held-out prompt is in the training data"
-      : `${counted(shared.length, "held-out prompt")} also in the training data, so not held out: ${list(shared)}`;
+      ? "no held-out task is in the training data"
+      : `${counted(shared.length, "held-out task")} also in the training data, so not held out: ${list(shared)}`;
   return [
     ...(examples ? exampleLines(examples, longest) : []),
     ...(training ? setLines("training", training, longest("dataset.train")) : []),
