@@ -19,7 +19,10 @@ interface History {
 
 /** Rows and sessions of a resources server of NeMo Gym. */
 const nemoGym: EnvironmentPlugin<History> = {
-  load: (config) => rowsOf(config).map(taskOf),
+  async load(config) {
+    if (config.start !== undefined) await urlOf(config); // installs and starts it before the first episode
+    return rowsOf(config).map(taskOf);
+  },
 
   functions(config) {
     const functions = functionsOf(rowsOf(config));
