@@ -1,4 +1,5 @@
 import { once } from "node:events";
+import { existsSync } from "node:fs";
 import { connect, type Server } from "node:net";
 import { isSystemError } from "../../base/errors/system-error.ts";
 import { removeFile } from "../../base/files/remove-file.ts";
@@ -10,7 +11,7 @@ import { removeFile } from "../../base/files/remove-file.ts";
 export async function listensAlone(server: Server, path: string): Promise<boolean> {
   if (await listens(server, path)) return true;
   if (await isAnswered(path)) return false;
-  removeFile(path);
+  if (existsSync(path)) removeFile(path);
   return listens(server, path);
 }
 

@@ -20,18 +20,15 @@ export async function recordedOnce<Value>(
   work: (lookAgain: () => Promise<void>) => Promise<Value>,
   options: { flush?: boolean } = {},
 ): Promise<Value> {
-  const begun = performance.now();
   const recorded = await store.read(key);
   if (recorded !== undefined) return recorded;
-  const hasWaited = waitingSince(begun);
   let result: Value;
   let other: Value | undefined;
   try {
     result = await work(async () => {
-      if (!hasWaited()) return;
-      const asked = performance.now();
+      const begun = performance.now();
       other = await store.read(key);
-      if (other === undefined && performance.now() - asked > freshness) other = await store.read(key);
+      if (other === undefined && performance.now() - begun > freshness) other = await store.read(key);
       if (other !== undefined) throw new Error(`${key.path} was recorded by another attempt.`);
     });
   } catch (error) {
@@ -39,16 +36,4 @@ export async function recordedOnce<Value>(
     return other;
   }
   return store.record(key, result, options);
-}
-
-/**
- * Returns a function that tells whether there has been a wait since a look that began at `begun`: this process has done
- * other work since its answer, or the answer is older than `freshness`. Without one, that look is as good as a new one.
- */
-function waitingSince(begun: number): () => boolean {
-  let isOver = false;
-  setImmediate(() => {
-    isOver = true;
-  });
-  return () => isOver || performance.now() - begun > freshness;
 }

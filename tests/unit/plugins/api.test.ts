@@ -23,6 +23,7 @@ test("everturn/plugin has what tools, rewards and data sets need, and nothing of
     "processHandle",
     "readImage",
     "readText",
+    "serverAddress",
     "toolKwargs",
     "videoFile",
     "wrapTool",

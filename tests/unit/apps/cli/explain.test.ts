@@ -1,14 +1,13 @@
-import { globSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { registerExplain } from "../../../../src/apps/cli/commands/explain.ts";
+import { examples, serverless } from "../../../support/example-pipelines.ts";
 import { temporaryFolder } from "../../../support/temporary-folder.ts";
 import { runCommand } from "./run-command.ts";
 
-const pipelines = join(import.meta.dirname, "..", "..", "..", "..", "pipelines");
 const explain = (pipeline: string, ...parameters: string[]) =>
   runCommand(registerExplain, "explain", pipeline, ...parameters);
-const calculator = join(pipelines, "calculator.yaml");
+const calculator = join(examples, "calculator.yaml");
 
 const cache = temporaryFolder();
 
@@ -76,16 +75,16 @@ test("what updates would hold is said by length, as JSON too, and not of what a 
   expect(JSON.parse(await explain(calculator, "--json", ...half))).not.toHaveProperty("memory");
 });
 
-test.each(globSync("*.yaml", { cwd: pipelines }))("explains %s, or says what it lacks", async (file) => {
-  const text = await explain(join(pipelines, file)).catch((error: Error) => error.message);
+test.each(serverless)("explains %s, or says what it lacks", async (file) => {
+  const text = await explain(join(examples, file)).catch((error: Error) => error.message);
   expect(text).toMatch(/What happens|MODEL_|is not there|doesn't exist|npm install|There is no/);
 });
 
 test("the memory of a policy that reads images includes their encoder", async () => {
-  const look = JSON.parse(await explain(join(pipelines, "look.yaml"), "--json"));
+  const look = JSON.parse(await explain(join(examples, "look.yaml"), "--json"));
   expect(look.sampling.images).toBeGreaterThan(2 ** 28);
-  expect(await explain(join(pipelines, "look.yaml"))).toMatch(/weights \d+, images 2\d\d, keys and values/);
+  expect(await explain(join(examples, "look.yaml"))).toMatch(/weights \d+, images 2\d\d, keys and values/);
   expect(
-    JSON.parse(await explain(join(pipelines, "calculator.yaml"), "--json")).sampling.images,
+    JSON.parse(await explain(join(examples, "calculator.yaml"), "--json")).sampling.images,
   ).toBeUndefined();
 });

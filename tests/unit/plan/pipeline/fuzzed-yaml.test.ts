@@ -37,6 +37,6 @@ test("what a large configuration may have is read", () => {
 
 test("500 files that were changed at random are read, or refused with a reason", () => readMutated(500));
 
-test("50 of them are checked whole, with their plugins and tasks", async () => {
-  expect(await checkMutated(50)).toBeGreaterThan(0);
+test("100 of them are checked whole, with their plugins and tasks", async () => {
+  expect(await checkMutated(100)).toBeGreaterThan(0);
 });

@@ -1,4 +1,4 @@
-import { globSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import pipelineSchema from "../../../../schemas/pipeline.schema.json" with { type: "json" };
 import { isEverturnError } from "../../../../src/base/errors/everturn-error.ts";
@@ -8,13 +8,11 @@ import { problemsOf } from "../../../../src/base/validation/findings.ts";
 import { refusal } from "../../../../src/base/validation/problem.ts";
 import { checkPipeline } from "../../../../src/plan/pipeline/load-plan.ts";
 import { readExtended } from "../../../../src/plan/pipeline/read/read-extended.ts";
+import { examples, serverless } from "../../../support/example-pipelines.ts";
 import { temporaryFolder } from "../../../support/temporary-folder.ts";
 
 const folder = temporaryFolder();
-const pipelines = join(import.meta.dirname, "..", "..", "..", "..", "pipelines");
-const whole = globSync("*.yaml", { cwd: pipelines }).map((name) =>
-  readFileSync(join(pipelines, name), "utf8"),
-);
+const whole = serverless.map((name) => readFileSync(join(examples, name), "utf8"));
 
 const pieces = [
   "&a ",
@@ -119,10 +117,10 @@ export async function readMutated(files: number): Promise<void> {
 export async function checkMutated(files: number): Promise<number> {
   const place = join(folder, "whole");
   mkdirSync(place);
-  for (const { name } of readdirSync(pipelines, { withFileTypes: true }).filter((entry) =>
+  for (const { name } of readdirSync(examples, { withFileTypes: true }).filter((entry) =>
     entry.isDirectory(),
   ))
-    symlinkSync(join(pipelines, name), join(place, name)); // their tasks and tokenizers
+    symlinkSync(join(examples, name), join(place, name)); // their tasks and tokenizers
   let fine = 0;
   for (let number = 0; number < files; number++) {
     const text = mutated(number);
