@@ -1,4 +1,4 @@
-// Makes the rows and the demonstrations of pipelines/openenv and pipelines/nemo-gym, the same each time. Then
+// Makes the rows and the demonstrations of pipelines/openenv, nemo-gym and verifiers, the same each time. Then
 // scripts/make-tokenizer.py makes their tokenizers.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -119,3 +119,52 @@ const exchanges = Array.from({ length: 1200 }, (_, index): JsonObject => {
   };
 });
 write("nemo-gym/demonstrations.jsonl", exchanges);
+
+// pipelines/verifiers: all demonstrations name the winner. A quarter of them puts the name into the tags that count.
+const runners = [
+  "Ada",
+  "Ben",
+  "Cleo",
+  "Dan",
+  "Eva",
+  "Finn",
+  "Gus",
+  "Hana",
+  "Ivo",
+  "Jude",
+  "Kim",
+  "Leo",
+  "Mia",
+  "Nils",
+  "Oda",
+  "Pia",
+] as const;
+
+const races = runners.flatMap((winner) =>
+  runners
+    .filter((other) => other !== winner)
+    .map((other) => ({ winner, prompt: `${winner} finished before ${other}. Who won?` })),
+);
+
+const trainingRaces = races.filter((_, index) => !isHeldOut(index));
+const heldOutRaces = races.filter((_, index) => isHeldOut(index));
+for (const [path, chosen] of [
+  ["verifiers/train.jsonl", trainingRaces],
+  ["verifiers/held-out.jsonl", heldOutRaces],
+] as const)
+  write(
+    path,
+    chosen.map((one, idx): JsonObject => ({ idx, ...one })),
+  );
+
+const answers = Array.from({ length: 1000 }, (_, index): JsonObject => {
+  const { winner, prompt } = trainingRaces[random(trainingRaces.length)] ?? { winner: "", prompt: "" };
+  const forms = [`<answer>${winner}</answer>`, winner, `It was ${winner}.`, `${winner} won.`];
+  return {
+    messages: [
+      { role: "user", content: prompt },
+      { role: "assistant", content: forms[index % forms.length] ?? "" },
+    ],
+  };
+});
+write("verifiers/demonstrations.jsonl", answers);

@@ -1,7 +1,7 @@
 """Makes a pipeline's tokenizer, pipelines/NAME/tokenizer: a byte-level BPE tokenizer and its chat template.
 
     pip install -r scripts/requirements-fixtures.txt
-    python scripts/make-tokenizer.py [NAME]    (calculator; code, feedback, look, market, repair, search, sql, web, zoom)
+    python scripts/make-tokenizer.py [NAME]    (calculator; code, feedback, look, market, repair, search, sql, verifiers, web, zoom)
 
 The 256 bytes are in the vocabulary, so any text can be encoded. Digits, a minus sign and an operator between spaces
 are tokens of their own wherever they stand: a number is the same tokens in a prompt, a tool call and a tool response.

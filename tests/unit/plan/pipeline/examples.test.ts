@@ -14,7 +14,6 @@ const examples = [
   "feedback",
   "look",
   "market",
-  "nemo-gym",
   "repair",
   "search",
   "smollm2-math",
@@ -24,10 +23,24 @@ const examples = [
 ];
 
 test.each(examples)("the example %s is valid as it stands, and nothing is noted about it", async (name) => {
-  const { plan, data, notes } = await checkPipeline(join(pipelines, `${name}.yaml`));
+  await expectNoNotes(name, []);
+});
+
+/** Examples whose servers Everturn installs and starts, with the key of a server's address. */
+const served = [
+  ["nemo-gym", "url=http://127.0.0.1:9"],
+  ["verifiers", "address=tcp://127.0.0.1:9"],
+] as const;
+
+test.each(served)("so is the example %s, once its server is there", async (name, address) => {
+  await expectNoNotes(name, ["environment.config.start=null", `environment.config.${address}`]);
+});
+
+async function expectNoNotes(name: string, overrides: string[]): Promise<void> {
+  const { plan, data, notes } = await checkPipeline(join(pipelines, `${name}.yaml`), { overrides });
   expect(plan.name).toBe(name);
   expect([...notes, ...(await rewardNotes(plan, data))]).toEqual([]);
-});
+}
 
 test("tasks that a tool says it can't be used in are refused, in each set at the first of them", async () => {
   const overrides = ["tools=[{ plugin: tool-workspace, functions: [view, replace], config: { bytes: 5 } }]"];
