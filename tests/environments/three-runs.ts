@@ -94,7 +94,7 @@ function failingSettings(protocol: Protocol): string[] {
   return flags({
     policy: scriptedPolicy({ conversations: protocol.conversations }),
     environment: environmentOf(protocol, true),
-    hosts: { [protocol.plugin]: { failures: 5, pause: "200ms", longestPause: "1s", patience: "10s" } },
+    hosts: { [protocol.plugin]: { failures: 5, pause: "200ms", longestPause: "1s", patience: "30s" } },
     rollout: {
       batchSize: tasks * groupSize,
       groupSize,
