@@ -1,5 +1,5 @@
 # A resources server of NeMo Gym: a bank that changes gold coins. `python server.py PORT` starts it alone, without Ray.
-import re
+import json
 import sys
 from typing import ClassVar
 
@@ -14,7 +14,7 @@ from nemo_gym.server_utils import BaseServerConfig, ServerClient
 from omegaconf import OmegaConf
 from pydantic import BaseModel
 
-# The rate depends on the city and is in no prompt, so that guesses are wrong.
+# No prompt tells the rates, so that guesses are wrong.
 RATES = {"Bern": 13, "Cairo": 17, "Delhi": 19, "Lima": 23}
 
 
@@ -43,15 +43,8 @@ class Bank(SimpleResourcesServer):
         return {"notes": body.coins * RATES[body.city]}
 
     async def verify(self, body: VerifyRequest) -> BaseVerifyResponse:
-        texts = [
-            part.text
-            for item in body.response.output
-            if item.type == "message"
-            for part in item.content
-            if part.type == "output_text"
-        ]
-        numbers = re.findall(r"\d+", " ".join(texts))
-        is_right = numbers[-1:] == [str(body.coins * RATES[body.city])]
+        calls = [json.loads(item.arguments) for item in body.response.output if item.type == "function_call"]
+        is_right = {"coins": body.coins, "city": body.city} in calls
         return BaseVerifyResponse(**body.model_dump(), reward=1.0 if is_right else 0.0)
 
 
