@@ -18,6 +18,13 @@ from pydantic import BaseModel
 RATES = {"Bern": 13, "Cairo": 17, "Delhi": 19, "Lima": 23}
 
 
+def arguments_of(call):
+    try:
+        return json.loads(call.arguments)
+    except ValueError:
+        return None  # the policy's mistake, which earns nothing
+
+
 class Exchange(BaseModel):
     coins: int
     city: str
@@ -43,7 +50,7 @@ class Bank(SimpleResourcesServer):
         return {"notes": body.coins * RATES[body.city]}
 
     async def verify(self, body: VerifyRequest) -> BaseVerifyResponse:
-        calls = [json.loads(item.arguments) for item in body.response.output if item.type == "function_call"]
+        calls = [arguments_of(item) for item in body.response.output if item.type == "function_call"]
         is_right = {"coins": body.coins, "city": body.city} in calls
         return BaseVerifyResponse(**body.model_dump(), reward=1.0 if is_right else 0.0)
 
