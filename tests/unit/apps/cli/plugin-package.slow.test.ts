@@ -9,7 +9,12 @@ import { folder, plugin, root } from "./new-packages.ts";
 function asInstalled(name: string): void {
   const path = join(folder, name, "tsconfig.json");
   const options = JSON.parse(readFileSync(path, "utf8"));
-  const own = { exactOptionalPropertyTypes: true, noImplicitReturns: true, resolveJsonModule: true };
+  const own = {
+    exactOptionalPropertyTypes: true,
+    lib: ["ES2024", "DOM", "DOM.Iterable"],
+    noImplicitReturns: true,
+    resolveJsonModule: true,
+  };
   Object.assign(options.compilerOptions, { preserveSymlinks: true, ...own });
   writeFileSync(path, JSON.stringify(options));
 }
