@@ -30,17 +30,10 @@ export function inGroup(group: ControlGroup | undefined): string[] {
   return ["/bin/sh", "-c", enter, "sh", String(group.processFiles.length), ...group.processFiles];
 }
 
-/** Runs the rest of the command as the user of sandboxes, if `setpriv` names the program that does. */
-export function asUser(setpriv: string | undefined): string[] {
+/** Runs the rest of the command as a user, by default that of sandboxes, if `setpriv` names the program that does. */
+export function asUser(setpriv: string | undefined, user = sandboxUser): string[] {
   if (setpriv === undefined) return [];
-  return [
-    setpriv,
-    `--reuid=${sandboxUser}`,
-    `--regid=${sandboxUser}`,
-    "--clear-groups",
-    "--no-new-privs",
-    "--",
-  ];
+  return [setpriv, `--reuid=${user}`, `--regid=${user}`, "--clear-groups", "--no-new-privs", "--"];
 }
 
 function sandbox(

@@ -38,9 +38,7 @@ export async function reap(engine: string): Promise<number> {
 const interval = 60_000;
 const reapers = new Map<string, { timer: NodeJS.Timeout; users: number }>();
 
-/**
- * Reaps now and every minute, once per engine however many images it runs. Returns how to stop.
- */
+/** Reaps now and every minute, once per engine however many images it runs. Returns how to stop. */
 export async function keepReaping(engine: string, once: () => Promise<number>): Promise<() => void> {
   const sweep = () => once().catch(() => 0); // the engine is away: the next look may find it
   const known = reapers.get(engine);

@@ -1,19 +1,20 @@
 import { EverturnError } from "../../../../base/errors/everturn-error.ts";
 import { messageOf } from "../../../../base/errors/message-of.ts";
-import { inGroup } from "../../bubblewrap/command.ts";
+import { asUser, inGroup } from "../../bubblewrap/command.ts";
 import { type ControlGroup, type ControlGroups, controlGroups } from "../../control-group.ts";
 import { onPath } from "../../interpreters.ts";
 import type { SandboxLimits } from "../../sandbox.ts";
 import type { ContainerOptions, Containers, ContainerWish } from "../container.ts";
 import { languagesIn, lastLine, probeScript } from "../engine-settings.ts";
-import { sweepFilesFolders } from "../image/files-folder.ts";
+import { filesContainer, limitsOf } from "../image/files-container.ts";
+import { type FilesCopy, sweepFilesFolders } from "../image/files-folder.ts";
 import { openContainersOf } from "../open-containers.ts";
 import { type ClientEnd, runClient } from "../run-client.ts";
 import type { ExecOptions, RunningContainer } from "../running-container.ts";
 import { workingFolder } from "../scripts.ts";
 import { makeOverlay, type Overlay } from "./overlay.ts";
 import { account, accountId } from "./owner.ts";
-import { type UnpackedFile, unpackFile } from "./unpack-file.ts";
+import { unpackFile } from "./unpack-file.ts";
 
 const kind = "apptainer";
 
@@ -24,7 +25,7 @@ interface Machine {
   setpriv: string | undefined;
   owner: number | undefined;
   groups: ControlGroups | undefined;
-  image: UnpackedFile;
+  image: FilesCopy;
 }
 
 /**
@@ -92,27 +93,17 @@ async function startOverlay(
   { environment }: ContainerOptions,
 ): Promise<RunningContainer> {
   const overlay = await makeOverlay(machine.owner);
-  let group: ControlGroup | undefined;
-  return {
-    handle: null, // its processes end with their parent
-    exec: async (command, options) => {
+  return filesContainer({
+    groups: machine.groups,
+    limits: { ...limits, memory: limits.memory + own },
+    files: overlay,
+    run: async (command, options, group) => {
       if (options.user !== undefined && !["0", "root"].includes(options.user))
         throw new EverturnError("SANDBOX_USER_FIXED", { kind, user: options.user });
-      await group?.remove();
-      group = machine.groups?.make({ ...limits, disk: 0, memory: limits.memory + own });
       await overlay.prepare(workingFolder.slice(1));
       return ran(machine, overlay, group, command, options, environment);
     },
-    stop: undefined,
-    tidy: () => {},
-    over: () => undefined,
-    pressure: async () => ({ memory: group?.kills() ?? 0, processes: 0 }),
-    changes: () => overlay.changes(),
-    end: async () => {
-      await group?.remove();
-      await overlay.remove();
-    },
-  };
+  });
 }
 
 /** The MiB of Apptainer's own processes. */
@@ -133,9 +124,7 @@ function ran(
   return runClient(
     [
       ...inGroup(group),
-      ...(setpriv === undefined
-        ? []
-        : [setpriv, `--reuid=${owner}`, `--regid=${owner}`, "--clear-groups", "--no-new-privs", "--"]),
+      ...asUser(setpriv, owner),
       program,
       "--silent",
       "exec",
@@ -171,9 +160,6 @@ function boundary({ groups }: Machine): string {
   return [
     "Apptainer's namespaces of the machine's own kernel without network or capabilities, and the image's files;",
     "no seccomp filter, because with Apptainer's own its processes can't start;",
-    groups === undefined
-      ? "memory and processes are NOT limited, because no control group can be made here."
-      : "control groups bound memory and processes.",
-    "Files are not limited. A hole in the kernel is one in this sandbox.",
+    ...limitsOf(groups),
   ].join(" ");
 }

@@ -1,8 +1,7 @@
 import { mkdir, readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { type FilesFolder, filesFolder, replaceByFolder } from "../image/files-folder.ts";
+import { filesFolder, ownedBy, replaceByFolder } from "../image/files-folder.ts";
 import type { Changes } from "../running-container.ts";
-import { ownedBy } from "./owner.ts";
 
 /** The changes that a session's programs make to an image's files, as a folder for `--overlay`. */
 export interface Overlay {
@@ -15,7 +14,7 @@ export interface Overlay {
 
 /** Makes an overlay without changes, for the programs of a user. */
 export async function makeOverlay(owner: number | undefined): Promise<Overlay> {
-  const place: FilesFolder = await filesFolder();
+  const place = await filesFolder();
   const path = join(place.path, "overlay");
   const upper = join(path, "upper");
   await mkdir(upper, { recursive: true });

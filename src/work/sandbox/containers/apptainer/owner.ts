@@ -1,8 +1,4 @@
-import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
-import { promisify } from "node:util";
-
-const run = promisify(execFile);
 
 /**
  * The account whose programs run in containers that root starts. Apptainer looks its user up, so it can't be the one of
@@ -16,9 +12,4 @@ export function accountId(): number | undefined {
     .split("\n")
     .find((one) => one.startsWith(`${account}:`));
   return line === undefined ? undefined : Number(line.split(":")[2]);
-}
-
-/** Gives a folder and everything below it to a user, if there is one. */
-export async function ownedBy(path: string, owner: number | undefined): Promise<void> {
-  if (owner !== undefined) await run("chown", ["-R", "-h", `${owner}:${owner}`, path]);
 }

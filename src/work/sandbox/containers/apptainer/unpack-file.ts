@@ -5,37 +5,24 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { cacheFolder } from "../../../../base/files/cache-folder.ts";
 import { cachedFolder } from "../../../../base/files/cached-folder.ts";
-import { filesFolder } from "../image/files-folder.ts";
-import { ownedBy } from "./owner.ts";
+import { copyFiles, type FilesCopy } from "../image/files-folder.ts";
 
 const run = promisify(execFile);
 
-/** The files of an image that Apptainer built. */
-export interface UnpackedFile {
-  /** A folder that its programs can read. */
-  root: string;
-  /** Removes what no other process needs. */
-  remove(): Promise<void>;
-}
-
 /**
- * Unpacks an image to the user's cache, unless it is a folder. For the programs of another user, copies it where that
+ * Unpacks an image that Apptainer built to the user's cache, unless it is a folder. For the programs of another user, copies it where that
  * user can read it. Throws for a path that is not an image.
  */
 export async function unpackFile(
   program: string,
   path: string,
   owner: number | undefined,
-): Promise<UnpackedFile> {
+): Promise<FilesCopy> {
   const whole = await realpath(path);
   const { size, mtimeMs, isFolder } = await described(whole);
   const root = isFolder ? whole : join(await unpacked(program, whole, [size, mtimeMs]), "root");
   if (owner === undefined) return { root, remove: async () => {} };
-  const place = await filesFolder();
-  const copy = join(place.path, "root");
-  await run("cp", ["-a", "--reflink=auto", root, copy]);
-  await ownedBy(copy, owner);
-  return { root: copy, remove: place.remove };
+  return copyFiles(root, owner);
 }
 
 async function described(path: string) {

@@ -13,6 +13,7 @@ import { openContainersOf } from "../open-containers.ts";
 import { runClient } from "../run-client.ts";
 import type { ExecOptions, RunningContainer } from "../running-container.ts";
 import { workingFolder } from "../scripts.ts";
+import { filesContainer, limitsOf } from "./files-container.ts";
 import { sweepFilesFolders } from "./files-folder.ts";
 import { copyImage, type ImageCopy, type UnpackedImage, unpackedImage } from "./image-folder.ts";
 
@@ -94,27 +95,17 @@ async function startCopy(
 ): Promise<RunningContainer> {
   const copy = await copyImage(image, machine.setpriv === undefined ? undefined : sandboxUser);
   const passwd = await readFile(join(image.root, "etc", "passwd"), "utf8").catch(() => "");
-  let group: ControlGroup | undefined;
-  return {
-    handle: null, // its processes end with their parent
-    exec: async (command, options) => {
-      await group?.remove();
-      group = machine.groups?.make({ ...limits, disk: 0 }); // its files are not in memory
+  return filesContainer({
+    groups: machine.groups,
+    limits,
+    files: copy,
+    run: async (command, options, group) => {
       await copy.prepare(mounted);
       const name = options.user ?? image.user.split(":")[0] ?? "";
       const client = clientOf(machine, image, copy, group, userId(passwd, name), command, options);
       return runClient(client, { ...options, environment: undefined, input: machine.filter });
     },
-    stop: undefined,
-    tidy: () => {},
-    over: () => undefined,
-    pressure: async () => ({ memory: group?.kills() ?? 0, processes: 0 }),
-    changes: () => copy.changes(),
-    end: async () => {
-      await group?.remove();
-      await copy.remove();
-    },
-  };
+  });
 }
 
 function userId(passwd: string, name: string): string | undefined {
@@ -186,9 +177,6 @@ function boundary({ groups, filter }: Machine): string {
     filter === undefined
       ? "no seccomp filter on this architecture;"
       : "a seccomp filter refuses what programs have no need of;",
-    groups === undefined
-      ? "memory and processes are NOT limited, because no control group can be made here."
-      : "control groups bound memory and processes.",
-    "Files are not limited. A hole in the kernel is one in this sandbox.",
+    ...limitsOf(groups),
   ].join(" ");
 }

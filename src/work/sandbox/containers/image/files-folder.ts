@@ -30,6 +30,26 @@ export async function filesFolder(): Promise<FilesFolder> {
   };
 }
 
+/** A copy of an image's files, which the sandbox's user can enter. */
+export interface FilesCopy {
+  root: string;
+  remove(): Promise<void>;
+}
+
+/** Copies files for the programs of a user, or of this process's own. */
+export async function copyFiles(from: string, owner: number | undefined): Promise<FilesCopy> {
+  const place = await filesFolder();
+  const root = join(place.path, "root");
+  await run("cp", ["-a", "--reflink=auto", from, root]);
+  await ownedBy(root, owner);
+  return { root, remove: place.remove };
+}
+
+/** Gives a folder and everything below it to a user, if there is one. */
+export async function ownedBy(path: string, owner: number | undefined): Promise<void> {
+  if (owner !== undefined) await run("chown", ["-R", "-h", `${owner}:${owner}`, path]);
+}
+
 /** Makes a folder in place of anything else that a program left there. */
 export async function replaceByFolder(path: string, owner: number | undefined): Promise<void> {
   if ((await lstat(path).catch(() => undefined))?.isDirectory()) return;

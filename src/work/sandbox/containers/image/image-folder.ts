@@ -1,16 +1,12 @@
-import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
 import { lstat, readdir, realpath, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { promisify } from "node:util";
 import { cacheFolder } from "../../../../base/files/cache-folder.ts";
 import { cachedFolder } from "../../../../base/files/cached-folder.ts";
 import type { Changes } from "../running-container.ts";
-import { filesFolder, replaceByFolder } from "./files-folder.ts";
+import { copyFiles, replaceByFolder } from "./files-folder.ts";
 import { isArchive, readStoredImage, type StoredImage, unpackArchive } from "./stored-image.ts";
 import { unpackImage } from "./unpack-image.ts";
-
-const run = promisify(execFile);
 
 /** An image whose files are unpacked in the user's cache. */
 export interface UnpackedImage extends StoredImage {
@@ -50,10 +46,7 @@ export interface ImageCopy {
 
 /** Copies an image's files. Sets the owner if this process is root's. */
 export async function copyImage(image: UnpackedImage, owner: number | undefined): Promise<ImageCopy> {
-  const place = await filesFolder();
-  const root = join(place.path, "root");
-  await run("cp", ["-a", "--reflink=auto", image.root, root]);
-  if (owner !== undefined) await run("chown", ["-R", "-h", `${owner}:${owner}`, root]);
+  const { root, remove } = await copyFiles(image.root, owner);
   const made = (await stat(root)).ctimeMs;
   const copied = Math.max(made, Date.now());
   return {
@@ -70,7 +63,7 @@ export async function copyImage(image: UnpackedImage, owner: number | undefined)
         removed: [...before.keys()].filter((path) => !now.has(path)),
       };
     },
-    remove: place.remove,
+    remove,
   };
 }
 
