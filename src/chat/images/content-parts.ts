@@ -1,4 +1,5 @@
 import { isObject, type JsonObject, type JsonValue } from "../../contracts/json.ts";
+import { imagePlaceholder, videoPlaceholder } from "./shown-images.ts";
 
 /**
  * Converts a row whose prompt has OpenAI's content parts to verl's form: texts with `<image>` in place of each
@@ -30,7 +31,7 @@ export function withoutParts(row: unknown): unknown {
 function videoText(part: JsonValue, videos: JsonValue[]): string | undefined {
   if (!isObject(part) || !/^(input_)?video(_url)?$/.test(String(part.type))) return undefined;
   videos.push(part);
-  return "<video>";
+  return videoPlaceholder;
 }
 
 /** A part's text, or an image's placeholder, with the image added to `found`. Undefined for other parts. */
@@ -40,7 +41,7 @@ function textOf(part: JsonValue, found: (JsonValue | undefined)[]): string | und
   if (type === "text" || type === "input_text") return typeof text === "string" ? text : undefined;
   if (type !== "image" && type !== "image_url" && type !== "input_image") return undefined;
   found.push(imageIn(part));
-  return "<image>";
+  return imagePlaceholder;
 }
 
 function imageIn({ image_url: linked, image, path, url, bytes }: JsonObject): JsonValue | undefined {

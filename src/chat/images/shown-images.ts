@@ -1,10 +1,10 @@
 import type { Message } from "../../contracts/message.ts";
 
 /** The placeholder for the next image of a row's column `images`, as in verl's data. */
-const placeholder = "<image>";
+export const imagePlaceholder = "<image>";
 
 /** That of the next video of the column `videos`. */
-const videoPlaceholder = "<video>";
+export const videoPlaceholder = "<video>";
 
 /** A prompt with its images separated from its text. */
 export interface ShownPrompt {
@@ -32,7 +32,7 @@ export function shownPrompt({
   const given = listOf(images);
   if (given.length === 0) return undefined;
   const messages = prompt.map((message) => {
-    const [first = "", ...rest] = message.content.split(placeholder);
+    const [first = "", ...rest] = message.content.split(imagePlaceholder);
     let content = first;
     const places = rest.map((text) => {
       const place = content.length;
@@ -44,7 +44,7 @@ export function shownPrompt({
   const count = messages.reduce((sum, { places }) => sum + places.length, 0);
   if (count === 0) return undefined;
   if (count === given.length) return { messages, images: given };
-  throw new Error(`its prompt has ${placeholder} ${count} times, and its images are ${given.length}`);
+  throw new Error(`its prompt has ${imagePlaceholder} ${count} times, and its images are ${given.length}`);
 }
 
 function listOf(column: unknown): unknown[] {
