@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { isObject, type JsonObject } from "./json.ts";
+import { isObject, type JsonObject } from "everturn/plugin";
 
 /** The result of a reset or a step. */
 export interface Observed {

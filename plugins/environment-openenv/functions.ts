@@ -1,5 +1,4 @@
-import type { ToldFunction } from "everturn/plugin";
-import { isObject, type JsonObject } from "./json.ts";
+import { isObject, type JsonObject, type ToldFunction } from "everturn/plugin";
 import { request, rpc } from "./server.ts";
 
 /** The function that starts an episode. The loop calls it. */

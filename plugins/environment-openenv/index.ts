@@ -1,8 +1,7 @@
 import { createHash } from "node:crypto";
-import type { EnvironmentPlugin, Task, ToolResponse } from "everturn/plugin";
+import type { EnvironmentPlugin, JsonObject, Task, ToolResponse } from "everturn/plugin";
 import { connect, type Episode, FrameError, type Observed } from "./episode.ts";
 import { actionOf, functionsOf, resetName } from "./functions.ts";
-import type { JsonObject } from "./json.ts";
 import { observationText } from "./observation-text.ts";
 import { closeEpisodeSession, openEpisodeSession, request } from "./server.ts";
 import { type Settings, settingsOf } from "./settings.ts";

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, type JsonValue } from "./json.ts";
+import { isObject, type JsonObject, type JsonValue } from "everturn/plugin";
 
 /** An observation as the policy reads it. `field` is the one to read; default: all without metadata. */
 export function observationText(observation: JsonObject, field: string | undefined): string {

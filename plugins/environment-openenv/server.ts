@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, type JsonValue } from "./json.ts";
+import { isObject, type JsonObject, type JsonValue } from "everturn/plugin";
 
 /** Milliseconds for a request that starts no episode. */
 const limit = 30_000;

@@ -1,5 +1,4 @@
-import { serverAddress } from "everturn/plugin";
-import { isObject, type JsonObject } from "./json.ts";
+import { isObject, type JsonObject, serverAddress } from "everturn/plugin";
 
 /** The configuration, whose schema is in the manifest. */
 export interface Settings {

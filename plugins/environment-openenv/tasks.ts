@@ -1,5 +1,4 @@
-import type { Task } from "everturn/plugin";
-import { isObject, type JsonObject } from "./json.ts";
+import { isObject, type JsonObject, type Task } from "everturn/plugin";
 import { request } from "./server.ts";
 import type { Settings } from "./settings.ts";
 
