@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { JsonObject } from "../../src/contracts/json.ts";
 import { agentRun } from "./agent-run.ts";
-import { call } from "./call.ts";
+import { counting } from "./call.ts";
 import { type Place, type Protocol, tasks } from "./protocol.ts";
 import { nemoGym as published, serverByAddress } from "./published-servers.ts";
 
@@ -14,10 +14,7 @@ export async function nemoGym(place: Place): Promise<Protocol> {
   writeFileSync(rows, all.map((row) => `${JSON.stringify(row)}\n`).join(""));
   return {
     plugin: "environment-nemo-gym",
-    conversations: [
-      [call("add", { amount: 1 }), call("add", { amount: 2 }), "I stop."],
-      [call("add", { amount: 1 }), call("add", { amount: 5 }), "I stop."],
-    ],
+    conversations: counting("add"),
     config: () => ({ url: server.url, rows }),
     serve: (isFailing) => server.start(isFailing),
     kill: () => server.kill(),

@@ -10,7 +10,7 @@ import { serverKey, serverStart } from "../../src/control/servers/server-start.t
 import { endChild } from "../support/end-child.ts";
 import { firstOutput } from "../support/first-output.ts";
 import { processesMarked, processesWith } from "../support/processes.ts";
-import { call } from "./call.ts";
+import { counting } from "./call.ts";
 import { failingTasks, type Place, type Protocol } from "./protocol.ts";
 
 const run = promisify(execFile);
@@ -37,10 +37,7 @@ export function openenv({ folder }: Place): Protocol {
   const servers = () => keys.flatMap((key) => processesMarked(serverVariable, key));
   return {
     plugin: "environment-openenv",
-    conversations: [
-      [call("step", { amount: 1 }), call("step", { amount: 2 }), "I stop."],
-      [call("step", { amount: 1 }), call("step", { amount: 5 }), "I stop."],
-    ],
+    conversations: counting("step"),
     config: (isFailing) => ({ start: startOf(isFailing) }),
     kill() {
       for (const keeper of keepers()) process.kill(keeper, "SIGKILL"); // its server ends with it

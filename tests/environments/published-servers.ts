@@ -6,6 +6,7 @@ import { promisify } from "node:util";
 import { connect } from "../../plugins/environment-verifiers/env-server.ts";
 import { cacheFolder } from "../../src/base/files/cache-folder.ts";
 import { cachedFolder } from "../../src/base/files/cached-folder.ts";
+import { isAnswering } from "../../src/control/servers/is-answering.ts";
 import { freePort } from "../../src/control/temporal/free-port.ts";
 import { failingTasks, type Place } from "./protocol.ts";
 
@@ -152,6 +153,5 @@ export async function serverByAddress(
 
 async function isReady(ready: PublishedServer["ready"], port: number): Promise<boolean> {
   if (typeof ready !== "string") return ready(port);
-  const answer = await fetch(`http://127.0.0.1:${port}${ready}`).catch(() => undefined);
-  return answer?.ok === true;
+  return isAnswering(port, ready);
 }

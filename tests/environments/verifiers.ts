@@ -1,6 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { call } from "./call.ts";
+import { counting } from "./call.ts";
 import { type Place, type Protocol, tasks } from "./protocol.ts";
 import { verifiers as published, serverByAddress } from "./published-servers.ts";
 
@@ -16,10 +16,7 @@ export async function verifiers(place: Place): Promise<Protocol> {
   writeFileSync(rows, all.map((row) => `${JSON.stringify(row)}\n`).join(""));
   return {
     plugin: "environment-verifiers",
-    conversations: [
-      [call("add", { amount: 1 }), call("add", { amount: 2 }), "I stop."],
-      [call("add", { amount: 1 }), call("add", { amount: 5 }), "I stop."],
-    ],
+    conversations: counting("add"),
     drivesAgent: true,
     config: () => ({ address: server.url.replace("http:", "tcp:"), tasks: rows }),
     serve: (isFailing) => server.start(isFailing),

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { readModelConfig } from "../../src/engine/models/config/model-config-file.ts";
 import { importModel } from "../../src/engine/models/policy/import-model.ts";
+import { writeImageProcessor } from "../../src/engine/models/policy/random-vision.ts";
 import { copyTokenizerFiles, writePolicyFolder } from "../../src/engine/models/weights/policy-folder.ts";
 import { lazyRandomWeights } from "../../src/engine/models/weights/random-weights.ts";
 
@@ -34,26 +35,8 @@ export async function writeSmolvlm(folder: string, longestSide: number): Promise
       join(root, "tests/fixtures/published/vision/smolvlm-256m-instruct.json"),
     );
     const tokens = { bos_token_id: 1, eos_token_id: 49_279, pad_token_id: 2 };
-    const files = {
-      "preprocessor_config.json": {
-        image_processor_type: "Idefics3ImageProcessor",
-        do_convert_rgb: true,
-        do_image_splitting: longestSide > 512,
-        do_resize: true,
-        size: { longest_edge: longestSide },
-        max_image_size: { longest_edge: 512 },
-        do_rescale: true,
-        rescale_factor: 1 / 255,
-        do_normalize: true,
-        image_mean: [0.5, 0.5, 0.5],
-        image_std: [0.5, 0.5, 0.5],
-        do_pad: true,
-        resample: 1,
-      },
-      "processor_config.json": { processor_class: "Idefics3Processor", image_seq_len: 64 },
-    };
-    for (const [name, json] of Object.entries(files))
-      await writeFile(join(tokenizer, name), JSON.stringify(json));
+    const vision = { image_size: 512, patch_size: 16, scale_factor: 4, longest_edge: longestSide };
+    await writeImageProcessor(tokenizer, vision);
     await writePolicyFolder(folder, { config, weights: lazyRandomWeights(config, 1), tokens, tokenizer });
   } finally {
     await rm(work, { recursive: true, force: true });
