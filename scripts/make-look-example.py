@@ -8,10 +8,10 @@ for it.
 """
 
 import base64
-import json
 import random
 from pathlib import Path
 
+from picture_rows import write_rows, write_sets, zoomed
 from written_png import png
 
 PIPELINE = Path(__file__).parent.parent / "pipelines" / "look"
@@ -113,21 +113,12 @@ def demonstration(shown, place, rng):
 
 
 def zooming(shown, place, box, seen, letter):
-    function = {"name": "zoom", "arguments": {"bbox_2d": list(box)}}
-    call = {"role": "assistant", "content": "", "tool_calls": [{"type": "function", "function": function}]}
-    x1, y1, x2, y2 = region(box)
-    told = f"Zoomed in on image 1 to the region [{x1}, {y1}, {x2}, {y2}].\n[image 2: {x2 - x1}×{y2 - y1} png]<image>"
-    messages = [question(place), call, {"role": "tool", "content": told}, said(letter)]
+    messages = [question(place), *zoomed(box, region(box), "<image>"), said(letter)]
     return {"messages": messages, "images": [shown["name"], seen]}
 
 
 def said(letter):
     return {"role": "assistant", "content": letter}
-
-
-def write(name, rows):
-    text = "".join(json.dumps(row, separators=(",", ":"), ensure_ascii=False) + "\n" for row in rows)
-    (PIPELINE / name).write_text(text)
 
 
 def main():
@@ -144,11 +135,8 @@ def main():
         shown.append({"name": name, "letters": letters, "signs": signs})
     training = [(one, place) for one in shown[:-HELD_OUT] for place in PLACES]
     held_out = [(one, place) for one in shown[-HELD_OUT:] for place in PLACES]
-    rng.shuffle(training)
-    rng.shuffle(held_out)
-    write("train.jsonl", [task(*one) for one in training])
-    write("held-out.jsonl", [task(*one) for one in held_out])
-    write("demonstrations.jsonl", [demonstration(*one, rng) for one in training * REPEATED])
+    write_sets(PIPELINE, rng, training, held_out, task)
+    write_rows(PIPELINE / "demonstrations.jsonl", [demonstration(*one, rng) for one in training * REPEATED])
 
 
 if __name__ == "__main__":

@@ -6,10 +6,10 @@ A policy that reads text can't see a picture, but it is told how large the part 
 picture, and the others to the part that is asked for. Nothing in a task tells which is shown for it.
 """
 
-import json
 import random
 from pathlib import Path
 
+from picture_rows import write_rows, write_sets, zoomed
 from written_png import png
 
 PIPELINE = Path(__file__).parent.parent / "pipelines" / "zoom"
@@ -73,21 +73,11 @@ def demonstration(shown, part, rng):
     if how < GUESSES:
         return {"messages": [question(part), said(str(rng.choice(SIZES)))]}
     box = (0, 0, 1, 1) if how < GUESSES + WHOLE else part[1]
-    function = {"name": "zoom", "arguments": {"bbox_2d": list(box)}}
-    call = {"role": "assistant", "content": "", "tool_calls": [{"type": "function", "function": function}]}
-    x1, y1, x2, y2 = region(box, size)
-    told = f"Zoomed in on image 1 to the region [{x1}, {y1}, {x2}, {y2}].\n[image 2: {x2 - x1}×{y2 - y1} png]"
-    messages = [question(part), call, {"role": "tool", "content": told}, said(answer_to(part, size, box))]
-    return {"messages": messages}
+    return {"messages": [question(part), *zoomed(box, region(box, size)), said(answer_to(part, size, box))]}
 
 
 def said(number):
     return {"role": "assistant", "content": f"Answer: {number}"}
-
-
-def write(name, rows):
-    text = "".join(json.dumps(row, separators=(",", ":"), ensure_ascii=False) + "\n" for row in rows)
-    (PIPELINE / name).write_text(text)
 
 
 def main():
@@ -101,11 +91,8 @@ def main():
         shown.append((f"{number:03}.png", size))
     asked = [(one, part) for one in shown for part in PARTS]
     training, held_out = asked[: -HELD_OUT * len(PARTS)], asked[-HELD_OUT * len(PARTS) :]
-    rng.shuffle(training)
-    rng.shuffle(held_out)
-    write("train.jsonl", [task(*one) for one in training])
-    write("held-out.jsonl", [task(*one) for one in held_out])
-    write("demonstrations.jsonl", [demonstration(*one, rng) for one in training * REPEATED])
+    write_sets(PIPELINE, rng, training, held_out, task)
+    write_rows(PIPELINE / "demonstrations.jsonl", [demonstration(*one, rng) for one in training * REPEATED])
 
 
 if __name__ == "__main__":
