@@ -8,6 +8,7 @@ import { newEpisode, verdictName } from "../../../plugins/environment-verifiers/
 import verifiers from "../../../plugins/environment-verifiers/index.ts";
 import type { JsonObject } from "../../../src/contracts/json.ts";
 import type { Outcome } from "../../../src/contracts/trajectory.ts";
+import { freePort } from "../../../src/control/temporal/free-port.ts";
 import { onLoopback } from "../../support/on-loopback.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 import { type AskedFrames, verifiersServer } from "../../support/verifiers-server.ts";
@@ -150,10 +151,9 @@ test("a server that dies in an episode ends it", async () => {
 });
 
 test("a server that starts late is waited for", async () => {
-  const early = await verifiersServer(() => {});
-  early.close();
-  const verdict = verdictOf(early.address, never, 20_000);
-  await verifiersServer((one) => replay(one, worked), { address: early.address });
+  const address = `tcp://127.0.0.1:${await freePort(0)}`;
+  const verdict = verdictOf(address, never, 20_000);
+  await verifiersServer((one) => replay(one, worked), { address });
   expect(await verdict).toMatchObject({ reward: 1 });
 });
 
