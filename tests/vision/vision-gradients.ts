@@ -12,28 +12,30 @@ import { createGraph } from "../../src/engine/onnx/graph.ts";
 import { modelBytes } from "../../src/engine/onnx/model-bytes.ts";
 import { reduceSum } from "../../src/engine/onnx/reductions.ts";
 import { tokenDistribution } from "../../src/engine/onnx/token-distribution.ts";
-import type { PreprocessedImage } from "../../src/engine/vision/preprocessed-image.ts";
-import { encodedTiles } from "../../src/engine/vision/tile-encoder.ts";
+import { createTrainedEncoder } from "../../src/engine/vision/trained-encoder.ts";
 import { relativeError, withPrefix } from "../unit/torch-fixtures.ts";
 import { placedSequences } from "./compared.ts";
 import { languageTensors, type VisionFixture } from "./vision-fixtures.ts";
 
 /**
  * The largest relative error of the gradients of the encoder and the connector: the language part gives the gradients of
- * the embeddings, and the encoder passes them on for each image. No trainer does this, because the vision part is
- * frozen.
+ * the embeddings, and the encoder passes them on for each image.
  */
 export async function visionGradientsError(fixture: VisionFixture): Promise<number> {
-  const { config, tensors, images } = fixture;
+  const { config, vision, tensors, images } = fixture;
   const ofEmbeddings = await embeddingGradients(fixture);
+  const encoder = createTrainedEncoder(config, vision, () => tensors, 1);
   const sums = new Map<string, Float32Array>();
   for (const [number, image] of images.entries()) {
-    const upstream = ofEmbeddings[number]!;
-    for (const [name, values] of await encoderGradients(fixture, image, upstream)) {
-      const sum = sums.get(name);
-      sums.set(name, sum ? sum.map((value, at) => value + values[at]!) : values);
+    for await (const { gradients, release } of encoder.gradients(image, ofEmbeddings[number]!)) {
+      for (const [name, values] of gradients) {
+        const sum = sums.get(name);
+        sums.set(name, sum ? sum.map((value, at) => value + values[at]!) : values.slice());
+      }
+      release();
     }
   }
+  await encoder.close();
   const expected = withPrefix(tensors, "gradient.");
   const zero = /k_proj\.bias$/; // softmax doesn't see what all scores of a query share
   const names = [...visionWeightShapes(config).keys()].filter((name) => !zero.test(name));
@@ -71,39 +73,4 @@ async function embeddingGradients(fixture: VisionFixture): Promise<Float32Array[
     start = end;
     return own;
   });
-}
-
-async function encoderGradients(
-  { config, vision, tensors }: VisionFixture,
-  image: PreprocessedImage,
-  upstream: Float32Array,
-): Promise<[string, Float32Array][]> {
-  const graph = createGraph();
-  const shapes = visionWeightShapes(config);
-  const weights = weightInputs(graph, shapes);
-  const weight = (name: string) => weights.get(name)!;
-  if (vision.model_type === "qwen2_5_vl" || image.kind === "patches")
-    throw new Error("the joined squares of Qwen's encoder have no gradient");
-  const { pixels, tokens, tiles, height, width } = image;
-  const features = encodedTiles(graph, config, vision, { height, width }, weight);
-  const loss = reduceSum(mul(features, graph.input("upstream", "float32", features.shape)));
-  const names = [...shapes.keys()];
-  gradients(
-    loss,
-    names.map((name) => weight(name)),
-  ).forEach((gradient, at) => {
-    graph.output(`gradient/${names[at]}`, gradient);
-  });
-  const session = await createModelSession(modelBytes(graph), { threads: 1 });
-  const outputs = await session.run({
-    ...Object.fromEntries(names.map((name) => [name, tensors.get(name)!])),
-    pixels: { shape: [tiles, 3, height, width], data: pixels },
-    upstream: { shape: [tokens, config.hidden_size], data: upstream },
-  });
-  const found = names.map((name): [string, Float32Array] => [
-    name,
-    outputs.floats(`gradient/${name}`).slice(),
-  ]);
-  await session.close();
-  return found;
 }

@@ -2,9 +2,8 @@ import { defined } from "../../base/records/defined.ts";
 import type { Device } from "../devices/device.ts";
 import type { AttentionForm } from "../models/graph/decoder.ts";
 import { createModelSession } from "../onnx/create-model-session.ts";
-import { createLendingSession, type LendingSession } from "../onnx/lending-session.ts";
-import type { ModelSession, ModelSessionOptions } from "../onnx/model-session.ts";
-import { runtimeFunctions } from "../onnx/runtime-functions.ts";
+import type { LendingSession } from "../onnx/lending-session.ts";
+import { lendsNothing, openLendingSession } from "../onnx/open-lending-session.ts";
 import type { Target } from "../onnx/target.ts";
 import { madeByKey } from "./made-once.ts";
 import type { Objective } from "./objective.ts";
@@ -104,21 +103,16 @@ async function openModel<Model extends PolicyModel>(
   { trained: { base }, target: { device }, threads, checkOpen }: ModelOptions,
   keptOnDevice: readonly string[] = [],
 ): Promise<OpenModel<Model>> {
-  const runtime = device === "cpu" ? await runtimeFunctions() : undefined;
-  const settings = defined<Pick<ModelSessionOptions, "weightsFolder"> & { threads: number }>({
-    threads,
-    weightsFolder: base?.folder,
-  });
-  const session: LendingSession = runtime
-    ? await createLendingSession(runtime, model.graph, model.bytes, { ...settings, sharesMemory: true })
-    : lendsNothing(await createModelSession(model.bytes, { ...settings, device, keptOnDevice }));
+  const weightsFolder = base?.folder;
+  const session =
+    device === "cpu"
+      ? await openLendingSession(model.graph, model.bytes, { threads, weightsFolder })
+      : lendsNothing(
+          await createModelSession(model.bytes, defined({ threads, weightsFolder, device, keptOnDevice })),
+        );
   const run: LendingSession["run"] = async (...given) => {
     checkOpen(); // closing the engine waits for a pass, not for a whole update
     return session.run(...given);
   };
   return { model, session: { ...session, run } };
-}
-
-function lendsNothing({ run, close }: ModelSession): LendingSession {
-  return { run: (feeds) => run(feeds), close };
 }

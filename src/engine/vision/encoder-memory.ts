@@ -43,7 +43,7 @@ export function encoderBytes(config: ModelConfig): number {
   const weight: VisionWeight = (name) => graph.input(name, "float32", shapes.get(name)!);
   const pass = () => {
     if (vision.model_type === "qwen2_5_vl") {
-      graph.output("features", encodedPatches(graph, config, vision, weight));
+      graph.output("features", encodedPatches(graph, vision, weight));
       return peakBytes(graph, patchSizes(vision));
     }
     const side = patchesPerSide(vision) * vision.vision_config.patch_size;
@@ -59,5 +59,5 @@ function patchSizes({ vision_config }: PatchVision): Record<string, number> {
   const { patch_size: patch, spatial_merge_size: side, window_size } = vision_config;
   const patches = usualTokens * side ** 2;
   const size = (Math.floor(window_size / side / patch) * side) ** 2;
-  return { patches, windows: Math.ceil(patches / size), size, tokens: usualTokens };
+  return { windows: Math.ceil(patches / size), size, tokens: usualTokens };
 }

@@ -1,4 +1,3 @@
-import type { ModelConfig } from "../models/config/model-config.ts";
 import type { PatchVision } from "../models/config/vision-config.ts";
 import { type Dimension, product } from "../onnx/dimensions.ts";
 import { add } from "../onnx/elementwise.ts";
@@ -11,7 +10,7 @@ import { softmax } from "../onnx/reductions.ts";
 import { rmsNorm } from "../onnx/rms-norm.ts";
 import { rotaryEmbedding } from "../onnx/rotary-embedding.ts";
 import { columns, reshape, transpose } from "../onnx/shaping.ts";
-import type { VisionWeight } from "./tile-encoder.ts";
+import { keptLayer, type VisionWeight } from "./tile-encoder.ts";
 
 /** Epsilon of the encoder's norms. */
 const epsilon = 1e-6;
@@ -28,15 +27,15 @@ interface Windows {
 
 /**
  * Builds the encoder of Qwen2.5-VL (arXiv 2502.13923): a transformer over the patches of one image, most of whose layers
- * attend only within windows, and a merger of squares of patches. Inputs: `pixels` [patches, colors of a patch];
+ * attend only within windows, and a merger of squares of patches. Inputs: `pixels` [tokens, merge², colors of a patch];
  * `numbers` [patches, 1], from 0; `cosines` and `sines` [patches, head size / 2] of the patches' rotations; the windows'
- * `index`, `mask` and `places`. Returns embeddings for the language part, [patches / merge², hidden size].
+ * `index`, `mask` and `places`. Returns embeddings for the language part, [tokens, hidden size].
  */
 export function encodedPatches(
   graph: Graph,
-  { hidden_size: output }: ModelConfig,
   vision: PatchVision,
   weight: VisionWeight,
+  build = keptLayer,
 ): FloatValue {
   const {
     hidden_size: hidden,
@@ -50,41 +49,43 @@ export function encodedPatches(
   const own = (name: string) => weight(`model.visual.${name}`);
   const dense = (x: FloatValue, name: string) => linear(x, own(`${name}.weight`), own(`${name}.bias`));
   const normed = (x: FloatValue, name: string) => rmsNorm(x, own(`${name}.weight`), epsilon);
-  const pixels = graph.input("pixels", "float32", ["patches", colors]);
-  const numbers = graph.input("numbers", "int64", ["patches", 1]);
-  const cosines = graph.input("cosines", "float32", ["patches", size / 2]);
-  const sines = graph.input("sines", "float32", ["patches", size / 2]);
+  const square = shape.spatial_merge_size ** 2;
+  const patches = product(["tokens", square]);
+  const pixels = graph.input("pixels", "float32", ["tokens", square, colors]);
+  const numbers = graph.input("numbers", "int64", [patches, 1]);
+  const cosines = graph.input("cosines", "float32", [patches, size / 2]);
+  const sines = graph.input("sines", "float32", [patches, size / 2]);
   const windows: Windows = {
     index: graph.input("index", "int64", ["windows", "size"]),
     mask: graph.input("mask", "float32", ["windows", 1, 1, "size"]),
-    places: graph.input("places", "int64", ["patches"]),
+    places: graph.input("places", "int64", [patches]),
   };
   const rotated = (x: FloatValue) =>
-    reshape(rotaryEmbedding(reshape(x, ["patches", 1, hidden]), numbers, { cosines, sines }, size), [
-      "patches",
+    reshape(rotaryEmbedding(reshape(x, [patches, 1, hidden]), numbers, { cosines, sines }, size), [
+      patches,
       hidden,
     ]);
 
   const kernel = reshape(own("patch_embed.proj.weight"), [hidden, colors]);
-  let states = linear(pixels, kernel);
+  let states = linear(reshape(pixels, [patches, colors]), kernel);
   for (let layer = 0; layer < shape.depth; layer++) {
     const parent = `blocks.${layer}`;
-    const joined = dense(normed(states, `${parent}.norm1`), `${parent}.attn.qkv`);
-    const [queries, keys, values] = [0, 1, 2].map((part) =>
-      columns(joined, part * hidden, (part + 1) * hidden),
-    );
+    const input = states;
     const within = shape.fullatt_block_indexes.includes(layer) ? undefined : windows;
-    const attended = attention(rotated(queries!), rotated(keys!), values!, heads, within);
-    states = add(states, dense(attended, `${parent}.attn.proj`));
-    const input = normed(states, `${parent}.norm2`);
-    const units = swiGlu(dense(input, `${parent}.mlp.gate_proj`), dense(input, `${parent}.mlp.up_proj`));
-    states = add(states, dense(units, `${parent}.mlp.down_proj`));
+    states = build(`model.visual.${parent}.`, input, () => {
+      const joined = dense(normed(input, `${parent}.norm1`), `${parent}.attn.qkv`);
+      const [queries, keys, values] = [0, 1, 2].map((part) =>
+        columns(joined, part * hidden, (part + 1) * hidden),
+      );
+      const attended = attention(rotated(queries!), rotated(keys!), values!, heads, within);
+      const middle = add(input, dense(attended, `${parent}.attn.proj`));
+      const gated = normed(middle, `${parent}.norm2`);
+      const units = swiGlu(dense(gated, `${parent}.mlp.gate_proj`), dense(gated, `${parent}.mlp.up_proj`));
+      return add(middle, dense(units, `${parent}.mlp.down_proj`));
+    });
   }
-  const square = shape.spatial_merge_size ** 2;
-  const merged = { dtype: "float32", shape: ["tokens", square * hidden] } as const;
-  const normedStates = normed(states, "merger.ln_q");
-  const squares = graph.emit("Reshape", [normedStates, graph.ints([-1, square * hidden])], merged);
-  return reshape(dense(gelu(dense(squares, "merger.mlp.0")), "merger.mlp.2"), ["tokens", output]);
+  const squares = reshape(normed(states, "merger.ln_q"), ["tokens", square * hidden]);
+  return dense(gelu(dense(squares, "merger.mlp.0")), "merger.mlp.2");
 }
 
 /** Computes attention of rows [patches, hidden] within windows, or of all to all. */

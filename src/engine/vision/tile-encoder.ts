@@ -13,6 +13,15 @@ import { reshape, transpose } from "../onnx/shaping.ts";
 /** Returns a weight of the vision part by its name. */
 export type VisionWeight = (name: string) => FloatValue;
 
+/**
+ * Builds a layer from its input. `prefix` begins the names of its weights. A backward pass may recompute the layer
+ * instead of keeping its values.
+ */
+export type BuildLayer = (prefix: string, input: FloatValue, layer: () => FloatValue) => FloatValue;
+
+/** Builds a layer whose values a backward pass keeps. */
+export const keptLayer: BuildLayer = (_, _input, layer) => layer();
+
 /** The height and width of tiles in pixels. */
 export interface TileSize {
   height: number;
@@ -30,6 +39,7 @@ export function encodedTiles(
   vision: TileVision,
   { height, width }: TileSize,
   weight: VisionWeight,
+  build = keptLayer,
 ): FloatValue {
   const { hidden_size: hidden, patch_size: patch, ...shape } = vision.vision_config;
   const { num_attention_heads: heads, layer_norm_eps: epsilon } = shape;
@@ -52,17 +62,22 @@ export function encodedTiles(
   let states = reshape(add(reshape(embedded, ["tiles", patches, hidden]), positions), [rows, hidden]);
   const byHead = (x: FloatValue) =>
     transpose(reshape(x, ["tiles", patches, heads, hidden / heads]), [0, 2, 1, 3]);
-  for (let layer = 0; layer < shape.num_hidden_layers; layer++) {
-    const parent = `encoder.layers.${layer}`;
-    const input = normed(states, `${parent}.layer_norm1`);
+  const attended = (input: FloatValue, parent: string) => {
     const part = (name: string) => byHead(dense(input, `${parent}.self_attn.${name}`));
     const scale = 1 / Math.sqrt(hidden / heads);
     const scores = matMul(part("q_proj"), part("k_proj"), { transposeB: true, alpha: scale });
-    const attended = matMul(softmax(scores), part("v_proj"));
-    const joined = reshape(transpose(attended, [0, 2, 1, 3]), [rows, hidden]);
-    states = add(states, dense(joined, `${parent}.self_attn.out_proj`));
-    const inner = activation(dense(normed(states, `${parent}.layer_norm2`), `${parent}.mlp.fc1`));
-    states = add(states, dense(inner, `${parent}.mlp.fc2`));
+    const seen = matMul(softmax(scores), part("v_proj"));
+    return reshape(transpose(seen, [0, 2, 1, 3]), [rows, hidden]);
+  };
+  for (let layer = 0; layer < shape.num_hidden_layers; layer++) {
+    const parent = `encoder.layers.${layer}`;
+    const input = states;
+    states = build(`model.vision_model.${parent}.`, input, () => {
+      const joined = attended(normed(input, `${parent}.layer_norm1`), parent);
+      const middle = add(input, dense(joined, `${parent}.self_attn.out_proj`));
+      const inner = activation(dense(normed(middle, `${parent}.layer_norm2`), `${parent}.mlp.fc1`));
+      return add(middle, dense(inner, `${parent}.mlp.fc2`));
+    });
   }
   const encoded = normed(states, "post_layernorm");
   const { scale_factor: side } = vision;

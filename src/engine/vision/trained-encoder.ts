@@ -1,0 +1,121 @@
+import type { ModelConfig } from "../models/config/model-config.ts";
+import type { VisionConfig } from "../models/config/vision-config.ts";
+import { weightInputs } from "../models/weights/model-weights.ts";
+import type { Tensor } from "../models/weights/safetensors.ts";
+import { visionWeightShapes } from "../models/weights/vision-weights.ts";
+import { checkpoint } from "../onnx/checkpoint.ts";
+import { mul } from "../onnx/elementwise.ts";
+import { gradients } from "../onnx/gradients.ts";
+import { createGraph, type Graph } from "../onnx/graph.ts";
+import type { LendingSession } from "../onnx/lending-session.ts";
+import { modelBytes } from "../onnx/model-bytes.ts";
+import { openLendingSession } from "../onnx/open-lending-session.ts";
+import { reduceSum } from "../onnx/reductions.ts";
+import { type ImagePasses, imagePasses } from "./image-passes.ts";
+import { encodedImage, type ImageEncoder } from "./open-image-encoder.ts";
+import type { PreprocessedImage } from "./preprocessed-image.ts";
+import type { BuildLayer, VisionWeight } from "./tile-encoder.ts";
+
+/** Gradients of the weights from one pass over an image, by weight. */
+export interface PassedGradients {
+  gradients: ReadonlyMap<string, Float32Array>;
+  /** Frees the memory of gradients that were not written to a destination. */
+  release(): void;
+}
+
+/** An encoder whose weights change. */
+export interface TrainedEncoder extends ImageEncoder {
+  /**
+   * Yields the gradients of all weights, one pass over an image after the other, from those of its embeddings [tokens,
+   * hidden size]. The first pass writes them to the destinations in `into`, by weight. Throws the errors of `encode`.
+   */
+  gradients(
+    image: PreprocessedImage,
+    ofEmbeddings: Float32Array,
+    into?: ReadonlyMap<string, Float32Array>,
+  ): AsyncGenerator<PassedGradients>;
+}
+
+/** Creates an encoder on the CPU that reads its weights anew for each pass. */
+export function createTrainedEncoder(
+  config: ModelConfig,
+  vision: VisionConfig,
+  weights: () => ReadonlyMap<string, Tensor>,
+  threads: number,
+): TrainedEncoder {
+  const shapes = visionWeightShapes(config);
+  const names = [...shapes.keys()];
+  const width = config.hidden_size;
+  const sessions = new Map<string, Promise<LendingSession>>();
+  const fed = () => Object.fromEntries(names.map((name) => [name, weights().get(name)!]));
+
+  const sessionFor = (key: string, build: (graph: Graph) => void) => {
+    const known = sessions.get(key);
+    if (known) return known;
+    const graph = createGraph();
+    build(graph);
+    const made = openLendingSession(graph, modelBytes(graph), { threads });
+    sessions.set(key, made);
+    return made;
+  };
+
+  return {
+    async encode(image) {
+      const passes = imagePasses(config, vision, image);
+      const session = await sessionFor(passes.key, (graph) => {
+        graph.output("features", passes.build(graph, weightsIn(graph, shapes)));
+      });
+      return encodedImage(config, passes, (feeds) => session.run({ ...feeds, ...fed() }));
+    },
+    async *gradients(image, ofEmbeddings, into) {
+      const passes = imagePasses(config, vision, image);
+      const session = await sessionFor(`${passes.key} gradients`, (graph) =>
+        buildGradients(graph, passes, shapes),
+      );
+      let destinations = new Map(Array.from(into ?? [], ([name, data]) => [gradientOf(name), data]));
+      let at = 0;
+      for (const { feeds, tokens } of passes.passes) {
+        const upstream = { shape: [tokens, width], data: ofEmbeddings.subarray(at, at + tokens * width) };
+        const outputs = await session.run({ ...feeds, upstream, ...fed() }, destinations);
+        destinations = new Map();
+        at += tokens * width;
+        const { release } = outputs;
+        yield { gradients: new Map(names.map((name) => [name, outputs.floats(gradientOf(name))])), release };
+      }
+    },
+    async close() {
+      for (const session of sessions.values()) await (await session).close();
+    },
+  };
+}
+
+/**
+ * Adds to a graph the gradients of an encoder's weights from `upstream`, those of its embeddings. It keeps each layer's
+ * input and recomputes the layer.
+ */
+export function buildGradients(
+  graph: Graph,
+  { build }: Pick<ImagePasses, "build">,
+  shapes: ReadonlyMap<string, readonly number[]>,
+): void {
+  const weight = weightsIn(graph, shapes);
+  const names = [...shapes.keys()];
+  const recomputed: BuildLayer = (prefix, input, layer) => {
+    const own = names.filter((name) => name.startsWith(prefix));
+    return checkpoint([input, ...own.map(weight)], layer);
+  };
+  const features = build(graph, weight, recomputed);
+  const loss = reduceSum(mul(features, graph.input("upstream", "float32", features.shape)));
+  gradients(loss, names.map(weight)).forEach((gradient, at) => {
+    graph.output(gradientOf(names[at]!), gradient);
+  });
+}
+
+function weightsIn(graph: Graph, shapes: ReadonlyMap<string, readonly number[]>): VisionWeight {
+  const inputs = weightInputs(graph, shapes);
+  return (name) => inputs.get(name)!;
+}
+
+function gradientOf(name: string): string {
+  return `gradient/${name}`;
+}
