@@ -1,8 +1,8 @@
 """Writes tests/fixtures/vision: random tiny vision-language models as transformers runs them, for tests of src/engine/vision.
 
 Of each model: its config.json, weights by their names on disk, preprocessed images of noise and their features, the
-logits of ragged sequences (each run by itself), the gradients of the mean cross entropy of their marked tokens, and
-greedy continuations. In the last two, image tokens have no probability.
+logits of ragged sequences (each run by itself), greedy continuations, the gradients of the mean cross entropy of the
+sequences' marked tokens, and the weights after two updates by AdamW. In the last three, image tokens have no probability.
 Needs the packages of scripts/requirements-fixtures.txt (and safetensors, which transformers brings).
 Run from the repository's root: python scripts/make-vision-fixtures.py
 """
@@ -137,6 +137,37 @@ def names_on_disk(model):
     }
 
 
+def logits_of(model, images, sequence):
+    """The inputs for the images of a sequence, and its logits."""
+    tokens = torch.tensor(sequence["tokens"])
+    seen = inputs_of([images[placed["image"]] for placed in sequence["images"]])
+    if images[0]["kind"] == "patches" and seen:
+        seen["mm_token_type_ids"] = (tokens[None] == IMAGE_TOKEN).int()
+    return seen, model(tokens[None], **seen).logits[0]
+
+
+def losses_of(logits, sequence):
+    """The cross entropies of the marked tokens of a sequence. A policy writes no image tokens."""
+    tokens = torch.tensor(sequence["tokens"])
+    at = torch.tensor([place for place, marked in enumerate(sequence["mask"]) if marked])
+    written = logits.masked_fill(torch.arange(VOCABULARY) == IMAGE_TOKEN, -torch.inf)
+    return -torch.log_softmax(written[at - 1], -1).gather(-1, tokens[at, None])
+
+
+def update(model, images, sequences, count=2):
+    """Updates all weights by AdamW, with gradients clipped to a norm of 1. Only matrices decay."""
+    groups = [
+        {"params": [value for value in model.parameters() if (value.dim() > 1) == decays], "weight_decay": decay}
+        for decays, decay in [(True, 0.1), (False, 0.0)]
+    ]
+    optimizer = torch.optim.AdamW(groups, lr=0.01, betas=(0.9, 0.95), eps=1e-8)
+    for _ in range(count):
+        optimizer.zero_grad()
+        torch.cat([losses_of(logits_of(model, images, one)[1], one) for one in sequences]).mean().backward()
+        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step()
+
+
 def write(seed, name, settings):
     model = random_model(seed, settings)
     is_tiled = "scale_factor" in settings
@@ -151,14 +182,9 @@ def write(seed, name, settings):
     losses = []
     for index, sequence in enumerate(sequences):
         tokens = torch.tensor(sequence["tokens"])
-        seen = inputs_of([images[placed["image"]] for placed in sequence["images"]])
-        if not is_tiled and seen:
-            seen["mm_token_type_ids"] = (tokens[None] == IMAGE_TOKEN).int()
-        logits = model(tokens[None], **seen).logits[0]
+        seen, logits = logits_of(model, images, sequence)
         tensors[f"logits.{index}"] = logits.detach().clone()
-        at = torch.tensor([place for place, marked in enumerate(sequence["mask"]) if marked])
-        written = logits.masked_fill(torch.arange(VOCABULARY) == IMAGE_TOKEN, -torch.inf)  # a policy writes no image tokens
-        losses.append(-torch.log_softmax(written[at - 1], -1).gather(-1, tokens[at, None]))
+        losses.append(losses_of(logits, sequence))
         greedy = model.generate(
             tokens[None], **seen, do_sample=False, max_new_tokens=64, pad_token_id=0, suppress_tokens=[IMAGE_TOKEN]
         )
@@ -168,6 +194,9 @@ def write(seed, name, settings):
     for key, value in model.named_parameters():
         if value.grad is not None:
             tensors[f"gradient.{stored[key]}"] = value.grad.clone()
+    update(model, images, sequences)
+    for key, value in model.named_parameters():
+        tensors[f"after.{stored[key]}"] = value.detach().clone()
     save_file(tensors, FOLDER / f"{name}.safetensors", {"format": "pt"})
     summary = {
         "config": model.config.to_dict(),

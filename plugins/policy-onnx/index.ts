@@ -10,7 +10,7 @@ import {
   type JsonObject,
   loadTokenizer,
   modelPolicy,
-  openVision,
+  openPolicyVision,
   type PolicyPlugin,
   readImageFraming,
   readModelConfig,
@@ -63,7 +63,7 @@ const plugin: PolicyPlugin = {
     const { stopTokens } = tokenizer;
     const config = await readModelConfig(join(folder, "config.json"));
     const framing = createFraming(tokenizer, await readImageFraming(folder, config, tokenizer));
-    const vision = await openVision(folder, config, {
+    const vision = await openPolicyVision(folder, config, {
       threads: threads === undefined ? undefined : Number(threads),
     });
     const sampler = createSampler({
@@ -73,6 +73,7 @@ const plugin: PolicyPlugin = {
       stopTokens,
       decode: tokenizer.decode,
       target: targetOf(given),
+      alongside: vision,
       ...(given.keyValues === "int8" && { roundedBy: typicalTokens(framing) }),
       ...(statSync(join(folder, adapterConfigFile), { throwIfNoEntry: false }) === undefined
         ? { base: folder }
@@ -97,11 +98,11 @@ const plugin: PolicyPlugin = {
         const sampling: SamplingParameters = { ...own, ...request.sampling, stop };
         const constrained = sampling.toolCalls === "constrained" && tools.length > 0;
         const constraint = constrained ? { constraint: await constraintFor(tools) } : {};
-        const placed = await vision?.place(request.tokens, images, readImage);
-        const seen = vision && placed && { tokens: placed.tokens, embeddings: vision.embeddings };
+        const { release, ...seen } =
+          (await vision?.place(request.version, request.tokens, images, readImage)) ?? {};
         const sample = await sampler
           .generate({ ...request, ...seen, sampling, ...constraint })
-          .finally(() => placed?.release());
+          .finally(release);
         const text = tokenizer.decode(sample.tokens.filter((token) => !stopTokens.includes(token)));
         return { ...sample, text: beforeStopTexts(text, stop) };
       },

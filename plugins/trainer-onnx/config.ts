@@ -49,6 +49,10 @@ export interface TrainerConfig {
     targets: ("q_proj" | "k_proj" | "v_proj" | "o_proj" | "gate_proj" | "up_proj" | "down_proj")[];
   };
   /**
+   * Keep the vision part of a vision-language model, its encoder and its connector. false: train it with the other weights. CPU and float32 only, without lora.
+   */
+  freezeVisionTower: boolean;
+  /**
    * Memory limit in MiB of the trainer's process. To stay within it, the trainer uses smaller passes and recomputes more layers. Default: four fifths of the memory available when an update begins.
    */
   memory?: number;
@@ -234,6 +238,7 @@ export interface TrainerConfig {
 export const defaults = {
   algorithm: "ppo",
   epochs: 1,
+  freezeVisionTower: true,
   device: "cpu",
   precision: "float32",
   optimizerBits: 32,

@@ -6,6 +6,7 @@ import {
   forecastUpdates,
   freshTrainerState,
   loadLoss,
+  openTrainedVision,
   openVision,
   type PlacedImage,
   type PolicyTraits,
@@ -32,18 +33,24 @@ import { readConfig, trainingSettings } from "./settings.ts";
 const plugin: TrainerPlugin = {
   async open(folders, given, seed, lossPlugin) {
     const config = readConfig(given);
-    const { device, precision, lora } = config;
+    const { device, precision, lora, freezeVisionTower } = config;
     const model = {
       config: await readModelConfig(join(folders.initial, "config.json")),
       ...(lora !== undefined && { lora }),
     };
     const threads = config.threads ?? usualThreads(model.config, 2);
-    const { reference, base, ...policy } = await readPolicy(folders, model.lora, computesExactly(config));
+    const { reference, base, ...policy } = await readPolicy(folders, config, computesExactly(config));
     const state =
       folders.state === undefined
         ? startingState(model, policy, seed, config.optimizerBits)
         : await readTrainerState(folders.state, policy);
-    const vision = await openVision(folders.initial, model.config, { threads });
+    const trainedVision = freezeVisionTower
+      ? undefined
+      : await openTrainedVision(folders.initial, model.config, state, {
+          reference: folders.reference,
+          threads,
+        });
+    const vision = trainedVision ?? (await openVision(folders.initial, model.config, { threads }));
     const placer = vision && {
       embeddings: vision.embeddings,
       place: (tokens: readonly number[], images: readonly PlacedImage[]) =>
@@ -59,6 +66,7 @@ const plugin: TrainerPlugin = {
       ...(base && { base }),
       state,
       ...(reference && { reference }),
+      images: trainedVision?.images,
       settings: training,
       seed,
       device,
@@ -73,7 +81,7 @@ const plugin: TrainerPlugin = {
       ...pluginSteps(trainer, () => supervisedSteps++, placer),
       async save(policyFolder, stateFolder) {
         await trainer.settle();
-        await writePolicy(policyFolder, folders.initial, trainer.state, model);
+        await writePolicy(policyFolder, folders.initial, trainer.state, config, model.config);
         await writeTrainerState(stateFolder, trainer.state);
       },
       async close() {
@@ -88,12 +96,13 @@ const plugin: TrainerPlugin = {
   forecast(given, { config: text, matrices }, updates) {
     const config = readConfig(given);
     if (!computesExactly(config)) return undefined;
-    const { lora, optimizerBits } = config;
+    const { lora, optimizerBits, freezeVisionTower } = config;
     const settings = trainingSettings(config);
     const options = {
       config: parseModelConfig(text, "config.json"),
       matrices,
       optimizerBits,
+      trainsVision: !freezeVisionTower,
       settings,
       ...(lora !== undefined && { lora }),
       ...planSettings(config),
@@ -109,6 +118,7 @@ const plugin: TrainerPlugin = {
     const settings = trainingSettings(config);
     const problems = configurationProblems(given, { ...settings, algorithm: config.algorithm }, surroundings);
     problems.push(...quantizationProblems(config, surroundings.policy), ...targetProblems(given));
+    problems.push(...visionProblems(config, surroundings.policy));
     if (given.critic === "model" && given.valueCoefficient !== undefined) {
       const reason = `is ${given.valueCoefficient}, but critic is model, whose loss is separate from the policy's`;
       problems.push({ key: "valueCoefficient", reason, help: "Remove it." });
@@ -159,6 +169,36 @@ function quantizationProblems(config: TrainerConfig, { quantization }: PolicyTra
   const help = "Remove it, or add a device, or train a model of floats, without policy.config.quantization.";
   const reason = `is ${config.precision} on the CPU, but the policy's matrices are kept in ${quantization}`;
   return [{ key: "precision", reason, help }];
+}
+
+/** The vision part is trained where all weights are, in float32 on the CPU. */
+function visionProblems(config: TrainerConfig, policy: PolicyTraits): ConfigurationProblem[] {
+  const { freezeVisionTower, lora, device, precision, critic } = config;
+  const key = "freezeVisionTower";
+  const help = "Remove it: the vision part is then frozen.";
+  if (freezeVisionTower) return [];
+  if (policy.readsImages !== true) return [{ key, reason: "is false, but the policy reads only text", help }];
+  const problems: [isOne: boolean, reason: string, help: string][] = [
+    [lora !== undefined, "there is lora, whose versions contain no vision part", "Or remove lora."],
+    [
+      device !== "cpu",
+      `the device is ${device}, and the vision part is trained on the CPU`,
+      "Or remove device.",
+    ],
+    [
+      precision !== "float32",
+      `the precision is ${precision}, and the vision part is trained in float32`,
+      "Or remove precision.",
+    ],
+    [
+      critic === "model",
+      "critic is model, which would have no vision part of its own",
+      "Or take the critic head.",
+    ],
+  ];
+  return problems.flatMap(([isOne, reason, way]) =>
+    isOne ? [{ key, reason: `is false, but ${reason}`, help: `${help} ${way}` }] : [],
+  );
 }
 
 /** A new value head and optimizer, with the policy's adapter if it has one. */

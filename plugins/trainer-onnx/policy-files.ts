@@ -4,13 +4,13 @@ import {
   adapterConfigFile,
   type FrozenBase,
   type LazyTensor,
-  type LoraSettings,
   languageWeights,
   openVisionWeights,
   openWeights,
   persistently,
   readAdapter,
   readFrozenWeights,
+  readVisionWeights,
   readWeights,
   type Tensor,
   type TrainedModel,
@@ -19,6 +19,7 @@ import {
   writeAdapterPolicyFolder,
   writeNextPolicyFolder,
 } from "everturn/engine";
+import type { TrainerConfig } from "./config.ts";
 
 /** The policy from which a trainer starts. With LoRA, the weights are version 0's. */
 interface StartingPolicy {
@@ -35,16 +36,18 @@ interface StartingPolicy {
 }
 
 /**
- * Reads the policy. With exact computation (`computesExactly`), a large half-precision base keeps its
- * precision.
+ * Reads the policy, with its vision part if that is trained. With exact computation (`computesExactly`), a large
+ * half-precision base keeps its precision.
  */
 export async function readPolicy(
   { initial, policy, reference }: TrainerFolders,
-  lora: LoraSettings | undefined,
+  { lora, freezeVisionTower }: Pick<TrainerConfig, "lora" | "freezeVisionTower">,
   isExact: boolean,
 ): Promise<StartingPolicy> {
   if (lora === undefined) {
     const weights = await readWeights(policy);
+    const vision = freezeVisionTower ? new Map<string, Tensor>() : await readVisionWeights(policy);
+    for (const [name, tensor] of vision) weights.set(name, tensor);
     return {
       weights,
       adapter: new Map(),
@@ -63,18 +66,19 @@ export async function readPolicy(
 }
 
 /**
- * Writes a version: its weights, or its adapter in PEFT's format, and version 0's other files, including the
- * frozen vision part.
+ * Writes a version: its weights, or its adapter in PEFT's format, and version 0's other files, including a frozen
+ * vision part.
  */
 export async function writePolicy(
   folder: string,
   initial: string,
   state: TrainerState,
-  { config, lora }: Pick<TrainedModel, "config" | "lora">,
+  { lora, freezeVisionTower }: Pick<TrainerConfig, "lora" | "freezeVisionTower">,
+  { vision }: Pick<TrainedModel["config"], "vision">,
 ): Promise<void> {
   if (lora === undefined) {
     const weights = new Map<string, Tensor | LazyTensor>(state.weights);
-    const frozen = config.vision ? await openVisionWeights(initial) : new Map();
+    const frozen = vision && freezeVisionTower ? await openVisionWeights(initial) : new Map();
     for (const [name, tensor] of frozen) weights.set(name, tensor);
     return writeNextPolicyFolder(folder, initial, weights);
   }

@@ -27,6 +27,7 @@ export function trainingSettings(config: TrainerConfig): TrainingSettings {
   } = config;
   const {
     lora: _,
+    freezeVisionTower,
     device,
     precision,
     threads,

@@ -93,6 +93,7 @@ export { type Adapter, adapterConfigFile, readAdapter } from "../engine/models/w
 export {
   openVisionWeights,
   openWeights,
+  readVisionWeights,
   readWeights,
 } from "../engine/models/weights/checkpoint.ts";
 export {
@@ -143,7 +144,9 @@ export { createFraming, type Framing } from "../engine/tokens/framing.ts";
 export { templateFormat } from "../engine/tokens/template-format.ts";
 export { loadTokenizer, type Tokenizer } from "../engine/tokens/tokenizer.ts";
 export { readVocabulary, type Vocabulary } from "../engine/tokens/vocabulary.ts";
+export { openTrainedVision, type TrainedVision } from "../engine/vision/open-trained-vision.ts";
 export { openVision, type Vision } from "../engine/vision/open-vision.ts";
+export { openPolicyVision, type PolicyVision } from "../engine/vision/policy-vision.ts";
 export type { ImagePatches, ImageTiles, PreprocessedImage } from "../engine/vision/preprocessed-image.ts";
 export {
   type DefinedLoss,

@@ -6,6 +6,7 @@ import { modelWeightShapes } from "../../src/engine/models/weights/model-weights
 import { isVisionWeight } from "../../src/engine/models/weights/vision-weights.ts";
 import { createModelSession } from "../../src/engine/onnx/create-model-session.ts";
 import { createSampler } from "../../src/engine/sampling/sampler.ts";
+import type { ImageTable } from "../../src/engine/vision/image-table.ts";
 import { logitsOf } from "../unit/engine/models/logits-of.ts";
 import { modelFolder } from "../unit/engine/sampling/policy-folders.ts";
 import { relativeError, withPrefix } from "../unit/torch-fixtures.ts";
@@ -91,11 +92,21 @@ export async function greedyTokens(fixture: VisionFixture, slots: number): Promi
 /** The fixture's sequences with ids of their own for image tokens. */
 export async function placedSequences(fixture: VisionFixture): Promise<TokenSequence[]> {
   const { table, encoder } = openImages(fixture);
+  const sequences = await placedIn(table, fixture.images, fixture.sequences);
+  await encoder.close();
+  return sequences;
+}
+
+/** Sequences with the ids of a table for their image tokens. Images are named by their numbers. */
+export async function placedIn(
+  table: ImageTable,
+  prepared: VisionFixture["images"],
+  given: VisionFixture["sequences"],
+): Promise<TokenSequence[]> {
   const sequences: TokenSequence[] = [];
-  for (const { tokens, mask, images } of fixture.sequences) {
-    const placed = await table.replace(tokens, images, async (sha256) => fixture.images[Number(sha256)]!);
+  for (const { tokens, mask, images } of given) {
+    const placed = await table.replace(tokens, images, async (sha256) => prepared[Number(sha256)]!);
     sequences.push({ tokens: placed.tokens, mask, embeddings: table });
   }
-  await encoder.close();
   return sequences;
 }

@@ -40,7 +40,7 @@ export async function visionFixture(name: string): Promise<VisionFixture> {
   if (!config.vision) throw new Error(`${name} has no vision part`);
   const tensors = new Map(
     Array.from(stored, ([key, tensor]) => {
-      const [, prefix = "", own = key] = /^(gradient\.)?(.*)$/.exec(key) ?? [];
+      const [, prefix = "", own = key] = /^((?:gradient|after)\.)?(.*)$/.exec(key) ?? [];
       return [prefix + innerName(own), tensor];
     }),
   );

@@ -27,12 +27,12 @@ export async function visionGradientsError(fixture: VisionFixture): Promise<numb
   const encoder = createTrainedEncoder(config, vision, () => tensors, 1);
   const sums = new Map<string, Float32Array>();
   for (const [number, image] of images.entries()) {
-    for await (const { gradients, release } of encoder.gradients(image, ofEmbeddings[number]!)) {
-      for (const [name, values] of gradients) {
+    for await (const passed of encoder.gradients(image, ofEmbeddings[number]!)) {
+      for (const [name, values] of passed.gradients) {
         const sum = sums.get(name);
         sums.set(name, sum ? sum.map((value, at) => value + values[at]!) : values.slice());
       }
-      release();
+      passed.release();
     }
   }
   await encoder.close();

@@ -5,7 +5,7 @@
  * usage: npm run vision [-- --json]
  *
  * The last line is JSON: the largest relative errors of logits and gradients (of the language parts, and of the
- * vision parts), the largest difference of a pixel in levels of 255, whether greedy continuations of 64 tokens and the
+ * vision parts), the largest error of the weights after two updates of all of them (relative to their change), the largest difference of a pixel in levels of 255, whether greedy continuations of 64 tokens and the
  * numbers of image tokens are equal, and the shares of held-out tasks that the example solves.
  */
 
@@ -15,6 +15,7 @@ import { featuresError, gradientsError, greedyTokens, logitsError } from "./comp
 import { heldOut } from "./held-out.ts";
 import { visionFixture, visionModels } from "./vision-fixtures.ts";
 import { visionGradientsError } from "./vision-gradients.ts";
+import { updatesError } from "./vision-updates.ts";
 
 const isJson = process.argv.includes("--json");
 const say = (text: string) => {
@@ -28,13 +29,14 @@ for (const name of visionModels) {
   const logits = await logitsError(fixture);
   const { gradients } = await gradientsError(fixture);
   const visionGradients = await visionGradientsError(fixture);
+  const updates = await updatesError(fixture);
   const expected = fixture.sequences.map(({ greedy }) => greedy);
   const sampled = await greedyTokens(fixture, 8);
   const greedyEqual = JSON.stringify(sampled) === JSON.stringify([...expected, ...expected]);
   say(
-    `${name}: features ${features}, logits ${logits}, gradients ${gradients}, of the vision part ${visionGradients}, greedy equal ${greedyEqual}`,
+    `${name}: features ${features}, logits ${logits}, gradients ${gradients}, of the vision part ${visionGradients}, two updates ${updates.language} and of the vision part ${updates.vision}, greedy equal ${greedyEqual}`,
   );
-  models.push({ features, logits, gradients, visionGradients, greedyEqual });
+  models.push({ features, logits, gradients, visionGradients, updates, greedyEqual });
 }
 
 let [pixels, tokensEqual] = [0, true];
@@ -56,6 +58,7 @@ const summary = {
   logits: Math.max(...models.map(({ logits }) => logits)),
   gradients: Math.max(...models.map(({ gradients }) => gradients)),
   visionGradients: Math.max(...models.map(({ visionGradients }) => visionGradients)),
+  updates: Math.max(...models.map(({ updates }) => Math.max(updates.language, updates.vision))),
   pixels,
   tokensEqual,
   greedyEqual: models.every(({ greedyEqual }) => greedyEqual),

@@ -56,6 +56,8 @@ export interface TokenBatch {
   readonly imageNumbers?: BigInt64Array;
   /** [image tokens, hidden], at least one row. */
   readonly images?: Tensor;
+  /** The id of each row of `images`. Empty if there are no image tokens. */
+  readonly imageIds: readonly number[];
   /** For each action token in order: the row that predicts it, which is the previous token's. */
   readonly actions: BigInt64Array;
   /** For each action token in order: its id. */
@@ -99,6 +101,7 @@ export function batchSequences(
     ...copiesOf(own.map(({ places }) => places)),
     imageNumbers: images?.imageNumbers,
     images: images?.images,
+    imageIds: images?.imageIds ?? [],
     tokens: BigInt64Array.from(rows, (row) => BigInt(isText(row) ? row.token : 0)),
     positions: BigInt64Array.from(rows, ({ position }, row) => BigInt(sections ? row : position)),
     rotations: sections && rotationsOf(rows, sequences, config),
@@ -234,7 +237,7 @@ function imagesOf(
   rows: readonly TokenRow[],
   sequences: readonly TokenSequence[],
   { vocab_size: vocabulary, hidden_size: width }: ModelConfig,
-): Required<Pick<TokenBatch, "imageNumbers" | "images">> {
+): Required<Pick<TokenBatch, "imageNumbers" | "images" | "imageIds">> {
   const numbers = new Map<number, number>();
   for (const { token } of rows)
     if (token >= vocabulary && !numbers.has(token)) numbers.set(token, numbers.size);
@@ -245,7 +248,7 @@ function imagesOf(
     data.set(source.embedding(token), number * width);
   }
   const imageNumbers = BigInt64Array.from(rows, ({ token }) => BigInt(numbers.get(token) ?? -1));
-  return { imageNumbers, images: { shape: [count, width], data } };
+  return { imageNumbers, images: { shape: [count, width], data }, imageIds: [...numbers.keys()] };
 }
 
 /** Returns all places of each row but the first. */

@@ -1,7 +1,9 @@
 import type { Device } from "../devices/device.ts";
 import type { Tensor } from "../models/weights/safetensors.ts";
 import type { DeviceTensor } from "../onnx/model-session.ts";
+import type { TrainedImages } from "../vision/trained-images.ts";
 import type { AdamW } from "./adamw.ts";
+import type { TokenSequence } from "./batch.ts";
 import type { EngineModels } from "./engine-models.ts";
 import type { EngineWeights, Parameters } from "./engine-weights.ts";
 import type { LearningRates } from "./learning-rates.ts";
@@ -25,6 +27,15 @@ export interface EngineParts {
   models: EngineModels;
   weights: EngineWeights;
   planner(): Promise<StepPlanner>;
+  /** Absent unless the vision part is trained. */
+  images: TrainedImages | undefined;
+  /** Throws TRAINER_CLOSED once the engine is being closed. */
+  checkOpen(): void;
+}
+
+/** Returns the ids of sequences, in order. */
+export function* idsOf(sequences: readonly TokenSequence[]): Generator<number> {
+  for (const { tokens } of sequences) yield* tokens;
 }
 
 /** Returns the parameters of these names as a model's inputs. */

@@ -3,12 +3,14 @@ import type { AttentionForm } from "../models/graph/decoder.ts";
 import { batchFeeds, batchSequences, type TokenSequence } from "./batch.ts";
 import type { UpdateRequest, UpdateResult } from "./engine.ts";
 import type { TrainingModels } from "./engine-models.ts";
-import { type EngineParts, select } from "./engine-parts.ts";
+import { type EngineParts, idsOf, select } from "./engine-parts.ts";
 import { type Objective, objectiveFeeds, type TrainingSample } from "./objective.ts";
 import type { StepPlanner } from "./step-planner.ts";
 import { sumPasses } from "./summed-passes.ts";
 import { lengthStep, prefixLength } from "./token-passes.ts";
+import { imagesGradient } from "./training-graphs.ts";
 import { applyUpdate } from "./update.ts";
+import { visionGradients } from "./vision-gradients.ts";
 
 /** Checks that the longest sample fits into memory, for `TrainingEngine.check`. */
 export async function checkMemory(
@@ -54,7 +56,7 @@ function planPasses(
 
 /** Computes the gradients of a minibatch pass by pass and updates the state, for `TrainingEngine.update`. */
 export async function updateOnSamples(parts: EngineParts, request: UpdateRequest): Promise<UpdateResult> {
-  const { trained, state, optimizer, weights, settings } = parts;
+  const { trained, state, optimizer, weights, settings, images } = parts;
   const { objective, samples, scalars, temperature = 1, onShare, ...rates } = request;
   if (!weights.hasRooms()) {
     await checkMemory(
@@ -64,8 +66,9 @@ export async function updateOnSamples(parts: EngineParts, request: UpdateRequest
     );
   }
   const card = await weights.card();
-  const { into, canAdd, zeros } = await weights.gradientRooms();
+  const { rooms, into, canAdd, zeros } = await weights.gradientRooms();
   const models = parts.models.training(objective);
+  await images?.refresh(idsOf(samples.flatMap(({ sequences }) => sequences)));
   const { recomputed, passes } = planPasses(await parts.planner(), models, samples, canAdd);
   // The gradients of a single pass stay in the runtime's memory, where activations were.
   const isSummed = passes.length > 1;
@@ -74,10 +77,11 @@ export async function updateOnSamples(parts: EngineParts, request: UpdateRequest
   const first = models.model(recomputed, passes[0]?.attention ?? "kept", adds);
   const ofAllPasses = {
     ...select(await weights.policy(), first.reads),
-    ...(adds ? zeros() : {}),
+    ...(adds ? zeros(first.trains) : {}),
     ...(lossScale !== undefined && { lossScale: { shape: [], data: Float32Array.of(lossScale) } }),
   };
   const sum = sumPasses(card ? { ...first, trains: [] } : first, samples, optimizer, adds);
+  const vision = images && visionGradients(images, rooms, optimizer, parts.checkOpen);
   let computed = 0;
   try {
     for (const pass of passes) {
@@ -93,16 +97,19 @@ export async function updateOnSamples(parts: EngineParts, request: UpdateRequest
       const isWritten = adds || (isSummed && computed === 0);
       const outputs = await session.run(feeds, isWritten ? into : undefined);
       await card?.add(outputs, model.trains);
+      vision?.add(batch, outputs.floats(imagesGradient));
       await sum.add(outputs, pass.members, feeds);
       computed += pass.members.length;
       onShare?.(computed / samples.length);
     }
-    const { gradients, ...measured } = sum.total();
+    const { gradients: ofLanguage, ...measured } = sum.total();
+    const gradients = new Map([...ofLanguage, ...((await vision?.total()) ?? [])]);
     const outcome = card
       ? await card.update(rates)
       : await applyUpdate(optimizer, state, measured.loss, gradients, { ...settings, ...rates });
     return defined({ ...measured, ...outcome, lossScale });
   } finally {
     sum.release();
+    vision?.release();
   }
 }

@@ -30,6 +30,8 @@ export interface ForecastOptions
   /** The stored format of its matrices. */
   matrices: ModelOutline["matrices"];
   lora?: LoraSettings;
+  /** Whether the vision part is trained. */
+  trainsVision?: boolean;
   settings: TrainingSettings;
   /** Bits per number of the moments. */
   optimizerBits: 8 | 32;
@@ -41,9 +43,9 @@ export interface ForecastOptions
  * file may also have minimums. Allocates nothing of the weights' size.
  */
 export function forecastUpdates(options: ForecastOptions, sizes: readonly UpdateSize[]): UpdateForecast[] {
-  const { config, lora, settings, available = availableMemory } = options;
+  const { config, lora, trainsVision, settings, available = availableMemory } = options;
   const base = lora && frozenBase(options);
-  const trained: TrainedModel = defined({ config, lora, base });
+  const trained: TrainedModel = defined({ config, lora, base, trainsVision });
   const held = forecastMemory(trained, options);
   const left = () => available() - held.weights;
   const planner = createStepPlanner({ ...options, ...trained, available: left }, () => held);

@@ -43,6 +43,7 @@ export function passGradients(
   return gradients;
 }
 
-function addInPlace(sum: Float32Array, row: Float32Array): void {
+/** Adds numbers to others in place. */
+export function addInPlace(sum: Float32Array, row: Float32Array): void {
   for (let at = 0; at < row.length; at++) sum[at]! += row[at]!;
 }

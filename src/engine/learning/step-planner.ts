@@ -2,7 +2,7 @@ import { defined } from "../../base/records/defined.ts";
 import type { Device } from "../devices/device.ts";
 import type { AttentionForm } from "../models/graph/decoder.ts";
 import type { Graph } from "../onnx/graph.ts";
-import { encoderBytes } from "../vision/encoder-memory.ts";
+import { encoderBytes, trainedEncoderBytes } from "../vision/encoder-memory.ts";
 import { type HeldMemory, mappedBytes } from "./held-memory.ts";
 import { createMemoryRoom } from "./memory-room.ts";
 import type { TrainingSample } from "./objective.ts";
@@ -23,7 +23,7 @@ const nodesBytes = (nodes: number) => 60e3 * Math.min(nodes, 10_000) + 11e3 * Ma
 const plannedShare = 0.8;
 
 /** The inputs for planning a trainer's updates. */
-export interface PlannerOptions extends Pick<TrainedModel, "config" | "base"> {
+export interface PlannerOptions extends Pick<TrainedModel, "config" | "base" | "trainsVision"> {
   /** Most tokens of a pass. Default: chosen by the planner. */
   maxTokensPerRun?: number;
   /** Whether layers are recomputed, or how many. Default: chosen on the CPU, otherwise none. */
@@ -73,9 +73,18 @@ export interface StepPlanner {
 
 /** Creates a planner for a trainer that holds this memory. */
 export function createStepPlanner(options: PlannerOptions, held: () => HeldMemory): StepPlanner {
-  const { config, base, maxTokensPerRun, recompute, device = "cpu", onPlan, available } = options;
+  const {
+    config,
+    base,
+    trainsVision,
+    maxTokensPerRun,
+    recompute,
+    device = "cpu",
+    onPlan,
+    available,
+  } = options;
   const memory = device === "cpu" ? options.memory : undefined;
-  const processBytes = emptyProcess + encoderBytes(config);
+  const processBytes = emptyProcess + encoderBytes(config) + (trainsVision ? trainedEncoderBytes(config) : 0);
   const left = () => {
     const { weights, optimizer } = held();
     return (memory ?? Number.POSITIVE_INFINITY) - processBytes - weights - optimizer;

@@ -1,5 +1,5 @@
 import { EverturnError } from "../../base/errors/everturn-error.ts";
-import { checkModelWeights, modelWeightShapes } from "../models/weights/model-weights.ts";
+import { checkModelWeights, checkShapes } from "../models/weights/model-weights.ts";
 import type { Tensor } from "../models/weights/safetensors.ts";
 import { elementCount } from "../onnx/element-count.ts";
 import type { Moments } from "./adamw-rows.ts";
@@ -69,11 +69,7 @@ export function momentsOf(state: TrainerState): Map<string, Moments> {
 /** Throws MODEL_WEIGHTS_MISMATCH or TRAINING_STATE_INVALID unless the state belongs to the model. */
 export function checkTrainerState(model: TrainedModel, state: TrainerState): void {
   const { config, lora, base } = model;
-  const own = trainedWeightShapes(model);
-  const notWanted = [...modelWeightShapes(config)].filter(([name]) => !own.has(name));
-  const elsewhere = new Map<string, { shape: readonly number[] }>(base?.frozen);
-  for (const [name, shape] of notWanted) elsewhere.set(name, { shape });
-  checkModelWeights(config, state.weights, elsewhere);
+  checkShapes(trainedWeightShapes(model), state.weights, base?.frozen);
   const adapter = lora ? adapterShapes(config, lora) : new Map<string, number[]>();
   for (const [name, shape] of adapter) checkShape(name, shape, state.adapter);
   const strange = [...state.adapter.keys()].find((name) => !adapter.has(name));

@@ -55,7 +55,7 @@ export function createTrainer({ settings, seed, failures, ...options }: TrainerO
       checkAvailable(freshCriticBytes(options, state), trajectories, options.available);
       state.critic = freshCritic(options, state);
     }
-    const { reference: _, ...model } = options;
+    const { reference: _, images: __, ...model } = options;
     const own = { ...model, ...updating, critic: true, state: state.critic, beside: state };
     critic = { engine: createTrainingEngine(own), objective: valueObjective(settings.valueClip) };
     return critic;

@@ -3,6 +3,7 @@ import { defined } from "../../base/records/defined.ts";
 import { cudaMemory } from "../onnx/cuda-memory.ts";
 import type { Precision } from "../onnx/target.ts";
 import { createUsage } from "../onnx/usage.ts";
+import type { TrainedImages } from "../vision/trained-images.ts";
 import { createAdamW } from "./adamw.ts";
 import type { TrainingEngine } from "./engine.ts";
 import { engineModels } from "./engine-models.ts";
@@ -22,7 +23,7 @@ import type { UpdateSettings } from "./update.ts";
 
 /** The state and the settings of an engine. */
 export interface TrainingEngineOptions
-  extends Omit<TrainedModel, "attention">,
+  extends Omit<TrainedModel, "attention" | "trainsVision">,
     Omit<UpdateSettings, keyof LearningRates>,
     PlannerOptions {
   /** New (`freshTrainerState`) or saved. The engine takes ownership of it and changes it in place. */
@@ -35,6 +36,8 @@ export interface TrainingEngineOptions
    * released afterwards. Default: with an adapter the weights without it, otherwise none.
    */
   reference?: () => Promise<Reference>;
+  /** The images of the policy, if its vision part is trained, which is possible without an adapter on the CPU. */
+  images?: TrainedImages | undefined;
   /** Threads per operator. Default: 1. */
   threads?: number;
   /** Where models run, and the type of their matrix products. Default: float32 on the CPU. */
@@ -58,9 +61,10 @@ export interface OpenTrainingEngine extends TrainingEngine {
  * Creates an engine on ONNX Runtime. Throws MODEL_WEIGHTS_MISMATCH or TRAINING_STATE_INVALID if the state doesn't fit.
  */
 export function createTrainingEngine(options: TrainingEngineOptions): OpenTrainingEngine {
-  const { config, lora, base, critic = false, state, threads = 1, device = "cpu" } = options;
+  const { config, lora, base, critic = false, state, images, threads = 1, device = "cpu" } = options;
   const { precision = "float32", gradientClip, weightDecay, betas } = options;
-  const trained: TrainedModel = defined({ config, critic, lora, base });
+  const trainsVision = images !== undefined;
+  const trained: TrainedModel = defined({ config, critic, lora, base, trainsVision });
   checkTrainerState(trained, state);
   if (precision === "float16") state.lossScale ??= firstLossScale;
   else delete state.lossScale;
@@ -89,7 +93,8 @@ export function createTrainingEngine(options: TrainingEngineOptions): OpenTraini
   const planner = madeOnce(async () => {
     const cardMemory = device === "cuda" ? await cudaMemory() : undefined;
     const held = () => heldMemory(state, base, options.beside);
-    return createStepPlanner({ ...options, ...(cardMemory && { available: cardMemory.available }) }, held);
+    const given = { ...options, trainsVision };
+    return createStepPlanner({ ...given, ...(cardMemory && { available: cardMemory.available }) }, held);
   });
   const parts: EngineParts = {
     trained,
@@ -102,6 +107,8 @@ export function createTrainingEngine(options: TrainingEngineOptions): OpenTraini
     models,
     weights,
     planner: planner.get,
+    images,
+    checkOpen: usage.check,
   };
   return {
     state,

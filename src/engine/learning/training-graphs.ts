@@ -6,6 +6,7 @@ import { headWeight, languageModelHead } from "../models/graph/decoder-blocks.ts
 import { decoderInputs } from "../models/graph/decoder-inputs.ts";
 import { rotaryTables } from "../models/graph/rotary-tables.ts";
 import { modelWeightShapes, weightInputs } from "../models/weights/model-weights.ts";
+import { visionWeightShapes } from "../models/weights/vision-weights.ts";
 import type { FrozenBase } from "../models/weights/weight-sources.ts";
 import { add, div, mul } from "../onnx/elementwise.ts";
 import { type GradientWithRows, gradients, gradientsWithRows } from "../onnx/gradients.ts";
@@ -25,6 +26,8 @@ import { type Objective, objectiveInputShapes, type PolicyOutputs } from "./obje
 export interface TrainedModel {
   config: ModelConfig;
   lora?: LoraSettings;
+  /** Whether the vision part is trained too. Default: false. */
+  trainsVision?: boolean;
   /** Frozen matrices under an adapter, quantized or in half precision. */
   base?: FrozenBase;
   /** Whether it is a critic, which returns values and has no language-model head. */
@@ -53,6 +56,9 @@ export function gradientName(parameter: string): string {
   return `gradient/${parameter}`;
 }
 
+/** The output with the gradients of the images' embeddings. */
+export const imagesGradient = gradientName("images");
+
 /** Returns the name of the input that a parameter's gradient is added to. Its memory may be that of the output. */
 export function sumName(parameter: string): string {
   return `sum/${parameter}`;
@@ -74,9 +80,15 @@ export function valueHeadShapes(config: ModelConfig): Map<string, number[]> {
 }
 
 /**
- * Returns the shapes of the model's own weights. A critic lacks the language-model head, unless it is the embedding.
+ * Returns the shapes of the model's own weights, including those of a vision part that is trained. A critic lacks the
+ * language-model head, unless it is the embedding.
  */
-export function trainedWeightShapes({ config, critic }: TrainedModel): Map<string, number[]> {
+export function trainedWeightShapes(model: TrainedModel): Map<string, number[]> {
+  const vision = model.trainsVision ? visionWeightShapes(model.config) : [];
+  return new Map([...languageWeightShapes(model), ...vision]);
+}
+
+function languageWeightShapes({ config, critic }: TrainedModel): Map<string, number[]> {
   const shapes = modelWeightShapes(config);
   if (critic) shapes.delete("lm_head.weight");
   return shapes;
@@ -94,6 +106,8 @@ interface PolicyGraph {
   reads: string[];
   /** Trained parameters by name. */
   trained: Map<string, FloatValue>;
+  /** The embeddings of images, if the vision part is trained. */
+  images: FloatValue | undefined;
   outputs: PolicyOutputs;
 }
 
@@ -106,10 +120,10 @@ function policyGraph(
   wants: Objective["wants"] & { gradients: boolean },
   { device = "cpu", precision = "float32" }: Target,
 ): PolicyGraph {
-  const { config, lora, base, critic, recompute, attention = "kept" } = trained;
+  const { config, lora, base, critic, trainsVision, recompute, attention = "kept" } = trained;
   const graph = createGraph();
   const isFed = ([name]: [string, unknown]) => !base?.frozen.has(name);
-  const weights = weightInputs(graph, new Map([...trainedWeightShapes(trained)].filter(isFed)));
+  const weights = weightInputs(graph, new Map([...languageWeightShapes(trained)].filter(isFed)));
   const matrices = lora && weightInputs(graph, adapterShapes(config, lora));
   const valueHead = weightInputs(graph, wants.values ? valueHeadShapes(config) : new Map());
   const model = defined<Parameters<typeof decoderForward>[0]>({
@@ -144,6 +158,7 @@ function policyGraph(
     graph,
     reads: [weights, matrices ?? new Map(), valueHead].flatMap((parameters) => [...parameters.keys()]),
     trained: new Map([...(matrices ?? weights), ...valueHead]),
+    images: trainsVision ? inputs.images?.embeddings : undefined,
     outputs: defined({
       logProbabilities: said?.logProbabilities,
       entropies: wants.entropies && said?.entropies ? said.entropies : undefined,
@@ -197,11 +212,12 @@ export interface TrainingModel extends PolicyModel {
 
 /**
  * Returns a model that computes an objective's `loss`, its terms by name, `logProbabilities` of the action tokens, and
- * the gradients of all trained parameters. In float16 it also reads `lossScale`. It multiplies the loss with that in
+ * the gradients of all trained parameters outside the vision part. If that is trained, it also returns the gradients of
+ * the images' embeddings. In float16 it also reads `lossScale`. It multiplies the loss with that in
  * the backward pass and divides the gradients by it.
  */
 export function trainingModel(model: TrainedModel, objective: Objective, target: Target = {}): TrainingModel {
-  const { graph, reads, trained, outputs } = policyGraph(
+  const { graph, reads, trained, images, outputs } = policyGraph(
     model,
     { ...objective.wants, gradients: true },
     target,
@@ -224,12 +240,15 @@ export function trainingModel(model: TrainedModel, objective: Objective, target:
       return [parameter, graph.input(sumName(name), "float32", parameter.shape)];
     }),
   );
-  const finish = (gradient: FloatValue, parameter: FloatValue) => add(sums.get(parameter)!, gradient);
+  const finish = (gradient: FloatValue, parameter: FloatValue) => {
+    const sum = sums.get(parameter);
+    return sum ? add(sum, gradient) : gradient;
+  };
   const { device = "cpu" } = target;
   const gradientsOf = device === "cpu" ? gradientsWithRows : wholeGradients;
   const found = gradientsOf(
     scale ? mul(loss, scale) : loss,
-    [...trained.values()],
+    [...trained.values(), ...(images ? [images] : [])],
     ...(model.adds ? [finish] : []),
   );
   const rowOutputs = trains.flatMap((parameter, index) => {
@@ -241,6 +260,7 @@ export function trainingModel(model: TrainedModel, objective: Objective, target:
       return { parameter, numbers: numbers.name, output };
     });
   });
+  if (images) graph.output(imagesGradient, unscaled(found.at(-1)!.gradient));
   const names = { reads, terms: Object.keys(terms), trains, rows: rowOutputs };
   return {
     graph,

@@ -11,6 +11,7 @@ import { cudaMemory } from "../onnx/cuda-memory.ts";
 import type { Activations } from "../onnx/quantized-products.ts";
 import type { Target } from "../onnx/target.ts";
 import { createUsage } from "../onnx/usage.ts";
+import { visionBytes } from "../vision/encoder-memory.ts";
 import { type Batch, createBatch } from "./batch.ts";
 import { createDecoders, type DecoderLease } from "./decoders.ts";
 import {
@@ -51,8 +52,16 @@ export interface SamplerOptions {
   activations?: Activations;
   /** Keeps keys and values in 8 bits, with scales measured while reading these tokens. Default: float32. */
   roundedBy?: readonly number[];
+  /** Loaded and released with each version. */
+  alongside?: VersionPart | undefined;
   /** Returns the bytes still available where models run. Default: as reported by the system, or by CUDA for a card. */
   available?: () => number;
+}
+
+/** A part of versions that the sampler doesn't use itself. */
+export interface VersionPart {
+  load(version: number, folder: string): Promise<void>;
+  release(version: number): Promise<void>;
 }
 
 /** Samples continuations of many contexts at once, under several versions of the weights. */
@@ -117,7 +126,7 @@ const forgetAfter = 60_000;
 export function createSampler(options: SamplerOptions): Sampler {
   const { config, slots, threads, target, activations, roundedBy } = options;
   const usual = (target?.device ?? "cpu") === "cpu" ? usualKeyValueBytes() : usualKeyValues;
-  const { base, keyValueBytes: most = usual } = options;
+  const { base, keyValueBytes: most = usual, alongside } = options;
   /** Lower if less memory is free when the first version is loaded. */
   let keyValueBytes = most;
   const available = async () => {
@@ -180,13 +189,14 @@ export function createSampler(options: SamplerOptions): Sampler {
     const fresh = isServed ? 0 : 1;
     /** Memory of closed decoders counts as available, because the runtime's allocator keeps some of it. */
     const needed = () => ({
-      weights: Math.max(0, decoders.count() + fresh - mostDecoders) * plan.weights,
+      weights: Math.max(0, decoders.count() + fresh - mostDecoders) * (plan.weights + visionBytes(config)),
       keyValues: 0,
     });
     const letGo = async (number: number, { decoder }: Version) => {
       versions.delete(number);
       store.forget(originOf(number));
       await decoder.release();
+      await alongside?.release(number);
     };
     const letGoIdle = async (isUnwanted: (version: Version) => boolean) => {
       for (const [number, version] of [...versions])
@@ -209,6 +219,12 @@ export function createSampler(options: SamplerOptions): Sampler {
     await makeRoom(folder);
     const decoder = await decoders.open(folder);
     const { model, adapter } = decoder;
+    try {
+      await alongside?.load(number, folder);
+    } catch (error) {
+      await decoder.release();
+      throw error;
+    }
     const batch = createBatch(defined({ model, store, origin: originOf(number), adapter }));
     versions.set(number, { decoder, batch, waiting: [], open: new Set(), used: performance.now() });
     mostDecoders = Math.max(mostDecoders, decoders.count());

@@ -3,11 +3,10 @@ import type { ModelConfig } from "../models/config/model-config.ts";
 import type { PatchVision, TileVision, VisionConfig } from "../models/config/vision-config.ts";
 import type { FloatValue, Graph } from "../onnx/graph.ts";
 import type { Tensor } from "../onnx/model-session.ts";
-import { tilesAtOnce } from "./encoder-memory.ts";
 import { encodedPatches } from "./patch-encoder.ts";
 import { patchFeeds } from "./patch-windows.ts";
 import type { ImagePatches, ImageTiles, PreprocessedImage } from "./preprocessed-image.ts";
-import { type BuildLayer, encodedTiles, type VisionWeight } from "./tile-encoder.ts";
+import { type BuildLayer, encodedTiles, type TileSize, type VisionWeight } from "./tile-encoder.ts";
 
 /** A pass over an image, or over some of its tiles. */
 export interface ImagePass {
@@ -29,7 +28,11 @@ export interface ImagePasses {
  * Returns the passes over an image, in bounded memory. Throws IMAGE_NOT_ENCODED for an image that was not prepared for
  * the model.
  */
-export function imagePasses(config: ModelConfig, vision: VisionConfig, image: PreprocessedImage): ImagePasses {
+export function imagePasses(
+  config: ModelConfig,
+  vision: VisionConfig,
+  image: PreprocessedImage,
+): ImagePasses {
   const isPatches = vision.model_type === "qwen2_5_vl";
   const problem = isPatches ? patchProblem(image, vision) : tileProblem(image, vision);
   if (problem !== undefined) throw notEncoded(problem);
@@ -66,6 +69,16 @@ function tilePasses(config: ModelConfig, vision: TileVision, image: ImageTiles):
     build: (graph, ...weights) => encodedTiles(graph, config, vision, { height, width }, ...weights),
     passes,
   };
+}
+
+/** Most bytes of attention scores of a layer at a time. */
+const scoreBytes = 128 * 2 ** 20;
+
+/** Returns the number of tiles that are encoded in one pass. */
+export function tilesAtOnce({ vision_config }: TileVision, { height, width }: TileSize): number {
+  const { patch_size: patch, num_attention_heads: heads } = vision_config;
+  const patches = Math.floor(height / patch) * Math.floor(width / patch);
+  return Math.max(1, Math.floor(scoreBytes / (4 * heads * patches ** 2)));
 }
 
 function notEncoded(reason: string): EverturnError {

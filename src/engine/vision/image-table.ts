@@ -18,6 +18,8 @@ export interface PlacedTokens {
  * ids, from the size of the vocabulary on. So two sequences with equal ids also see the same images.
  */
 export interface ImageTable extends ImageEmbeddings {
+  /** Returns the image to which an id belongs. Throws IMAGE_TOKENS_INVALID for an id of none that is held. */
+  imageOf(id: number): HeldImage;
   /**
    * Replaces the image tokens of `images` by ids of their own. Encodes images that the table does not hold, which
    * `prepare` provides by their SHA-256. Throws IMAGE_TOKENS_INVALID and the errors of `ImageEncoder.encode`.
@@ -29,15 +31,18 @@ export interface ImageTable extends ImageEmbeddings {
   ): Promise<PlacedTokens>;
 }
 
-interface HeldImage {
+/** An image in a table. */
+export interface HeldImage {
   /** The id of its first token. */
   readonly first: number;
   readonly count: number;
   /** The tokens down and across. */
   readonly down: number;
   readonly across: number;
-  readonly features: Float32Array;
+  /** Its embeddings, [count, hidden size]. */
+  features: Float32Array;
   users: number;
+  prepare(): Promise<PreprocessedImage>;
 }
 
 /** Creates a table without images. It keeps at most `limit` bytes beyond those in use. */
@@ -63,7 +68,7 @@ export function createImageTable(
     const first = firsts.get(sha256) ?? next;
     next = Math.max(next, first + count);
     firsts.set(sha256, first);
-    const image = { first, count, down, across, features, users: 0 };
+    const image = { first, count, down, across, features, users: 0, prepare: () => prepare(sha256) };
     known = [...known, image].sort((a, b) => b.first - a.first);
     return image;
   };
@@ -131,17 +136,22 @@ export function createImageTable(
       await shrink();
       return { tokens: placed, release };
     },
+    imageOf: heldAt,
     has: (token) => token >= vocab_size && find(token) !== undefined,
     embedding(token) {
-      const image = heldAt(token);
-      const at = (token - image.first) * width;
-      return image.features.subarray(at, at + width);
+      const { first, features } = heldAt(token);
+      return rowOf(features, token - first, width);
     },
     place(token) {
       const { first, down, across } = heldAt(token);
       return { number: token - first, down, across };
     },
   };
+}
+
+/** Returns a row of embeddings [tokens, width]. */
+export function rowOf(features: Float32Array, number: number, width: number): Float32Array {
+  return features.subarray(number * width, (number + 1) * width);
 }
 
 /** Returns the tokens of an image down and across. Those of tiles are one column. */

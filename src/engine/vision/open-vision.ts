@@ -1,16 +1,17 @@
 import { EverturnError } from "../../base/errors/everturn-error.ts";
 import type { ImageEmbeddings, PlacedImage } from "../../contracts/image-tokens.ts";
 import type { ModelConfig } from "../models/config/model-config.ts";
+import type { VisionConfig } from "../models/config/vision-config.ts";
 import { checkShapes } from "../models/weights/model-weights.ts";
 import { visionWeightShapes } from "../models/weights/vision-weights.ts";
 import { visionSources } from "../models/weights/weight-sources.ts";
-import { createImageTable, type PlacedTokens } from "./image-table.ts";
-import { createImageEncoder } from "./open-image-encoder.ts";
+import { createImageTable, type ImageTable, type PlacedTokens } from "./image-table.ts";
+import { createImageEncoder, type ImageEncoder } from "./open-image-encoder.ts";
 import { readImageProcessor } from "./preprocess/image-processor.ts";
-import { openImageReader } from "./preprocess/image-reader.ts";
+import { type ImageReader, openImageReader } from "./preprocess/image-reader.ts";
 
 /** Returns the bytes of an image by its SHA-256. */
-type ReadImage = (sha256: string) => Promise<Uint8Array>;
+export type ReadImageBytes = (sha256: string) => Promise<Uint8Array>;
 
 /** The vision part of a policy: it prepares and encodes images. */
 export interface Vision {
@@ -23,17 +24,15 @@ export interface Vision {
   place(
     tokens: readonly number[],
     images: readonly PlacedImage[],
-    readImage: ReadImage | undefined,
+    readImage: ReadImageBytes | undefined,
   ): Promise<PlacedTokens>;
-  /** Decodes an image, and returns its upright size. Throws an error that explains why it can't be read. */
-  measure(sha256: string, read: () => Promise<Uint8Array>): Promise<{ width: number; height: number }>;
   /** Frees the encoder. */
   close(): Promise<void>;
 }
 
 /**
- * Opens the vision part of the model in a folder with its processor; undefined for a model that reads only text. Throws
- * MODEL_WEIGHTS_MISMATCH, MODEL_CONFIG_INVALID, IMAGE_DECODER_MISSING and the errors of the weights' format.
+ * Opens the frozen vision part of the model in a folder with its processor; undefined for a model that reads only text.
+ * Throws MODEL_WEIGHTS_MISMATCH, MODEL_CONFIG_INVALID, IMAGE_DECODER_MISSING and the errors of the weights' format.
  */
 export async function openVision(
   folder: string,
@@ -42,16 +41,33 @@ export async function openVision(
 ): Promise<Vision | undefined> {
   const { vision } = config;
   if (!vision) return undefined;
+  const reader = await openProcessor(folder);
+  const encoder = await openEncoder(folder, config, vision, threads);
+  return visionOf(createImageTable(encoder, config, vision), reader, encoder.close);
+}
+
+/** Opens a reader of images for the processor of a model's folder. Throws MODEL_CONFIG_INVALID, IMAGE_DECODER_MISSING. */
+export async function openProcessor(folder: string): Promise<ImageReader> {
   const processor = await readImageProcessor(folder);
-  if (!processor) {
-    const reason = `${folder} has neither processor_config.json nor preprocessor_config.json`;
-    throw new EverturnError("MODEL_CONFIG_INVALID", { reason });
-  }
+  if (processor) return openImageReader(processor);
+  const reason = `${folder} has neither processor_config.json nor preprocessor_config.json`;
+  throw new EverturnError("MODEL_CONFIG_INVALID", { reason });
+}
+
+/** Opens the encoder in a model's folder. Throws MODEL_WEIGHTS_MISMATCH and the errors of the weights' format. */
+export async function openEncoder(
+  folder: string,
+  config: ModelConfig,
+  vision: VisionConfig,
+  threads: number,
+): Promise<ImageEncoder> {
   const weights = await visionSources(folder);
   checkShapes(visionWeightShapes(config), weights.tensors);
-  const reader = openImageReader(processor);
-  const encoder = createImageEncoder(config, vision, weights, { threads });
-  const table = createImageTable(encoder, config, vision);
+  return createImageEncoder(config, vision, weights, { threads });
+}
+
+/** Returns the vision part of a table of images that a reader prepares. */
+export function visionOf(table: ImageTable, reader: ImageReader, close: () => Promise<void>): Vision {
   return {
     embeddings: table,
     place: (tokens, images, readImage) =>
@@ -59,10 +75,6 @@ export async function openVision(
         if (readImage) return reader.pixels(sha256, () => readImage(sha256));
         throw new EverturnError("IMAGE_TOKENS_INVALID", { reason: `nothing can read the image ${sha256}` });
       }),
-    measure: async (sha256, read) => {
-      const { width, height } = await reader.look(sha256, read);
-      return { width, height };
-    },
-    close: encoder.close,
+    close,
   };
 }

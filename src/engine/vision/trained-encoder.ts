@@ -1,20 +1,15 @@
 import type { ModelConfig } from "../models/config/model-config.ts";
 import type { VisionConfig } from "../models/config/vision-config.ts";
-import { weightInputs } from "../models/weights/model-weights.ts";
 import type { Tensor } from "../models/weights/safetensors.ts";
 import { visionWeightShapes } from "../models/weights/vision-weights.ts";
-import { checkpoint } from "../onnx/checkpoint.ts";
-import { mul } from "../onnx/elementwise.ts";
-import { gradients } from "../onnx/gradients.ts";
 import { createGraph, type Graph } from "../onnx/graph.ts";
 import type { LendingSession } from "../onnx/lending-session.ts";
 import { modelBytes } from "../onnx/model-bytes.ts";
 import { openLendingSession } from "../onnx/open-lending-session.ts";
-import { reduceSum } from "../onnx/reductions.ts";
-import { type ImagePasses, imagePasses } from "./image-passes.ts";
+import { buildGradients, gradientOf, weightsIn } from "./encoder-gradients.ts";
+import { imagePasses } from "./image-passes.ts";
 import { encodedImage, type ImageEncoder } from "./open-image-encoder.ts";
 import type { PreprocessedImage } from "./preprocessed-image.ts";
-import type { BuildLayer, VisionWeight } from "./tile-encoder.ts";
 
 /** Gradients of the weights from one pass over an image, by weight. */
 export interface PassedGradients {
@@ -87,35 +82,4 @@ export function createTrainedEncoder(
       for (const session of sessions.values()) await (await session).close();
     },
   };
-}
-
-/**
- * Adds to a graph the gradients of an encoder's weights from `upstream`, those of its embeddings. It keeps each layer's
- * input and recomputes the layer.
- */
-export function buildGradients(
-  graph: Graph,
-  { build }: Pick<ImagePasses, "build">,
-  shapes: ReadonlyMap<string, readonly number[]>,
-): void {
-  const weight = weightsIn(graph, shapes);
-  const names = [...shapes.keys()];
-  const recomputed: BuildLayer = (prefix, input, layer) => {
-    const own = names.filter((name) => name.startsWith(prefix));
-    return checkpoint([input, ...own.map(weight)], layer);
-  };
-  const features = build(graph, weight, recomputed);
-  const loss = reduceSum(mul(features, graph.input("upstream", "float32", features.shape)));
-  gradients(loss, names.map(weight)).forEach((gradient, at) => {
-    graph.output(gradientOf(names[at]!), gradient);
-  });
-}
-
-function weightsIn(graph: Graph, shapes: ReadonlyMap<string, readonly number[]>): VisionWeight {
-  const inputs = weightInputs(graph, shapes);
-  return (name) => inputs.get(name)!;
-}
-
-function gradientOf(name: string): string {
-  return `gradient/${name}`;
 }

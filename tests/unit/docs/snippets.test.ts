@@ -49,6 +49,8 @@ const unchecked: Record<string, string> = {
   "docs/tinker.md: trainer:": "needs a key of the reader's, whose server is asked for its models",
   "docs/algorithms.md: const { batch, settings } = JSON.parse(await readFile(file, ":
     "an excerpt: the model and its version are the reader's",
+  "docs/algorithms.md: trainer: { plugin: trainer-onnx, config: { freezeVisionTower":
+    "needs a policy that reads images: tests/unit/engine/vision/trained-vision.test.ts",
   'docs/errors.md: {"error": {"code": "RUN_NOT_FOUND", "message": "There is no ': "shortened with …",
   "docs/parquet.md: -- Does the tool pay? Mean reward of trained trajectories, b":
     "SQL for DuckDB, which tests have not",

@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { featuresError, gradientsError, greedyTokens, logitsError } from "../../../vision/compared.ts";
 import { visionFixture, visionModels } from "../../../vision/vision-fixtures.ts";
 import { visionGradientsError } from "../../../vision/vision-gradients.ts";
+import { updatesError } from "../../../vision/vision-updates.ts";
 
 test.each(visionModels)("%s: the encoder's features are those of transformers", async (name) => {
   expect(await featuresError(await visionFixture(name))).toBeLessThan(1e-5);
@@ -19,6 +20,12 @@ test.each(visionModels)("%s: loss and gradients of the language part are PyTorch
 
 test.each(visionModels)("%s: gradients of the encoder and the connector are PyTorch's", async (name) => {
   expect(await visionGradientsError(await visionFixture(name))).toBeLessThan(1e-4);
+});
+
+test.each(visionModels)("%s: two updates of all weights end where PyTorch ends", async (name) => {
+  const errors = await updatesError(await visionFixture(name));
+  expect(errors.language).toBeLessThan(1e-3);
+  expect(errors.vision).toBeLessThan(2e-4);
 });
 
 const runs = visionModels.flatMap((name) => [1, 8].map((slots) => ({ name, slots })));

@@ -1,5 +1,4 @@
-import { cp, mkdtemp, readFile, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import policy from "../../../../plugins/policy-onnx/index.ts";
@@ -7,34 +6,7 @@ import trainer from "../../../../plugins/trainer-onnx/index.ts";
 import { openWeights } from "../../../../src/engine/models/weights/checkpoint.ts";
 import { readSafetensors } from "../../../../src/engine/models/weights/safetensors.ts";
 import { isVisionWeight } from "../../../../src/engine/models/weights/vision-weights.ts";
-
-const root = await mkdtemp(join(tmpdir(), "everturn-vision-"));
-const images = join(import.meta.dirname, "../../../fixtures/images");
-const tokenizer = join(root, "tokenizer");
-const text = { hidden_size: 32, num_hidden_layers: 1, num_attention_heads: 2, intermediate_size: 40 };
-const vision = {
-  image_size: 16,
-  patch_size: 4,
-  hidden_size: 16,
-  num_hidden_layers: 1,
-  num_attention_heads: 2,
-  intermediate_size: 20,
-};
-const architecture = { ...text, max_position_embeddings: 64, initializer_range: 0.2, vision };
-const config = { tokenizer, architecture };
-const readImage = (name: string) => readFile(join(images, name));
-const image = 340;
-/** Four image tokens between others, whose image is a file of the fixtures. */
-const seen = (sha256: string) => ({
-  tokens: [5, image, image, image, image, 6, 7],
-  images: [{ sha256, start: 1 }],
-});
-
-await cp(join(import.meta.dirname, "../tokens/fixtures/tokenizer"), tokenizer, { recursive: true });
-const file = join(tokenizer, "tokenizer.json");
-const json = JSON.parse(await readFile(file, "utf8"));
-json.added_tokens.push({ ...json.added_tokens[0], id: image, content: "<image>" });
-await writeFile(file, JSON.stringify(json));
+import { config, demonstrations, image, readImage, root, seen } from "./small-vision.ts";
 
 test("a policy with a random vision part samples from what it sees", async () => {
   expect(await policy.check?.(config)).toEqual([]);
@@ -69,11 +41,6 @@ test("a trainer learns from what it sees and keeps the vision part", async () =>
   await policy.initialize(folder, config, 2);
   const settings = { algorithm: "grpo", learningRate: 0.01, minibatchSize: 2 };
   const opened = await trainer.open({ initial: folder, policy: folder, readImage }, settings, 1);
-  const mask = [0, 0, 0, 0, 0, 1, 1];
-  const demonstrations = ["odd.png", "gray.png"].map((name, at) => {
-    const { tokens, images: placed } = seen(name);
-    return { tokens: [...tokens.slice(0, 5), 8 + at, 9 + at], mask, images: placed };
-  });
   const losses: number[] = [];
   for (let step = 0; step < 20; step++) {
     const { loss } = await opened.supervisedStep(demonstrations, { learningRate: 0.01, steps: 20 });
