@@ -14,6 +14,7 @@ import { codecKeysVariable } from "../encryption/codec-keys.ts";
 import { freePort } from "./free-port.ts";
 import { guardUi } from "./guarded-ui.ts";
 import { searchAttributeTypes } from "./search-attributes.ts";
+import { createServerDatabase } from "./server-database.ts";
 
 /** A Temporal dev server that Everturn started. */
 export interface DevServer {
@@ -66,6 +67,10 @@ const any = 0;
  */
 export async function startDevServer(options: Options): Promise<DevServer> {
   const log = await persistently(() => processLog(options.log));
+  await createServerDatabase(options.database, options.binary, async (database) => {
+    const server = await startOn(await freePorts({ server: any, ui: any }), { ...options, database }, log);
+    await server.stop();
+  });
   if (options.ports !== undefined) return startOn(options.ports, options, log);
   try {
     return await startOn(await freePorts(usual), options, log);
