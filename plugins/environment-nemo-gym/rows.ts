@@ -1,16 +1,15 @@
 import type { JsonObject, JsonValue, Task, ToldFunction } from "everturn/plugin";
-import { isObject, parseExactJson, readText } from "everturn/plugin";
+import { isObject, readJsonLines } from "everturn/plugin";
 
-/** The rows of a file. Throws with the line of the first that is not an object with `responses_create_params`. */
+const rowSchema = {
+  type: "object",
+  required: ["responses_create_params"],
+  properties: { responses_create_params: { type: "object" } },
+};
+
+/** The rows of a file. Throws with the place of each that is not an object with `responses_create_params`. */
 export function readRows(path: string, limit: number | undefined): JsonObject[] {
-  const lines = readText(path).split("\n");
-  const rows = lines.flatMap((line, index): JsonObject[] => {
-    if (line.trim() === "") return [];
-    const row: unknown = parseExactJson(line);
-    if (isObject(row) && isObject(row.responses_create_params)) return [row];
-    throw new Error(`${path}:${index + 1}: a row needs responses_create_params`);
-  });
-  return rows.slice(0, limit);
+  return readJsonLines(path, rowSchema).slice(0, limit);
 }
 
 /** A row as a task. The whole row stays in it, for the server. */

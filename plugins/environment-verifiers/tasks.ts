@@ -1,17 +1,9 @@
 import type { JsonObject, JsonValue, Task } from "everturn/plugin";
-import { isObject, parseExactJson, readText } from "everturn/plugin";
+import { isObject, readJsonLines } from "everturn/plugin";
 
-/** The tasks in a file with the data of a task in each line. Throws with the line of the first that is not an object. */
+/** The tasks in a file with the data of a task in each line. Throws with the place of each that is not an object. */
 export function readTasks(path: string, limit: number | undefined): Task[] {
-  const rows = readText(path)
-    .split("\n")
-    .flatMap((line, index): JsonObject[] => {
-      if (line.trim() === "") return [];
-      const row: unknown = parseExactJson(line);
-      if (isObject(row)) return [row];
-      throw new Error(`${path}:${index + 1}: the data of a task is a JSON object`);
-    });
-  return rows.slice(0, limit).map(taskOf);
+  return readJsonLines(path).slice(0, limit).map(taskOf);
 }
 
 /** The data that a task was made from. */

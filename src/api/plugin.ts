@@ -5,6 +5,7 @@ export { parseKeepingDigits } from "../base/json/kept-digits.ts";
 export { type AskHelper, type HelperLimits, helperProcesses } from "../base/processes/helper-processes.ts";
 export { killProcess, processHandle } from "../base/processes/process-handle.ts";
 export { type MarkedAnswer, markedAnswer } from "../base/text/marked-answer.ts";
+export { readJsonLines } from "../base/validation/read-json-lines.ts";
 export { readText } from "../base/validation/read-text.ts";
 export type { ParseOptions } from "../chat/formats/action-format.ts";
 export { parseAction } from "../chat/formats/parse-action.ts";

@@ -64,6 +64,14 @@ function asked(task: Task, config: JsonObject, snapshot?: Uint8Array) {
   return { task, turns, outcome: "answered" as const, answer: "Done.", config, snapshots, signal: never };
 }
 
+test("rows that are cut or lack their parameters are refused with their places", async () => {
+  const path = join(temporaryFolder(), "rows.jsonl");
+  writeFileSync(path, '{"responses_create_params": {}}\n{"input": 1}\n{"responses_create_params": {');
+  await expect(nemoGym.load({ rows: path, url: "http://127.0.0.1:1" })).rejects.toThrow(
+    /rows\.jsonl:2:1: .*responses_create_params.*rows\.jsonl:3:\d+: not valid JSON/s,
+  );
+});
+
 test("rows become tasks, and their tools functions", async () => {
   const { tasks, config } = await started();
   expect(tasks).toMatchObject([

@@ -193,8 +193,10 @@ test("rows of a taskset become tasks", async () => {
     { prompt: [{ role: "user", content: "Reach 4." }], extra_info: { name: "four", verifiers: rows[1] } },
   ]);
   expect(await verifiers.load({ tasks, limit: 1 })).toHaveLength(1);
-  writeFileSync(tasks, "{}\n[]\n");
-  await expect(verifiers.load({ tasks })).rejects.toThrow("tasks.jsonl:2: ");
+  writeFileSync(tasks, '{}\n[]\n\n{"idx": \n');
+  await expect(verifiers.load({ tasks })).rejects.toThrow(
+    /tasks\.jsonl:2:1: .*tasks\.jsonl:4:9: not valid JSON/s,
+  );
 });
 
 test("a server is named or started, and one that is started has its own port", async () => {
