@@ -9,7 +9,7 @@ import { type ActionScores, scoreActions } from "./score-actions.ts";
 
 /** Scores the action tokens of sequences, for `TrainingEngine.score`. */
 export async function scoreSequences(
-  { trained, device, available, tokens, models, weights, images }: EngineParts,
+  { trained, device, available, tokens, models, weights, images, checkOpen }: EngineParts,
   given: readonly TokenSequence[],
   by: "policy" | "reference",
   temperature = 1,
@@ -18,7 +18,7 @@ export async function scoreSequences(
   const { config, critic = false } = trained;
   checkSequences(given, config);
   const parameters = await weights[by]();
-  const sequences = images ? await seenBy(by, images, given) : given;
+  const sequences = images ? await seenBy(by, images, given, checkOpen) : given;
   checkAvailable(bytesToLoad(parameters.values()), sequences, available);
   return loadedFor(parameters, (loaded) => {
     const run = async (attention: AttentionForm, batch: Readonly<Record<string, Tensor>>) => {
@@ -43,11 +43,12 @@ async function seenBy(
   by: "policy" | "reference",
   images: TrainedImages,
   sequences: readonly TokenSequence[],
+  checkOpen: () => void,
 ): Promise<readonly TokenSequence[]> {
   if (by === "reference") {
-    const embeddings = await images.ofReference(idsOf(sequences));
+    const embeddings = await images.ofReference(idsOf(sequences), checkOpen);
     return sequences.map((sequence) => ({ ...sequence, embeddings }));
   }
-  await images.refresh(idsOf(sequences));
+  await images.refresh(idsOf(sequences), checkOpen);
   return sequences;
 }

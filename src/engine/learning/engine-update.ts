@@ -68,7 +68,7 @@ export async function updateOnSamples(parts: EngineParts, request: UpdateRequest
   const card = await weights.card();
   const { rooms, into, canAdd, zeros } = await weights.gradientRooms();
   const models = parts.models.training(objective);
-  await images?.refresh(idsOf(samples.flatMap(({ sequences }) => sequences)));
+  await images?.refresh(idsOf(samples.flatMap(({ sequences }) => sequences)), parts.checkOpen);
   const { recomputed, passes } = planPasses(await parts.planner(), models, samples, canAdd);
   // The gradients of a single pass stay in the runtime's memory, where activations were.
   const isSummed = passes.length > 1;

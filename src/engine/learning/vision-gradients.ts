@@ -16,7 +16,7 @@ export interface VisionGradients {
 
 /**
  * Sums gradients with respect to a vision part. The first are written to `rooms`, by weight. The optimizer's threads add
- * the others. `checkOpen` is called before each pass.
+ * the others. `checkOpen` is called before each image.
  */
 export function visionGradients(
   images: Pick<TrainedImages, "gradients">,
@@ -37,8 +37,7 @@ export function visionGradients(
       }
     },
     async total() {
-      for await (const passed of images.gradients(ofEmbeddings, rooms)) {
-        checkOpen();
+      for await (const passed of images.gradients(ofEmbeddings, rooms, checkOpen)) {
         if (first) {
           await optimizer.add(first.gradients, passed.gradients);
           passed.release();

@@ -7,13 +7,16 @@ import type { ImageEncoder } from "./open-image-encoder.ts";
 import type { PreprocessedImage } from "./preprocessed-image.ts";
 import { createTrainedEncoder, type PassedGradients } from "./trained-encoder.ts";
 
-/** Images as the policy sees them while its vision part is trained. Ids are those of their tokens in a table. */
+/**
+ * Images as the policy sees them while its vision part is trained. Ids are those of their tokens in a table. `before` is
+ * called before each image, and may throw.
+ */
 export interface TrainedImages {
   readonly table: ImageTable;
   /** Encodes the images of ids again, unless their embeddings are those of the current weights. */
-  refresh(ids: Iterable<number>): Promise<void>;
+  refresh(ids: Iterable<number>, before: () => void): Promise<void>;
   /** Returns the embeddings of the images of ids under the reference's weights. */
-  ofReference(ids: Iterable<number>): Promise<ImageEmbeddings>;
+  ofReference(ids: Iterable<number>, before: () => void): Promise<ImageEmbeddings>;
   /**
    * Yields the gradients of the weights, from the gradients of embeddings by id. The first are written to the
    * destinations in `into`, by weight. The order is that of the ids.
@@ -21,6 +24,7 @@ export interface TrainedImages {
   gradients(
     ofEmbeddings: ReadonlyMap<number, Float32Array>,
     into: ReadonlyMap<string, Float32Array>,
+    before: () => void,
   ): AsyncGenerator<PassedGradients>;
   close(): Promise<void>;
 }
@@ -68,16 +72,20 @@ export function createTrainedImages(
 
   return {
     table,
-    async refresh(ids) {
-      for (const image of imagesOf(ids))
+    async refresh(ids, before) {
+      for (const image of imagesOf(ids)) {
+        before();
         if (madeAfter.get(image.features) !== state.updates)
           image.features = await encode(await image.prepare());
+      }
     },
-    async ofReference(ids) {
+    async ofReference(ids, before) {
       reference ??= openReference();
-      for (const image of imagesOf(ids))
+      for (const image of imagesOf(ids)) {
+        before();
         if (!referenceFeatures.has(image))
           referenceFeatures.set(image, await (await reference).encode(await image.prepare()));
+      }
       return {
         has: table.has,
         place: table.place,
@@ -87,9 +95,10 @@ export function createTrainedImages(
         },
       };
     },
-    async *gradients(ofEmbeddings, into) {
+    async *gradients(ofEmbeddings, into, before) {
       let destinations = into;
       for (const image of imagesOf(ofEmbeddings.keys())) {
+        before();
         const ofImage = new Float32Array(image.count * width);
         for (let number = 0; number < image.count; number++)
           ofImage.set(ofEmbeddings.get(image.first + number) ?? [], number * width);
