@@ -17,21 +17,21 @@ export interface UpdatesError {
   vision: number;
 }
 
-/** Trains all weights of a fixture's model in two updates, and compares them with PyTorch's. */
-export async function updatesError({
-  config,
-  vision,
-  tensors,
-  images,
-  sequences,
-}: VisionFixture): Promise<UpdatesError> {
+/**
+ * Trains all weights of a fixture's model in two updates, in passes of at most this many tokens, and compares them with
+ * PyTorch's.
+ */
+export async function updatesError(
+  { config, vision, tensors, images, sequences }: VisionFixture,
+  maxTokensPerRun = 1024,
+): Promise<UpdatesError> {
   const weights = new Map([...allWeightShapes(config).keys()].map((name) => [name, tensors.get(name)!]));
   const state = freshTrainerState({ config, trainsVision: true }, weights);
   const trained = createTrainedImages(config, vision, state, async () =>
     createImageEncoder(config, vision, { tensors }),
   );
   const settings = { gradientClip: 1, weightDecay: 0.1, betas: [0.9, 0.95] } as const;
-  const engine = createTrainingEngine({ config, state, images: trained, ...settings });
+  const engine = createTrainingEngine({ config, state, images: trained, maxTokensPerRun, ...settings });
   const placed = await placedIn(trained.table, images, sequences);
   const marked = sequences.flatMap(({ mask }) => mask).filter(Boolean).length;
   const samples = placed.map((sequence) => {

@@ -19,12 +19,12 @@ const smallestQuantized = 4096;
 
 /**
  * The rows of an embedding differ in size, because tokens differ in frequency, so they keep 32 bits too (arXiv
- * 2110.02861).
+ * 2110.02861). So do the positions of patches, which are an embedding in `transformers`.
  */
-const embedding = "embed_tokens.weight";
+const embedding = /(embed_tokens|position_embedding)\.weight$/;
 
 function isQuantized(name: string, count: number, bits: 8 | 32): boolean {
-  return bits === 8 && count >= smallestQuantized && !name.endsWith(embedding);
+  return bits === 8 && count >= smallestQuantized && !embedding.test(name);
 }
 
 /** Returns the bytes of the moments of a parameter with `count` numbers. */
