@@ -8,6 +8,7 @@ import { createGraph } from "../onnx/graph.ts";
 import { modelBytes } from "../onnx/model-bytes.ts";
 import type { ModelSession, Outputs, Tensor } from "../onnx/model-session.ts";
 import { type ImagePasses, imagePasses } from "./image-passes.ts";
+import { keptSessions } from "./kept-sessions.ts";
 import type { PreprocessedImage } from "./preprocessed-image.ts";
 
 /** The encoder and the connector of a vision-language model. */
@@ -28,30 +29,24 @@ export function createImageEncoder(
   { folder: weightsFolder, tensors }: Pick<WeightSources, "folder" | "tensors">,
   { threads = 2 }: { threads?: number } = {},
 ): ImageEncoder {
-  const sessions = new Map<string, Promise<ModelSession>>();
+  const sessions = keptSessions<ModelSession>();
 
-  const sessionFor = ({ key, build }: ImagePasses) => {
-    const known = sessions.get(key);
-    if (known) return known;
+  const open = ({ build }: ImagePasses) => {
     const graph = createGraph();
     graph.output(
       "features",
       build(graph, (name) => weightConstant(graph, tensors.get(name)!)),
     );
-    const made = createModelSession(modelBytes(graph), defined({ threads, weightsFolder }));
-    sessions.set(key, made);
-    return made;
+    return createModelSession(modelBytes(graph), defined({ threads, weightsFolder }));
   };
 
   return {
     async encode(image) {
       const passes = imagePasses(config, vision, image);
-      const session = await sessionFor(passes);
+      const session = await sessions.get(passes.key, () => open(passes));
       return encodedImage(config, passes, (feeds) => session.run(feeds));
     },
-    async close() {
-      for (const session of sessions.values()) await (await session).close();
-    },
+    close: sessions.close,
   };
 }
 

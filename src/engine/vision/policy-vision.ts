@@ -54,13 +54,13 @@ export async function openPolicyVision(
   const parts = new Map<string, Part>();
   const versions = new Map<number, Part>();
   checkShapes(visionWeightShapes(config), await openVisionWeights(base));
-  let baseDigest: Promise<string> | undefined;
+  let baseDigest: string | undefined;
   /** Returns the digest of a folder's weights, or "base" for those of `base`. */
   const keyOf = async (folder: string) => {
     if (folder === base) return "base";
-    baseDigest ??= visionDigest(base, config);
+    baseDigest ??= await visionDigest(base, config);
     const digest = await visionDigest(folder, config);
-    return digest === (await baseDigest) ? "base" : digest;
+    return digest === baseDigest ? "base" : digest;
   };
 
   const openPart = async (folder: string) => {

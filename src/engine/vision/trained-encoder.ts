@@ -8,6 +8,7 @@ import { modelBytes } from "../onnx/model-bytes.ts";
 import { openLendingSession } from "../onnx/open-lending-session.ts";
 import { buildGradients, gradientOf, weightsIn } from "./encoder-gradients.ts";
 import { imagePasses } from "./image-passes.ts";
+import { keptSessions } from "./kept-sessions.ts";
 import { encodedImage, type ImageEncoder } from "./open-image-encoder.ts";
 import type { PreprocessedImage } from "./preprocessed-image.ts";
 
@@ -41,18 +42,15 @@ export function createTrainedEncoder(
   const shapes = visionWeightShapes(config);
   const names = [...shapes.keys()];
   const width = config.hidden_size;
-  const sessions = new Map<string, Promise<LendingSession>>();
+  const sessions = keptSessions<LendingSession>();
   const fed = () => Object.fromEntries(names.map((name) => [name, weights().get(name)!]));
 
-  const sessionFor = (key: string, build: (graph: Graph) => void) => {
-    const known = sessions.get(key);
-    if (known) return known;
-    const graph = createGraph();
-    build(graph);
-    const made = openLendingSession(graph, modelBytes(graph), { threads });
-    sessions.set(key, made);
-    return made;
-  };
+  const sessionFor = (key: string, build: (graph: Graph) => void) =>
+    sessions.get(key, () => {
+      const graph = createGraph();
+      build(graph);
+      return openLendingSession(graph, modelBytes(graph), { threads });
+    });
 
   return {
     async encode(image) {
@@ -78,8 +76,6 @@ export function createTrainedEncoder(
         yield { gradients: new Map(names.map((name) => [name, outputs.floats(gradientOf(name))])), release };
       }
     },
-    async close() {
-      for (const session of sessions.values()) await (await session).close();
-    },
+    close: sessions.close,
   };
 }

@@ -47,7 +47,7 @@ export function createTrainedImages(
   const encoder = createTrainedEncoder(config, vision, () => state.weights, threads);
   /** The updates that the weights had had when they gave embeddings. */
   const madeAfter = new WeakMap<Float32Array, number>();
-  let reference: Promise<ImageEncoder> | undefined;
+  let reference: ImageEncoder | undefined;
   const referenceFeatures = new WeakMap<HeldImage, Float32Array>();
 
   const encode = async (image: PreprocessedImage) => {
@@ -80,11 +80,11 @@ export function createTrainedImages(
       }
     },
     async ofReference(ids, before) {
-      reference ??= openReference();
+      reference ??= await openReference();
       for (const image of imagesOf(ids)) {
         before();
         if (!referenceFeatures.has(image))
-          referenceFeatures.set(image, await (await reference).encode(await image.prepare()));
+          referenceFeatures.set(image, await reference.encode(await image.prepare()));
       }
       return {
         has: table.has,
@@ -108,7 +108,7 @@ export function createTrainedImages(
     },
     async close() {
       await encoder.close();
-      await (await reference)?.close();
+      await reference?.close();
     },
   };
 }
