@@ -68,7 +68,8 @@ export async function updateOnSamples(parts: EngineParts, request: UpdateRequest
   const card = await weights.card();
   const { rooms, into, canAdd, zeros } = await weights.gradientRooms();
   const models = parts.models.training(objective);
-  await images?.refresh(idsOf(samples.flatMap(({ sequences }) => sequences)), parts.checkOpen);
+  const ids = idsOf(samples.flatMap(({ sequences }) => sequences));
+  const all = samples.length + ((await images?.refresh(ids, parts.checkOpen)) ?? 0);
   const { recomputed, passes } = planPasses(await parts.planner(), models, samples, canAdd);
   // The gradients of a single pass stay in the runtime's memory, where activations were.
   const isSummed = passes.length > 1;
@@ -81,8 +82,16 @@ export async function updateOnSamples(parts: EngineParts, request: UpdateRequest
     ...(lossScale !== undefined && { lossScale: { shape: [], data: Float32Array.of(lossScale) } }),
   };
   const sum = sumPasses(card ? { ...first, trains: [] } : first, samples, optimizer, adds);
-  const vision = images && visionGradients(images, rooms, optimizer, parts.checkOpen);
   let computed = 0;
+  const count = (more: number) => {
+    computed += more;
+    onShare?.(computed / all);
+  };
+  const beforeImage = () => {
+    parts.checkOpen();
+    count(1);
+  };
+  const vision = images && visionGradients(images, rooms, optimizer, beforeImage);
   try {
     for (const pass of passes) {
       const { model, session } = await models.open(recomputed, pass.attention, adds);
@@ -99,8 +108,7 @@ export async function updateOnSamples(parts: EngineParts, request: UpdateRequest
       await card?.add(outputs, model.trains);
       vision?.add(batch, outputs.floats(imagesGradient));
       await sum.add(outputs, pass.members, feeds);
-      computed += pass.members.length;
-      onShare?.(computed / samples.length);
+      count(pass.members.length);
     }
     const { gradients: ofLanguage, ...measured } = sum.total();
     const gradients = new Map([...ofLanguage, ...((await vision?.total()) ?? [])]);

@@ -13,7 +13,7 @@ export interface UpdateRequest extends LearningRates {
   scalars: Readonly<Record<string, number>>;
   /** Divides the logits before any other use. Default: 1. */
   temperature?: number;
-  /** Called after each pass with the share of samples computed so far. */
+  /** Called after each pass with the share computed so far: of the samples, and of the images of a trained vision part. */
   onShare?: (share: number) => void;
 }
 

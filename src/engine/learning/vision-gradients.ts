@@ -16,13 +16,13 @@ export interface VisionGradients {
 
 /**
  * Sums gradients with respect to a vision part. The first are written to `rooms`, by weight. The optimizer's threads add
- * the others. `checkOpen` is called before each image.
+ * the others. `before` is called before each image, and may throw.
  */
 export function visionGradients(
   images: Pick<TrainedImages, "gradients">,
   rooms: ReadonlyMap<string, Float32Array>,
   optimizer: Pick<AdamW, "add">,
-  checkOpen: () => void,
+  before: () => void,
 ): VisionGradients {
   const ofEmbeddings = new Map<number, Float32Array>();
   let first: PassedGradients | undefined;
@@ -37,7 +37,7 @@ export function visionGradients(
       }
     },
     async total() {
-      for await (const passed of images.gradients(ofEmbeddings, rooms, checkOpen)) {
+      for await (const passed of images.gradients(ofEmbeddings, rooms, before)) {
         if (first) {
           await optimizer.add(first.gradients, passed.gradients);
           passed.release();

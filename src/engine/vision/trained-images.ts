@@ -13,8 +13,11 @@ import { createTrainedEncoder, type PassedGradients } from "./trained-encoder.ts
  */
 export interface TrainedImages {
   readonly table: ImageTable;
-  /** Encodes the images of ids again, unless their embeddings are those of the current weights. */
-  refresh(ids: Iterable<number>, before: () => void): Promise<void>;
+  /**
+   * Encodes the images of ids again, unless their embeddings are those of the current weights. Returns the number of
+   * images.
+   */
+  refresh(ids: Iterable<number>, before: () => void): Promise<number>;
   /** Returns the embeddings of the images of ids under the reference's weights. */
   ofReference(ids: Iterable<number>, before: () => void): Promise<ImageEmbeddings>;
   /**
@@ -73,11 +76,13 @@ export function createTrainedImages(
   return {
     table,
     async refresh(ids, before) {
-      for (const image of imagesOf(ids)) {
+      const images = imagesOf(ids);
+      for (const image of images) {
         before();
         if (madeAfter.get(image.features) !== state.updates)
           image.features = await encode(await image.prepare());
       }
+      return images.size;
     },
     async ofReference(ids, before) {
       reference ??= await openReference();
