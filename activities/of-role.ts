@@ -139,6 +139,7 @@ function trainer(openRun: OpenRuns): RoleActivities {
   const activities = {
     "warm-start": durable(warmStart(worker)),
     "train-step": durable(trainStep(worker)),
+    "join-step": durable(trainStep(worker)),
     "train-examples": durable(trainExamples(worker)),
   };
   return { activities, concurrency: 1, close: worker.close };

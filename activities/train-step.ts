@@ -1,7 +1,9 @@
+import { hash } from "node:crypto";
 import { EverturnError } from "../src/base/errors/everturn-error.ts";
 import { defined } from "../src/base/records/defined.ts";
 import type { TrainStepInput } from "../src/contracts/activities.ts";
-import type { TrainedStep, TrainStepResult } from "../src/contracts/ledger.ts";
+import type { BatchMember, TrainedStep, TrainStepResult } from "../src/contracts/ledger.ts";
+import type { PolicyGradientSettings } from "../src/contracts/trainer.ts";
 import type { Report } from "../src/control/temporal/durable.ts";
 import { leaveOutLate } from "../src/results/ledger/late-trajectories.ts";
 import { leftBehind } from "../src/results/ledger/left-behind.ts";
@@ -10,6 +12,7 @@ import { commitTree } from "../src/run/store/commit-tree.ts";
 import { recordedStepKey, trainedStepKey } from "../src/run/store/keys.ts";
 import { trajectoryReader } from "../src/run/trajectory/reader.ts";
 import { readBatch } from "../src/run/trajectory/training-batch.ts";
+import { type SharedStep, sharePortions } from "../src/work/workers/portion-sharing.ts";
 import { saved, type TrainerWorker, trainerStart } from "../src/work/workers/trainer-worker.ts";
 
 /**
@@ -41,6 +44,7 @@ export function trainStep(worker: TrainerWorker) {
       throw new EverturnError("BATCH_EMPTY", { run, step, reason });
     }
     const others = await leftBehind(opened, [...batch, ...leftOut]);
+    const sharing = sharedStep(opened, input, members);
     const acting = trajectories.filter(({ tokens }) => tokens.length > 0); // the others had no room for an action
     return worker.train({
       run,
@@ -48,30 +52,49 @@ export function trainStep(worker: TrainerWorker) {
       to: `policy ${next}`,
       start: trainerStart(plan, policyVersion),
       work: async (trainer) => {
-        const metrics = await trainer.policyGradientStep(acting, { temperature, onProgress: report });
+        const settings = defined<PolicyGradientSettings>({ temperature, onProgress: report, sharing });
+        const metrics = await trainer.policyGradientStep(acting, settings);
         report("the next version is saved");
-        const { value } = await commitTree(store, key, saved(trainer), () =>
-          defined({
-            step,
-            from: policyVersion,
-            policyVersion: next,
-            metrics,
-            trajectories: members.map(({ trajectory, head, reward, group }) => ({
-              trajectory,
-              head,
-              reward,
-              group,
-            })),
-            leftOut: [...leftOut, ...unreadable, ...others],
-            cursor,
-            server: trainer.serverStep?.(),
-            seconds: (performance.now() - started) / 1000,
-          }),
-        );
-        return resultOf(value, batch);
+        const commit = async () => {
+          const { value } = await commitTree(store, key, saved(trainer), () =>
+            defined({
+              step,
+              from: policyVersion,
+              policyVersion: next,
+              metrics,
+              trajectories: members.map(({ trajectory, head, reward, group }) => ({
+                trajectory,
+                head,
+                reward,
+                group,
+              })),
+              leftOut: [...leftOut, ...unreadable, ...others],
+              cursor,
+              server: trainer.serverStep?.(),
+              batch: sharing?.batch,
+              seconds: (performance.now() - started) / 1000,
+            }),
+          );
+          return value;
+        };
+        return resultOf(await (sharing ? sharing.commit(commit) : commit()), batch);
       },
     });
   };
+}
+
+/** How trainers share a step. Undefined if they don't. */
+function sharedStep(
+  { store, plan }: OpenRun,
+  { step, policyVersion }: TrainStepInput,
+  members: readonly BatchMember[],
+): (SharedStep & { batch: string }) | undefined {
+  const { trainer, seed } = plan;
+  const { portions, config, loss } = trainer;
+  if (portions === undefined) return undefined;
+  const madeFrom = [policyVersion, members, seed, trainedTemperature(plan), config, loss?.config];
+  const batch = hash("sha256", JSON.stringify(madeFrom)).slice(0, 16);
+  return { batch, ...sharePortions(store, { step, batch, portions }) };
 }
 
 /** The result names the unreadable trajectories among those that the step received. */

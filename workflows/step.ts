@@ -9,6 +9,7 @@ import { reasonOfAll } from "./failure-share.ts";
 import { stageProgress } from "./progress.ts";
 import { schedule } from "./schedule.ts";
 import { exampleStepRecord, stepRecord } from "./step-record.ts";
+import { trainTogether } from "./train-together.ts";
 
 /** Takes one step: updates the policy, publishes the new version and records the step. */
 export async function step(input: StepInput): Promise<StepResult> {
@@ -30,9 +31,9 @@ async function stepOnGroups(input: StepInput): Promise<StepResult> {
   const leftOut = leftOutOf(groups);
   const progress: StageProgress = { phase: "train", done: 0, of: batch.length };
   setHandler(stageProgress, () => progress);
-  const trained = await schedule(
+  const trained = await trainTogether(
     queues,
-    "train-step",
+    input.settings.portions ?? 1,
     defined({
       run,
       step: input.step,

@@ -73,6 +73,10 @@ export interface TrainerConfig {
    */
   threads?: number;
   /**
+   * Divide the trajectories of each update into this number of fixed portions, which up to as many trainers compute at the same time. The result does not depend on the number of trainers. CPU only. Default: one trainer computes each step.
+   */
+  dataParallel?: number;
+  /**
    * Gradient checkpointing: keep only each layer's input and recompute the layer for its gradient. Long trajectories need much less memory, and a quarter to a half more time. Default: as many layers as necessary to fit in memory.
    */
   recompute?: boolean;

@@ -128,6 +128,7 @@ const plugin: TrainerPlugin = {
       const reason = `is 8, which the device ${config.device} does not have`;
       problems.push({ key: "optimizerBits", reason, help });
     }
+    problems.push(...dataParallelProblems(config, settings));
     return problems;
   },
 };
@@ -141,6 +142,26 @@ function planSettings({ maxTokensPerRun, recompute, memory }: TrainerConfig) {
     ...(recompute !== undefined && { recompute }),
     ...(memory !== undefined && { memory: memory * 2 ** 20 }),
   };
+}
+
+/** Portions are computed on the CPU, and a portion has at least one trajectory. */
+function dataParallelProblems(
+  { dataParallel, device, freezeVisionTower }: TrainerConfig,
+  { minibatchSize }: TrainingSettings,
+): ConfigurationProblem[] {
+  const key = "dataParallel";
+  if (dataParallel === undefined) return [];
+  if (device !== "cpu") {
+    const reason = `is ${dataParallel}, but the device ${device} computes whole updates`;
+    return [{ key, reason, help: "Remove it, or take the device cpu." }];
+  }
+  if (!freezeVisionTower) {
+    const reason = `is ${dataParallel}, but freezeVisionTower is false, and one trainer trains the vision part`;
+    return [{ key, reason, help: "Remove one of the two." }];
+  }
+  if (dataParallel <= minibatchSize) return [];
+  const reason = `is ${dataParallel}, but an update has only ${minibatchSize} trajectories`;
+  return [{ key, reason, help: `Set it to ${minibatchSize} or less, or raise minibatchSize.` }];
 }
 
 /** Prints to standard error what a step of a large model will need. */

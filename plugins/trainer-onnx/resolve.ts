@@ -40,5 +40,6 @@ export function resolveTraining(config: JsonObject, surroundings: TrainerSurroun
     warmStartLearningRate: supervised,
     preferenceLearningRate: policyGradient,
     comparesTurns: comparesTurns(settings),
+    portions: readConfig(config).dataParallel,
   };
 }

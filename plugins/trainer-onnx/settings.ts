@@ -35,6 +35,7 @@ export function trainingSettings(config: TrainerConfig): TrainingSettings {
     memory,
     recompute,
     optimizerBits,
+    dataParallel,
     ...numbers
   } = given;
   return {

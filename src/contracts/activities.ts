@@ -335,6 +335,8 @@ export interface ToolActivities {
 export interface TrainerActivities {
   "warm-start"(input: WarmStartInput): Promise<WarmStartResult>;
   "train-step"(input: TrainStepInput): Promise<TrainStepResult>;
+  /** The same, by a trainer that shares the step with the one that takes `train-step`. */
+  "join-step"(input: TrainStepInput): Promise<TrainStepResult>;
   "train-examples"(input: TrainExamplesInput): Promise<TrainStepResult<ExampleMetrics>>;
 }
 

@@ -18,6 +18,7 @@ export const activityRoles: Record<keyof Activities, keyof Queues> = {
   "end-agent": "tools",
   "warm-start": "trainer",
   "train-step": "trainer",
+  "join-step": "trainer",
   "train-examples": "trainer",
   "open-run": "orchestration",
   "end-shards": "orchestration",

@@ -84,6 +84,8 @@ export interface TrainedStep<Metrics = PolicyGradientMetrics>
   cursor?: GroupCursor;
   /** Set if a training server trained it. */
   server?: ServerStep;
+  /** Set if trainers may share steps: identifies everything that the version was made from. */
+  batch?: string;
 }
 
 /** The state of a trajectory in the ledger. */

@@ -121,6 +121,8 @@ export interface ResolvedTrainer extends ResolvedPlugin {
   loss?: ResolvedPlugin;
   /** From the trainer (ResolvedTraining). */
   comparesTurns?: boolean;
+  /** From the trainer (ResolvedTraining). Absent if its steps are not divided. */
+  portions?: number;
 }
 
 /** Settings with their defaults filled in. The keys in `Off` may be absent, which turns them off. */

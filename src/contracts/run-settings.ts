@@ -6,6 +6,8 @@ export interface RunSettings extends GenerationSettings {
   warmStartSteps: number;
   /** Steps train on demonstrations or pairs, without rollouts. */
   trainsOnExamples?: true;
+  /** The number of portions that trainers share in each step. Absent if steps are not divided. */
+  portions?: number;
   batchSize: number;
   groupSize: number;
   /** The most concurrent trajectories. */

@@ -120,6 +120,21 @@ export interface PreferenceMetrics extends SupervisedMetrics {
   margin: number;
 }
 
+/** Shares the computations of a step among the trainers that take the step at the same time. */
+export interface PortionSharing {
+  /** The number of portions that a computation is divided into, if it has as many trajectories. */
+  portions: number;
+  /**
+   * Returns the results of the `count` portions of the step's next computation, in order. `compute` computes those that
+   * no other trainer has computed or is computing. All trainers get the same results.
+   */
+  gather(
+    name: string,
+    count: number,
+    compute: (portion: number) => Promise<Uint8Array>,
+  ): Promise<Uint8Array[]>;
+}
+
 /** The settings of a policy-gradient step. */
 export interface PolicyGradientSettings {
   /** The temperature at which the trajectories were sampled. */
@@ -129,6 +144,8 @@ export interface PolicyGradientSettings {
    * view shows.
    */
   onProgress?: (said: string) => void;
+  /** Set if the trainer's plugin resolved a number of portions. */
+  sharing?: PortionSharing;
 }
 
 /** The requests to a training server that made a version. */
@@ -206,6 +223,8 @@ export interface ResolvedTraining {
    * something.
    */
   comparesTurns?: boolean;
+  /** The number of portions that each computation of a step is divided into. Default: the steps are not divided. */
+  portions?: number | undefined;
 }
 
 /** The size of one update of a run. */

@@ -68,7 +68,9 @@ const shortened = "Encoded failure";
 async function waitsOf(client: Client, workflowId: string, runId: string): Promise<PendingWork[]> {
   try {
     const { raw } = await client.workflow.getHandle(workflowId, runId).describe();
-    const pending = (raw.pendingActivities ?? []).filter((one) => !waitsForTrajectories(one));
+    const pending = (raw.pendingActivities ?? []).filter(
+      (one) => !waitsForTrajectories(one) && !isOptional(one),
+    );
     const activities = await Promise.all(pending.map((one) => ofActivity(client, one, workflowId, runId)));
     const task = raw.pendingWorkflowTask;
     const info = raw.workflowExecutionInfo ?? {};
@@ -82,6 +84,11 @@ async function waitsOf(client: Client, workflowId: string, runId: string): Promi
 /** Whether an activity only waits for trajectories, which report what they wait for. */
 function waitsForTrajectories({ activityType, state }: PendingActivity): boolean {
   return activityType?.name === ("run-trajectories" satisfies keyof Activities) && state !== scheduled;
+}
+
+/** Whether a workflow continues without an activity that no worker has taken. */
+function isOptional({ activityType, state }: PendingActivity): boolean {
+  return activityType?.name === ("join-step" satisfies keyof Activities) && state === scheduled;
 }
 
 async function ofActivity(

@@ -4,10 +4,12 @@ import { batchFeeds, batchSequences, type TokenSequence } from "./batch.ts";
 import type { UpdateRequest, UpdateResult } from "./engine.ts";
 import type { TrainingModels } from "./engine-models.ts";
 import { type EngineParts, idsOf, select } from "./engine-parts.ts";
+import type { LearningRates } from "./learning-rates.ts";
 import { type Objective, objectiveFeeds, type TrainingSample } from "./objective.ts";
 import type { StepPlanner } from "./step-planner.ts";
-import { sumPasses } from "./summed-passes.ts";
+import { type SummedPasses, sumPasses } from "./summed-passes.ts";
 import { lengthStep, prefixLength } from "./token-passes.ts";
+import type { TrainedOnCard } from "./trained-on-card.ts";
 import { imagesGradient } from "./training-graphs.ts";
 import { applyUpdate } from "./update.ts";
 import { visionGradients } from "./vision-gradients.ts";
@@ -55,9 +57,44 @@ function planPasses(
 }
 
 /** Computes the gradients of a minibatch pass by pass and updates the state, for `TrainingEngine.update`. */
-export async function updateOnSamples(parts: EngineParts, request: UpdateRequest): Promise<UpdateResult> {
-  const { trained, state, optimizer, weights, settings, images } = parts;
-  const { objective, samples, scalars, temperature = 1, onShare, ...rates } = request;
+export function updateOnSamples(parts: EngineParts, request: UpdateRequest): Promise<UpdateResult> {
+  const { objective, samples, scalars, temperature, onShare, ...rates } = request;
+  return withSums(parts, request, async (sums, card) => {
+    if (!card) return applySums(parts, sums, rates);
+    const { gradients: _, ...measured } = sums;
+    const lossScale = parts.state.lossScale?.scale;
+    return defined({ ...measured, ...(await card.update(rates)), lossScale });
+  });
+}
+
+/** Computes the gradients of a minibatch on the CPU without updating the state, for `OpenTrainingEngine.gradients`. */
+export function gradientsOfSamples(parts: EngineParts, request: UpdateRequest): Promise<SummedPasses> {
+  return withSums(parts, request, async (sums) => {
+    const gradients = new Map(Array.from(sums.gradients, ([name, data]) => [name, data.slice()]));
+    return { ...sums, gradients };
+  });
+}
+
+/** Updates the state on the CPU with the gradients of a minibatch, for `OpenTrainingEngine.apply`. */
+export async function applySums(
+  { optimizer, state, settings, weights }: EngineParts,
+  { gradients, ...measured }: SummedPasses,
+  rates: LearningRates,
+): Promise<UpdateResult> {
+  await weights.gradientRooms(); // the optimizer works in them
+  const lossScale = state.lossScale?.scale;
+  const outcome = await applyUpdate(optimizer, state, measured.loss, gradients, { ...settings, ...rates });
+  return defined({ ...measured, ...outcome, lossScale });
+}
+
+/** Sums the passes over a minibatch. `use` receives the sums before their memory is released. */
+async function withSums<Result>(
+  parts: EngineParts,
+  request: UpdateRequest,
+  use: (sums: SummedPasses, card: TrainedOnCard | undefined) => Promise<Result>,
+): Promise<Result> {
+  const { trained, state, optimizer, weights, images } = parts;
+  const { objective, samples, scalars, temperature = 1, onShare } = request;
   if (!weights.hasRooms()) {
     await checkMemory(
       parts,
@@ -110,12 +147,9 @@ export async function updateOnSamples(parts: EngineParts, request: UpdateRequest
       await sum.add(outputs, pass.members, feeds);
       count(pass.members.length);
     }
-    const { gradients: ofLanguage, ...measured } = sum.total();
-    const gradients = new Map([...ofLanguage, ...((await vision?.total()) ?? [])]);
-    const outcome = card
-      ? await card.update(rates)
-      : await applyUpdate(optimizer, state, measured.loss, gradients, { ...settings, ...rates });
-    return defined({ ...measured, ...outcome, lossScale });
+    const sums = sum.total();
+    const gradients = new Map([...sums.gradients, ...((await vision?.total()) ?? [])]);
+    return await use({ ...sums, gradients }, card);
   } finally {
     sum.release();
     vision?.release();

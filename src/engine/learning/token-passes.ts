@@ -105,7 +105,7 @@ export function rowCount(sequences: readonly TokenSequence[]): number {
 }
 
 /** Returns the tokens before the first action, as text. */
-function promptOf(sequence: TokenSequence | undefined): string {
+export function promptOf(sequence: TokenSequence | undefined): string {
   return sequence?.tokens.slice(0, sequence.mask.indexOf(1)).join() ?? "";
 }
 

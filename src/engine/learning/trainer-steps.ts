@@ -1,5 +1,5 @@
 import { defined } from "../../base/records/defined.ts";
-import type { PolicyGradientSettings, PreferenceSettings } from "../../contracts/trainer.ts";
+import type { PolicyGradientSettings, PortionSharing, PreferenceSettings } from "../../contracts/trainer.ts";
 import type { ModelConfig } from "../models/config/model-config.ts";
 import { aggregationWeights } from "./aggregation.ts";
 import { checkSequences, type TokenSequence } from "./batch.ts";
@@ -57,6 +57,8 @@ export interface TrainerSteps {
 /** The parts of a trainer's steps. */
 export interface TrainerStepsOptions {
   engine: TrainingEngine;
+  /** Returns the engine whose computations are shared with other trainers. Default: they are not shared. */
+  shared?: (sharing: PortionSharing) => TrainingEngine;
   /** The model's configuration, by whose vocabulary and context sequences are checked. */
   config: ModelConfig;
   /** Counted by the steps. The engine counts the updates. */
@@ -67,12 +69,15 @@ export interface TrainerStepsOptions {
   /** Folder for the batches of steps that diverge. Default: they are not saved. */
   failures?: string;
   /** Returns the critic that is a separate model. Default: none. */
-  openCritic?: (trajectories: readonly Experienced[]) => Promise<NonNullable<StepContext["critic"]>>;
+  openCritic?: (
+    trajectories: readonly Experienced[],
+    sharing: PortionSharing | undefined,
+  ) => Promise<NonNullable<StepContext["critic"]>>;
 }
 
 /** Returns the steps of a trainer on an engine. */
 export function trainerSteps(options: TrainerStepsOptions): TrainerSteps {
-  const { engine, config, state, settings, seed, failures, openCritic } = options;
+  const { engine, shared, config, state, settings, seed, failures, openCritic } = options;
   const objective = policyObjective(objectiveSettings(settings));
   const alone = onPolicySettings(settings);
   const onPolicyObjective = alone && policyObjective(alone);
@@ -102,18 +107,18 @@ export function trainerSteps(options: TrainerStepsOptions): TrainerSteps {
       const tokens = counts.reduce((sum, count) => sum + count, 0);
       return { loss, gradientNorm, skipped, learningRate, tokens };
     },
-    async policyGradientStep(trajectories, { temperature = 1, onProgress } = {}) {
+    async policyGradientStep(trajectories, { temperature = 1, onProgress, sharing } = {}) {
       checkSequences(trajectories, config);
       const name = `policy-gradient-${state.policyGradientSteps + 1}`;
       const context = defined<StepContext>({
-        engine,
+        engine: (sharing && shared?.(sharing)) ?? engine,
         objective,
         onPolicyObjective,
         settings,
         seed,
         temperature,
         onProgress,
-        critic: await openCritic?.(trajectories),
+        critic: await openCritic?.(trajectories, sharing),
       });
       return saving(name, trajectories, () => trainOnTrajectories(context, state, trajectories));
     },

@@ -1,5 +1,6 @@
 import { defined } from "../../base/records/defined.ts";
 import { freshCritic, freshCriticBytes } from "./critic.ts";
+import { dataParallelEngine } from "./data-parallel-engine.ts";
 import { checkAvailable } from "./memory-room.ts";
 import type { Objective } from "./objective.ts";
 import type { Experienced } from "./token-rewards.ts";
@@ -63,13 +64,17 @@ export function createTrainer({ settings, seed, failures, ...options }: TrainerO
   const steps = trainerSteps(
     defined<TrainerStepsOptions>({
       engine,
+      shared: (sharing) => dataParallelEngine(engine, sharing),
       config: options.config,
       state,
       settings,
       seed,
       failures,
       openCritic: hasCritic(settings)
-        ? async (trajectories) => critic ?? (await openCritic(trajectories))
+        ? async (trajectories, sharing) => {
+            const own = critic ?? (await openCritic(trajectories));
+            return sharing ? { ...own, engine: dataParallelEngine(own.engine, sharing) } : own;
+          }
         : undefined,
     }),
   );

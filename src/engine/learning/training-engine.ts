@@ -5,11 +5,11 @@ import type { Precision } from "../onnx/target.ts";
 import { createUsage } from "../onnx/usage.ts";
 import type { TrainedImages } from "../vision/trained-images.ts";
 import { createAdamW } from "./adamw.ts";
-import type { TrainingEngine } from "./engine.ts";
+import type { TrainingEngine, UpdateRequest, UpdateResult } from "./engine.ts";
 import { engineModels } from "./engine-models.ts";
 import type { EngineParts } from "./engine-parts.ts";
 import { scoreSequences } from "./engine-scores.ts";
-import { checkMemory, updateOnSamples } from "./engine-update.ts";
+import { applySums, checkMemory, gradientsOfSamples, updateOnSamples } from "./engine-update.ts";
 import { engineWeights, type Reference } from "./engine-weights.ts";
 import { heldMemory } from "./held-memory.ts";
 import type { LearningRates } from "./learning-rates.ts";
@@ -17,6 +17,7 @@ import { firstLossScale } from "./loss-scale.ts";
 import { madeOnce } from "./made-once.ts";
 import { passTokens } from "./pass-splits.ts";
 import { createStepPlanner, type PlannerOptions } from "./step-planner.ts";
+import type { SummedPasses } from "./summed-passes.ts";
 import { checkTrainerState, type TrainerState } from "./trainer-state.ts";
 import type { TrainedModel } from "./training-graphs.ts";
 import type { UpdateSettings } from "./update.ts";
@@ -48,6 +49,10 @@ export interface TrainingEngineOptions
 export interface OpenTrainingEngine extends TrainingEngine {
   /** The current state. Not a copy: the next update changes it. */
   readonly state: TrainerState;
+  /** Returns the sums of an update without making it. Only on the CPU. Throws TRAINING_MEMORY_SHORT. */
+  gradients(request: UpdateRequest): Promise<SummedPasses>;
+  /** Makes an update from its sums, like `update`. Only on the CPU. */
+  apply(sums: SummedPasses, rates: LearningRates): Promise<UpdateResult>;
   /** Brings the state up to date if a card holds it. Call it before you save the state. */
   settle(): Promise<void>;
   /**
@@ -115,6 +120,8 @@ export function createTrainingEngine(options: TrainingEngineOptions): OpenTraini
     check: (...given) => usage.during(() => checkMemory(parts, ...given)),
     score: (...given) => usage.during(() => scoreSequences(parts, ...given)),
     update: (request) => usage.during(() => updateOnSamples(parts, request)),
+    gradients: (request) => usage.during(() => gradientsOfSamples(parts, request)),
+    apply: (sums, rates) => usage.during(() => applySums(parts, sums, rates)),
     settle: () => usage.during(weights.read),
     close: () =>
       usage.end(async () => {

@@ -7,6 +7,7 @@ import { firstVersion } from "../../run/versions/first-version.ts";
 import { deleteCheckpoints } from "./delete-checkpoints.ts";
 import { foldSteps } from "./fold-steps.ts";
 import { freeRecords } from "./free-records.ts";
+import { removePortions } from "./remove-portions.ts";
 
 /** The versions before the newest whose checkpoints on a training server are deleted. Failures leave some to a later step. */
 const lookedBack = 8;
@@ -15,7 +16,7 @@ const lookedBack = 8;
 export interface Housekeeping {
   /**
    * Puts the trajectories of a recorded step into its file, then removes single records that are too old, leftovers of
-   * killed writers, and checkpoints of freed versions on a training server.
+   * killed writers, portions that trainers shared, and checkpoints of freed versions on a training server.
    */
   add(run: OpenRun, step: number): void;
   /** Resolves when all of that has finished or failed. */
@@ -37,6 +38,7 @@ export function housekeeping(): Housekeeping {
       for (const one of new Set([...folded, step])) {
         await run.store.sweep(stepPrefix(one)); // leftovers of killed attempts to train or fold it
       }
+      await removePortions(run, [step - 1, step]); // a late trainer may have added some to the step before
       await freeRecords(run, step - run.plan.retention.singleRecords);
     } catch (error) {
       tell(new EverturnError("STEP_NOT_FOLDED", { step, reason: messageOf(error) }));

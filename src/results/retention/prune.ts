@@ -14,6 +14,7 @@ import { readTrainedStep } from "../ledger/trained-steps.ts";
 import { deleteCheckpoints } from "./delete-checkpoints.ts";
 import { foldSteps, isFolded } from "./fold-steps.ts";
 import { type FreedVersion, freeVersions } from "./free-versions.ts";
+import { removePortions } from "./remove-portions.ts";
 
 /** The things that were pruned, or would be. */
 export interface Pruned {
@@ -40,6 +41,7 @@ export async function prune(run: OpenRun, { isDry = false } = {}): Promise<Prune
   const folded = await foldAll(run, last, isDry);
   const freed = await freeAll(run, last - plan.retention.singleRecords, isDry);
   const versions = await freeVersions(run, { last, isDry });
+  if (!isDry) await removePortions(run, upTo(last));
   const swept = isDry ? undefined : await sweepRun(run, { isWhole: true });
   const checkpoints = await deleteCheckpoints(run, { last, isDry });
   return defined({ folded, ...freed, versions, checkpoints, swept });

@@ -192,6 +192,29 @@ export function holdersRow({ stage, task, sample }: TrajectoryName, tool: string
   return (fence) => keyOf("trajectories", stage, task, sample, "holders", tool, fence);
 }
 
+/** The portions of a step's computations, which trainers share until the step is committed. */
+export function portionsPrefix(step: number): Prefix {
+  return prefixOf("steps", step, "portions");
+}
+
+/**
+ * A portion of a step's computation: its tree, and the claim of the trainer that computes it first. `batch` identifies
+ * everything that the step's result depends on.
+ */
+export function portionKeys(
+  step: number,
+  batch: string,
+  ...[computation, portion]: [computation: string, portion: number]
+): { claim: Key<{ by: string }>; result: TreeKey<{ seconds: number }> } {
+  const names = ["steps", step, "portions", batch, computation] as const;
+  return { claim: keyOf(...names, `${portion}-claim`), result: treeKeyOf(...names, portion) };
+}
+
+/** The claim of the trainer that commits the result of a shared step first. */
+export function commitClaimKey(step: number, batch: string): Key<{ by: string }> {
+  return keyOf("steps", step, "portions", batch, "commit-claim");
+}
+
 /** All records of a step itself. */
 export function stepPrefix(step: number): Prefix {
   return prefixOf("steps", step);

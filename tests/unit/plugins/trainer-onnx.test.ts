@@ -149,6 +149,10 @@ test("a configuration that doesn't go together is named key by key", async () =>
   expect(await keys({ optimizerBits: 8 })).toEqual([]);
   for (const device of ["cuda", "webgpu"])
     expect(await keys({ optimizerBits: 8, device })).toEqual(["optimizerBits"]);
+  expect(await keys({ dataParallel: 4, minibatchSize: 4 })).toEqual([]);
+  expect(await keys({ dataParallel: 5, minibatchSize: 4 })).toEqual(["dataParallel"]);
+  expect(await keys({ dataParallel: 2, device: "webgpu" })).toEqual(["dataParallel"]);
+  expect(await keys({ dataParallel: 2, freezeVisionTower: false })).toContain("dataParallel");
   expect(await keys({ algorithm: "dapo" }, 1)).toEqual(["algorithm", "algorithm"]);
   expect(await keys({ leaveOutUniformGroups: true }, 1)).toEqual(["leaveOutUniformGroups"]);
   expect(await keys({ algorithm: "rloo", aggregation: "token-mean" })).toEqual(["aggregation"]);

@@ -27,6 +27,7 @@ export function exampleProblems(document: SourceDocument): Problem[] {
     ];
   }
   const name = pathText(own);
+  const divided: Pointer = "/trainer/config/dataParallel";
   const epochs: Pointer = `${own}/epochs`;
   const staleness = valueAt(document.value, "/rollout/staleness");
   return [
@@ -47,6 +48,9 @@ export function exampleProblems(document: SourceDocument): Problem[] {
       : []),
     ...(has("/trainer/loss")
       ? [refused("/trainer/loss", `is there, but ${name} has a loss of its own`, "Remove it.")]
+      : []),
+    ...(has(divided)
+      ? [refused(divided, `is there, but one trainer computes each step of ${name}`, "Remove it.")]
       : []),
   ];
 }

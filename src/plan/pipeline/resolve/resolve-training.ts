@@ -24,11 +24,11 @@ export async function resolveTraining({ warmStart, sft, dpo, ...plan }: Unresolv
     plan.trainer,
     surroundingsOf(plan, await loadPolicy(plan.policy)),
   );
-  const { config, warmStartLearningRate: supervised, comparesTurns = false } = resolved;
+  const { config, warmStartLearningRate: supervised, comparesTurns = false, portions } = resolved;
   const { preferenceLearningRate: preferred = usualPreferenceRate } = resolved;
   return defined({
     ...plan,
-    trainer: { ...plan.trainer, config, ...(comparesTurns && { comparesTurns }) },
+    trainer: defined({ ...plan.trainer, config, comparesTurns: comparesTurns || undefined, portions }),
     warmStart: warmStart && withRate(warmStart, supervised),
     sft: sft && withRate(withoutEpochs(sft), supervised),
     dpo: dpo && withRate(withoutEpochs(dpo), preferred),

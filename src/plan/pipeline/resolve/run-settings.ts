@@ -21,6 +21,7 @@ export function runSettings(plan: Plan): RunSettings {
     steps: plan.steps,
     warmStartSteps: plan.warmStart?.steps ?? 0,
     trainsOnExamples: (plan.sft ?? plan.dpo) === undefined ? undefined : true,
+    portions: plan.trainer.portions,
     batchSize: rollout.batchSize,
     groupSize: rollout.groupSize,
     concurrency: rollout.concurrency,

@@ -121,6 +121,26 @@ describe("a trainer's settings that don't go together", () => {
     `);
   });
 
+  it("a division of updates into more portions than trajectories, on a GPU, and of steps on examples", async () => {
+    const problem = async (settings: string, more: readonly string[] = []) =>
+      (await refused(withTrainer(settings), [...more]))
+        .split("\n")
+        .find((line) => line.includes("dataParallel"));
+    expect(await problem("dataParallel: 9")).toContain(
+      "trainer.config.dataParallel is 9, but an update has only 8 trajectories. Set it to 8 or less, or raise minibatchSize.",
+    );
+    expect(await problem("dataParallel: 2, device: webgpu")).toContain(
+      "trainer.config.dataParallel is 2, but the device webgpu computes whole updates. Remove it, or take the device cpu.",
+    );
+    expect(await problem("dataParallel: 1")).toContain("dataParallel is 1, but must be at least 2");
+    expect(await problem("dataParallel: 2", ['sft={"demonstrations":"none.jsonl"}'])).toContain(
+      "trainer.config.dataParallel is there, but one trainer computes each step of sft. Remove it.",
+    );
+    expect(await problem("dataParallel: 2", ["trainer.plugin=trainer-tinker"])).toContain(
+      "unknown key “dataParallel” in trainer.config",
+    );
+  });
+
   it("an algorithm that doesn't exist", async () => {
     expect(await refused(withTrainer("algorithm: gpro"))).toMatchInlineSnapshot(`
       "pipeline.yaml: 1 problem found:
