@@ -37,15 +37,22 @@ export interface PassSplit {
 /** The factor by which passes of twice the size must be cheaper, because they take twice the memory. */
 const costOfTwice = 1.1;
 
+/** Ways to split samples into passes. */
+export interface PassSplits {
+  cheapest: PassSplit;
+  /** Returns all ways, cheapest first. Computed on request. */
+  all(): PassSplit[];
+}
+
 /**
- * Returns ways to split samples into passes, cheapest first. Larger passes than usual are cheaper if samples share long
- * beginnings.
+ * Splits samples into passes. Larger passes than usual are cheaper if samples share long beginnings. Smaller ones cost at
+ * least as much, but need less memory.
  */
 export function passSplits(
   samples: readonly (readonly TokenSequence[])[],
   config: ModelConfig,
   { usual, larger }: PassTokens,
-): PassSplit[] {
+): PassSplits {
   const sequencesOf = (pass: readonly number[]) => pass.flatMap((index) => samples[index]!);
   const splitAt = (tokens: number): PassSplit => {
     const passes = tokenPasses(samples, passLimits(config, tokens));
@@ -53,13 +60,22 @@ export function passSplits(
     const doublings = Math.log2(Math.max(1, tokens / usual[0]!));
     return { passes, cost: efforts.reduce((sum, effort) => sum + effort, 0) * costOfTwice ** doublings };
   };
-  const [first = { passes: [], cost: 0 }, ...others] = usual.map(splitAt);
-  // Smaller passes would pad less, but gain nothing.
-  const smaller = others.map(({ passes, cost }) => ({ passes, cost: Math.max(first.cost, cost) }));
-  const splits = [first, ...smaller];
-  if (costOfTwice * rowCount(samples.flat()) < first.cost)
-    splits.push(...larger.map(splitAt).filter((split) => split.cost < first.cost));
-  return splits
-    .filter(({ passes }, at) => !isDeepStrictEqual(passes, splits[at - 1]?.passes))
-    .sort((a, b) => a.cost - b.cost);
+  const [first, ...smaller] = usual;
+  const firstSplit = first === undefined ? { passes: [], cost: 0 } : splitAt(first);
+  const isShared = costOfTwice * rowCount(samples.flat()) < firstSplit.cost;
+  const cheaper = (isShared ? larger : []).map(splitAt).filter((split) => split.cost < firstSplit.cost);
+  const inOrder = (splits: readonly PassSplit[]) => splits.toSorted((a, b) => a.cost - b.cost);
+  const usualOrLarger = inOrder([firstSplit, ...cheaper]);
+  return {
+    cheapest: usualOrLarger[0]!,
+    all() {
+      // Smaller passes would pad less, but gain nothing.
+      const others = smaller
+        .map(splitAt)
+        .map(({ passes, cost }) => ({ passes, cost: Math.max(firstSplit.cost, cost) }));
+      const known = [firstSplit, ...others];
+      const different = others.filter(({ passes }, at) => !isDeepStrictEqual(passes, known[at]?.passes));
+      return inOrder([...usualOrLarger, ...different]);
+    },
+  };
 }

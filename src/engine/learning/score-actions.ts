@@ -36,7 +36,7 @@ export async function scoreActions(
   const scores: ActionScores[] = [];
   let done = 0;
   const samples = sequences.map((sequence) => [sequence]);
-  for (const pass of passSplits(samples, config, tokens)[0]!.passes) {
+  for (const pass of passSplits(samples, config, tokens).cheapest.passes) {
     const part = pass.map((index) => sequences[index]!);
     const form = forms ? scoringForm(part, config) : "kept";
     const batch = batchSequences(part, config, lengthStep(form), prefixLength(form, part));

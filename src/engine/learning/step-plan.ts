@@ -4,7 +4,7 @@ import type { Graph, Value } from "../onnx/graph.ts";
 import { peakBytes } from "../onnx/peak-memory.ts";
 import { tileSize } from "../onnx/tiled-attention.ts";
 import { paddedLength, rowsOf, type TokenSequence } from "./batch.ts";
-import type { PassSplit } from "./pass-splits.ts";
+import type { PassSplits } from "./pass-splits.ts";
 import { attentionForms, lengthStep, prefixLength } from "./token-passes.ts";
 import { summedOutputs } from "./training-graphs.ts";
 
@@ -62,8 +62,8 @@ export function splitText({ runs: passes, tokens, recomputed, layers }: StepPlan
 
 /** The options for a plan. */
 export interface PlanChoices {
-  /** Ways to split an update into passes, cheapest first. */
-  splits: readonly PassSplit[];
+  /** Ways to split an update into passes. */
+  splits: PassSplits;
   /** Numbers of recomputed layers, the fewest first. */
   recomputed: readonly number[];
   config: ModelConfig;
@@ -106,24 +106,33 @@ export function choosePasses(
   samples: readonly (readonly TokenSequence[])[],
   choices: PlanChoices,
 ): ChosenPasses {
+  const known = new Map<number[][], SizedPasses>();
+  const chosenOf = (passes: number[][], recomputed: number) => {
+    const sized = known.get(passes) ?? sizedPasses(samples, passes, choices);
+    known.set(passes, sized);
+    return measured(sized, recomputed, choices);
+  };
+  const { beyond, splits } = choices;
+  if (beyond) {
+    const chosen = chosenOf(splits.cheapest.passes, choices.recomputed[0] ?? 0);
+    if (beyond(chosen) <= 0) return chosen; // the usual case
+  }
   const most = Math.max(1, ...choices.recomputed);
-  const all = choices.recomputed.flatMap((recomputed) =>
-    choices.splits.map(({ passes, cost }) => ({
+  const all = splits.all();
+  const costs = choices.recomputed.flatMap((recomputed) =>
+    all.map(({ passes, cost }) => ({
       passes,
       recomputed,
       cost: cost * (1 + (costOfRecomputing * recomputed) / most),
     })),
   );
-  all.sort((a, b) => a.cost - b.cost);
-  let least: { chosen: ChosenPasses; beyond: number } | undefined;
-  const known = new Map<number[][], SizedPasses>();
-  for (const { passes, recomputed } of choices.beyond ? all : all.slice(-1)) {
-    const sized = known.get(passes) ?? sizedPasses(samples, passes, choices);
-    known.set(passes, sized);
-    const chosen = measured(sized, recomputed, choices);
-    const beyond = choices.beyond?.(chosen) ?? 0;
-    if (beyond <= 0) return chosen;
-    if (!least || beyond < least.beyond) least = { chosen, beyond };
+  costs.sort((a, b) => a.cost - b.cost);
+  let least: { chosen: ChosenPasses; missing: number } | undefined;
+  for (const { passes, recomputed } of beyond ? costs : costs.slice(-1)) {
+    const chosen = chosenOf(passes, recomputed);
+    const missing = beyond?.(chosen) ?? 0;
+    if (missing <= 0) return chosen;
+    if (!least || missing < least.missing) least = { chosen, missing };
   }
   return least!.chosen;
 }
