@@ -22,6 +22,7 @@ test("everturn/plugin has what tools, rewards and data sets need, and nothing of
     "parseTasks",
     "processHandle",
     "readImage",
+    "readJsonLines",
     "readText",
     "serverAddress",
     "toolKwargs",
