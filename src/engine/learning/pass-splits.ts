@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { Device } from "../devices/device.ts";
 import type { ModelConfig } from "../models/config/model-config.ts";
 import type { TokenSequence } from "./batch.ts";
-import { passEffort, passLimits, passOverhead, rowCount, tokenPasses } from "./token-passes.ts";
+import { passEffort, passLimits, rowCount, tokenPasses } from "./token-passes.ts";
 
 /** The most tokens of a pass, each list in descending order. */
 export interface PassTokens {
@@ -30,7 +30,7 @@ export function passTokens(device: Device, maxTokensPerRun?: number): PassTokens
 export interface PassSplit {
   /** The numbers of the samples of each pass. */
   passes: number[][];
-  /** Approximate cost in tokens: overheads, computed tokens, attention, and a factor for the memory of larger passes. */
+  /** Approximate cost in tokens: computed tokens, attention, and the overhead of larger passes. */
   cost: number;
 }
 
@@ -45,8 +45,8 @@ export interface PassSplits {
 }
 
 /**
- * Splits samples into passes. Larger passes than usual are cheaper if samples share long beginnings, or if the model is so
- * small that the overhead of passes counts. Smaller ones cost at least as much, but need less memory.
+ * Splits samples into passes. Larger passes than usual are cheaper if samples share long beginnings. Smaller ones cost at
+ * least as much, but need less memory.
  */
 export function passSplits(
   samples: readonly (readonly TokenSequence[])[],
@@ -54,27 +54,24 @@ export function passSplits(
   { usual, larger }: PassTokens,
 ): PassSplits {
   const sequencesOf = (pass: readonly number[]) => pass.flatMap((index) => samples[index]!);
-  const overhead = passOverhead(config);
-  const splitAt = (tokens: number, perPass = overhead): PassSplit => {
+  const splitAt = (tokens: number): PassSplit => {
     const passes = tokenPasses(samples, passLimits(config, tokens));
-    const efforts = passes.map((pass) => perPass + passEffort(sequencesOf(pass), config));
+    const efforts = passes.map((pass) => passEffort(sequencesOf(pass), config));
     const doublings = Math.log2(Math.max(1, tokens / usual[0]!));
     return { passes, cost: efforts.reduce((sum, effort) => sum + effort, 0) * costOfTwice ** doublings };
   };
   const [first, ...smaller] = usual;
   const firstSplit = first === undefined ? { passes: [], cost: 0 } : splitAt(first);
-  const mayGain = costOfTwice * (overhead + rowCount(samples.flat())) < firstSplit.cost;
-  const cheaper = (mayGain ? larger : [])
-    .map((tokens) => splitAt(tokens))
-    .filter((split) => split.cost < firstSplit.cost);
+  const isShared = costOfTwice * rowCount(samples.flat()) < firstSplit.cost;
+  const cheaper = (isShared ? larger : []).map(splitAt).filter((split) => split.cost < firstSplit.cost);
   const inOrder = (splits: readonly PassSplit[]) => splits.toSorted((a, b) => a.cost - b.cost);
   const usualOrLarger = inOrder([firstSplit, ...cheaper]);
   return {
     cheapest: usualOrLarger[0]!,
     all() {
-      // Smaller passes would pad less, but gain nothing. In a tiny model, they still cost less than computing layers again.
+      // Smaller passes would pad less, but gain nothing.
       const others = smaller
-        .map((tokens) => splitAt(tokens, 0))
+        .map(splitAt)
         .map(({ passes, cost }) => ({ passes, cost: Math.max(firstSplit.cost, cost) }));
       const known = [firstSplit, ...others];
       const different = others.filter(({ passes }, at) => !isDeepStrictEqual(passes, known[at]?.passes));

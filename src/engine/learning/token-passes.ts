@@ -32,16 +32,13 @@ export function passLimits(config: ModelConfig, tokens: number): PassLimits {
 
 /** Returns the number of pairs whose attention takes as many products as the rest of a token. */
 function pairsOfToken(config: ModelConfig): number {
-  // A pair takes one product per number of a query and one per number of a value.
-  return productsOfToken(config) / (2 * config.num_attention_heads * config.head_dim);
-}
-
-/** Returns the number of products that a layer takes for a token, apart from attention: one per weight. */
-function productsOfToken(config: ModelConfig): number {
   const { hidden_size, head_dim, num_attention_heads, num_key_value_heads, intermediate_size } = config;
   const queries = num_attention_heads * head_dim;
   const keys = num_key_value_heads * head_dim;
-  return hidden_size * (2 * queries + 2 * keys + 3 * intermediate_size);
+  const layer = hidden_size * (2 * queries + 2 * keys + 3 * intermediate_size);
+  // A token takes one product per weight of a layer. A pair takes one per number of a query and one per number of a
+  // value.
+  return layer / (2 * queries);
 }
 
 /**
@@ -117,18 +114,6 @@ export function promptOf(sequence: TokenSequence | undefined): string {
  * Qwen2.5-0.5B's shapes).
  */
 const slownessOfAttention = 2.5;
-
-/**
- * The products of a layer that take as long as a pass's overhead. The benchmarks' tiny model takes 49,152 for a token. Its
- * updates of 32 trajectories took 13 ms less in one pass than in two, which is the time of about 740 tokens. For larger
- * models the overhead hardly counts.
- */
-const overheadOfPass = 36e6;
-
-/** Returns the approximate overhead of a pass on the CPU, in tokens. */
-export function passOverhead(config: ModelConfig): number {
-  return overheadOfPass / productsOfToken(config);
-}
 
 /** Returns the approximate cost of a pass on the CPU, in tokens: computed tokens and attention. */
 export function passEffort(sequences: readonly TokenSequence[], config: ModelConfig): number {

@@ -55,21 +55,3 @@ test("trajectories that have little in common go into passes of the usual size",
   expect(passTokens("webgpu")).toEqual({ usual: [1024], larger: [] });
   expect(splitsOf([]).all()).toEqual([{ passes: [], cost: 0 }]);
 });
-
-test("passes of a tiny model are larger, because its overhead counts", () => {
-  const tiny = modelConfig({
-    vocab_size: 100_000,
-    hidden_size: 64,
-    num_hidden_layers: 2,
-    num_attention_heads: 4,
-    num_key_value_heads: 2,
-    intermediate_size: 192,
-    max_position_embeddings: 4096,
-    tie_word_embeddings: true,
-  });
-  const samples = trajectories(0);
-  const { cheapest } = passSplits(samples, tiny, passTokens("cpu"));
-  const usual = passSplits(samples, tiny, passTokens("cpu", 1024)).cheapest;
-  expect(cheapest.passes.length).toBeLessThan(usual.passes.length);
-  expect(cheapest.passes.flat().sort((a, b) => a - b)).toEqual([...samples.keys()]);
-});
