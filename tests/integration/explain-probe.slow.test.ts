@@ -91,5 +91,5 @@ test("explain estimates a run from an earlier probe or run of the pipeline on th
   const [, estimate, by, steps] = time.exec(await explain()) ?? [];
   expect([by, steps]).toEqual(["run", "3"]);
   expect(Number(estimate)).toBeGreaterThan(0.5 * seconds);
-  expect(Number(estimate)).toBeLessThan(1.5 * seconds); // the load of the machine changes between the parts
+  expect(Number(estimate)).toBeLessThan(2 * seconds); // parts too short to be seen have the times of the probe
 });
