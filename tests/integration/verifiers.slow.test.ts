@@ -72,7 +72,7 @@ test("a server's episodes become trajectories: its harness asks the policy, and 
 });
 
 test("episodes that can't begin are left out, and open the breaker; the others train", async () => {
-  const { address } = await countingServer((index) => index !== 0);
+  const { address } = await countingServer((index) => index > 2);
   const { changes, records } = await run(address);
   const left = records.filter(({ outcome }) => outcome === "left-out");
   expect(left.length).toBeGreaterThan(0);
@@ -80,6 +80,9 @@ test("episodes that can't begin are left out, and open the breaker; the others t
   expect(changes[0]).toMatchObject({ state: "paused", host: "environment-verifiers" });
   expect(changes[0]?.reason).toContain("the simulator did not start");
   const scored = records.filter(({ outcome }) => outcome !== "left-out");
-  expect(scored.map(targetOf)).toEqual(scored.map(() => 3));
-  expect(scored.map(({ reward }) => reward)).toEqual(scored.map(() => 1));
+  expect(scored.length).toBeGreaterThan(0);
+  for (const record of scored) {
+    expect([3, 4, 5]).toContain(targetOf(record));
+    expect(record.reward).toBe(targetOf(record) === 3 ? 1 : 0);
+  }
 });
