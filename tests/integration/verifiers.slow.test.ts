@@ -29,7 +29,7 @@ async function run(address: string) {
     policy: scriptedPolicy({ conversations }),
     environment: { plugin: "environment-verifiers", config: { address, tasks } },
     loop: { config: { attempts: 2 } },
-    hosts: { "environment-verifiers": { failures: 4, pause: "200ms", longestPause: "1s", patience: "60s" } },
+    hosts: { "environment-verifiers": { failures: 4, pause: "200ms", longestPause: "1s", patience: "10s" } },
     rollout: { batchSize: 12, groupSize: 2, minGroup: 1, maxInfrastructureFailures: 1, maxActionTokens: 200 },
     evaluation: { every: 0, tasks: 1 },
   };
@@ -72,7 +72,7 @@ test("a server's episodes become trajectories: its harness asks the policy, and 
 });
 
 test("episodes that can't begin are left out, and open the breaker; the others train", async () => {
-  const { address } = await countingServer((index) => index > 2);
+  const { address } = await countingServer((index) => index !== 0);
   const { changes, records } = await run(address);
   const left = records.filter(({ outcome }) => outcome === "left-out");
   expect(left.length).toBeGreaterThan(0);
@@ -80,9 +80,6 @@ test("episodes that can't begin are left out, and open the breaker; the others t
   expect(changes[0]).toMatchObject({ state: "paused", host: "environment-verifiers" });
   expect(changes[0]?.reason).toContain("the simulator did not start");
   const scored = records.filter(({ outcome }) => outcome !== "left-out");
-  expect(scored.length).toBeGreaterThan(0);
-  for (const record of scored) {
-    expect([3, 4, 5]).toContain(targetOf(record));
-    expect(record.reward).toBe(targetOf(record) === 3 ? 1 : 0);
-  }
+  expect(scored.map(targetOf)).toEqual(scored.map(() => 3));
+  expect(scored.map(({ reward }) => reward)).toEqual(scored.map(() => 1));
 });
