@@ -77,7 +77,7 @@ test("explain estimates a run from an earlier probe or run of the pipeline on th
   const explain = async (...parameters: string[]) =>
     (await command("explain", pipeline, ...parameters)).stdout;
   const sets = (...changes: string[]) => changes.flatMap((change) => ["--set", change]);
-  const time = /^Time: about (\d+) s, as measured by a (probe|run) on \d{4}-\d\d-\d\d \((\d) steps\)$/m;
+  const time = /^Time: about (\d+) s, as measured by a (probe|run) on \d{4}-\d\d-\d\d \((\d+) steps\)$/m;
   expect(await explain()).toMatch(/^Time: npx everturn probe \S+ measures it$/m);
   const probed = await command("probe", pipeline, "--json");
   const { run } = lastLine<Probe>(probed.stdout);
@@ -85,10 +85,12 @@ test("explain estimates a run from an earlier probe or run of the pipeline on th
   expect(Number(time.exec(await explain(...sets("steps=6")))?.[1])).toBeGreaterThan(run);
   expect(await explain(...sets("rollout.batchSize=32"))).toMatch(/^Time: npx everturn probe/m);
 
-  const ran = await command("run", pipeline, "--runs", folder, "--json");
+  const longer = sets("steps=30"); // times are seen once a second, and no estimate below five is printed
+  const ran = await command("run", pipeline, "--runs", folder, "--json", ...longer);
+  expect(ran.stderr).toMatch(/ of the time is over, about \d+ s left$/m);
   const { seconds } = lastLine<{ seconds: number }>(ran.stdout);
-  const [, estimate, by, steps] = time.exec(await explain()) ?? [];
-  expect([by, steps]).toEqual(["run", "3"]);
+  const [, estimate, by, steps] = time.exec(await explain(...longer)) ?? [];
+  expect([by, steps]).toEqual(["run", "30"]);
   expect(Number(estimate)).toBeGreaterThan(0.5 * seconds);
-  expect(Number(estimate)).toBeLessThan(2 * seconds); // parts too short to be seen have the times of the probe
+  expect(Number(estimate)).toBeLessThan(1.1 * seconds); // the end of the command is not measured
 });

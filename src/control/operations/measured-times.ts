@@ -55,7 +55,8 @@ export function watchTimes(): TimesWatch {
   let plan: Plan | undefined;
   let isWhole = true; // the run began with this command
 
-  const start = () => phases.get("initialize") ?? phases.get("evaluate") ?? 0;
+  /** A phase that was over before anyone looked was not seen. */
+  const start = () => [...phases].find(([phase]) => phase !== "open")?.[1] ?? 0;
 
   function warmStart(): WarmStartTimes | undefined {
     if (plan?.warmStart === undefined) return { step: 0, once: 0, isMeasured: false };

@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import type { StepRecord } from "../../../../src/contracts/generated/step-record.ts";
 import type { EvaluationRecord } from "../../../../src/contracts/run.ts";
 import { runSeconds, watchTimes } from "../../../../src/control/operations/measured-times.ts";
@@ -57,4 +57,34 @@ test("without a warm start, an evaluation of version 0 counts for the others unt
     actionTokens: 48,
   };
   expect(runSeconds(numbers, { ...times, once: 5 })).toBe(5 + 3 * 4 * 0.5 + 10 * 3);
+});
+
+test("a command's start counts although nobody saw the phases right after it", () => {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  const watch = watchTimes();
+  watch.see({ type: "opened", plan, past: { steps: [], evaluations: [] } });
+  const progress = {
+    step: 0,
+    steps: 10,
+    done: 0,
+    of: 0,
+    evaluations: [],
+    evaluationEvery: 0,
+    policyVersion: 0,
+  };
+  const see = (phase: "open" | "warm-start" | "step") =>
+    watch.see({
+      type: "progress",
+      waiting: 0,
+      progress: { ...progress, phase },
+      phase: { text: phase, done: 0, of: 0, unit: "steps" },
+    });
+  see("open");
+  vi.advanceTimersByTime(6000);
+  see("warm-start");
+  vi.advanceTimersByTime(1000);
+  see("step");
+  expect(watch.start()).toBe(6);
+  expect(watch.times().once).toBe(6);
 });
