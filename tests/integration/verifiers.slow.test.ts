@@ -29,7 +29,9 @@ async function run(address: string) {
     policy: scriptedPolicy({ conversations }),
     environment: { plugin: "environment-verifiers", config: { address, tasks } },
     loop: { config: { attempts: 2 } },
-    hosts: { "environment-verifiers": { failures: 4, pause: "200ms", longestPause: "1s", patience: "10s" } },
+    hosts: {
+      "environment-verifiers": { failures: 4, pause: "200ms", longestPause: "200ms", patience: "10s" },
+    },
     rollout: { batchSize: 12, groupSize: 2, minGroup: 1, maxInfrastructureFailures: 1, maxActionTokens: 200 },
     evaluation: { every: 0, tasks: 1 },
   };
