@@ -57,8 +57,8 @@ export async function runCourse(options: {
   disturb: (course: Course) => Promise<void>;
   /** Called at each look. */
   observe: (course: Course) => void;
-  /** The command, which began at that time, ended with an error. In milliseconds since 1970. */
-  gaveUp: (began: number) => void;
+  /** The command ended with an error. */
+  gaveUp: () => void;
 }): Promise<void> {
   const { world, client, work, run, seed, steps, note, pause } = options;
   const { machines, tools } = world;
@@ -84,12 +84,11 @@ export async function runCourse(options: {
 
   async function command({ start }: Machine): Promise<void> {
     for (let resumes = 0; ; ) {
-      const began = Date.now();
       const code = await start(parameters, "cli.log").ended;
       if (code === 0) return;
       if (code !== killed) {
         note(`the command ended with exit code ${code}: ${lastLines(log)}`);
-        options.gaveUp(began);
+        options.gaveUp();
         if (++resumes > mostResumes) throw new Error(`the run ${run} failed: see ${log}`);
       }
       await sleep(pause());

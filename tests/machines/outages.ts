@@ -60,11 +60,6 @@ export async function endure(outage: Outage, run: string, world: World, random: 
   outage.over = Date.now();
 }
 
-/** Whether an outage was under way at a time. */
-export function isUnderWay({ time, over }: Outage, at: number): boolean {
-  return time !== undefined && at >= time && (over === undefined || at < over);
-}
-
 /** Notes in `outage` that the run got further since it was over. */
 export function observeOutage(outage: Outage, files: readonly SeenFile[]): void {
   const { over, recovered } = outage;

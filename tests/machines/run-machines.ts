@@ -6,7 +6,7 @@ import { observeRecovery, type Strike } from "../chaos/recovery.ts";
 import { createStriker } from "../chaos/striker.ts";
 import { ownerClient } from "../support/s3-server.ts";
 import { runCourse, scenario } from "./course.ts";
-import { isUnderWay, observeOutage, outagesOf } from "./outages.ts";
+import { observeOutage, outagesOf } from "./outages.ts";
 import { type PrivateTexts, privateTexts, readableIn } from "./readable-payloads.ts";
 import { type MachinesReport, reportOf } from "./report.ts";
 import { round, strikeCourse } from "./strike-course.ts";
@@ -60,9 +60,7 @@ export async function runOnMachines(options: MachinesOptions & { strikes: number
           for (const one of strikes.filter((strike) => strike.run === run)) observeRecovery(one, mark, files);
           for (const one of outages.filter((outage) => outage.run === run)) observeOutage(one, files);
         },
-        gaveUp: (began) => {
-          // A command that can't reach the servers refuses to begin, and is started again, as a platform does.
-          if (outages.some((one) => one.run === run && isUnderWay(one, began))) return;
+        gaveUp: () => {
           for (const one of own()) one.gaveUp = true;
         },
       });
