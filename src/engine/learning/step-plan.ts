@@ -107,34 +107,40 @@ export function choosePasses(
   choices: PlanChoices,
 ): ChosenPasses {
   const known = new Map<number[][], SizedPasses>();
-  const chosenOf = (passes: number[][], recomputed: number) => {
+  let least: { chosen: ChosenPasses; missing: number } | undefined;
+  for (const { passes, recomputed } of candidates(choices)) {
     const sized = known.get(passes) ?? sizedPasses(samples, passes, choices);
     known.set(passes, sized);
-    return measured(sized, recomputed, choices);
-  };
-  const { beyond, splits } = choices;
-  if (beyond) {
-    const chosen = chosenOf(splits.cheapest.passes, choices.recomputed[0] ?? 0);
-    if (beyond(chosen) <= 0) return chosen; // the usual case
+    const chosen = measured(sized, recomputed, choices);
+    const missing = choices.beyond?.(chosen) ?? 0;
+    if (missing <= 0) return chosen;
+    if (!least || missing < least.missing) least = { chosen, missing };
   }
-  const most = Math.max(1, ...choices.recomputed);
-  const all = splits.all();
-  const costs = choices.recomputed.flatMap((recomputed) =>
-    all.map(({ passes, cost }) => ({
+  return least!.chosen;
+}
+
+/**
+ * Yields splits and numbers of recomputed layers, the cheapest first; if nothing is limited, only the last. Usually the
+ * cheapest fits, so the others are computed only after it.
+ */
+function* candidates({
+  splits,
+  recomputed: counts,
+  beyond,
+}: PlanChoices): Generator<{ passes: number[][]; recomputed: number }> {
+  const [fewest = 0] = counts;
+  if (beyond) yield { passes: splits.cheapest.passes, recomputed: fewest };
+  const most = Math.max(1, ...counts);
+  const splitsInOrder = splits.all();
+  const all = counts.flatMap((recomputed) =>
+    splitsInOrder.map(({ passes, cost }) => ({
       passes,
       recomputed,
       cost: cost * (1 + (costOfRecomputing * recomputed) / most),
     })),
   );
-  costs.sort((a, b) => a.cost - b.cost);
-  let least: { chosen: ChosenPasses; missing: number } | undefined;
-  for (const { passes, recomputed } of beyond ? costs : costs.slice(-1)) {
-    const chosen = chosenOf(passes, recomputed);
-    const missing = beyond?.(chosen) ?? 0;
-    if (missing <= 0) return chosen;
-    if (!least || missing < least.missing) least = { chosen, missing };
-  }
-  return least!.chosen;
+  all.sort((a, b) => a.cost - b.cost);
+  yield* beyond ? all.slice(1) : all.slice(-1);
 }
 
 /** The passes' forms of attention, and the sizes of each pass's named dimensions. */
