@@ -10,6 +10,7 @@ import { openRunFolder } from "../../../src/run/folder/open-runs.ts";
 import { evaluationKey, recordedStepKey, trainedStepKey } from "../../../src/run/store/keys.ts";
 import { trajectoryReader } from "../../../src/run/trajectory/reader.ts";
 import { readTrajectories } from "../../../src/run/trajectory/trajectory-files.ts";
+import { idleMetrics } from "../../support/idle-metrics.ts";
 import { samplePlan } from "../../support/sample-plan.ts";
 import { writeSampleRun } from "../../support/sample-run.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
@@ -113,15 +114,7 @@ test("a step that was committed and not recorded is told with its groups, as the
     policyVersion: 2,
     seconds: 1,
     trajectories: [trained],
-    metrics: {
-      approximateKl: 0,
-      entropy: 0,
-      clipFraction: 0,
-      policyLoss: 0,
-      gradientNorm: 0,
-      learningRate: 0,
-      logprobGap: 0,
-    },
+    metrics: idleMetrics,
     leftOut: [
       { trajectory: second.id, reason: "all trajectories of its group earned the same" },
       { trajectory: third.id, reason: third.failure ?? "" },
@@ -156,16 +149,15 @@ test("a recorded step whose version broke is told to be done again, with the gro
     ({ id: trajectory, outcome, head, reward, taskId }) =>
       outcome === "left-out" ? [] : [{ trajectory, head: head ?? "", reward, group: taskId }],
   );
-  const metrics = {
-    approximateKl: 0,
-    entropy: 0,
-    clipFraction: 0,
-    policyLoss: 0,
-    gradientNorm: 0,
-    learningRate: 0,
-    logprobGap: 0,
+  const record = {
+    step: 2,
+    from: 2,
+    policyVersion: 3,
+    seconds: 1,
+    metrics: idleMetrics,
+    trajectories,
+    leftOut: [],
   };
-  const record = { step: 2, from: 2, policyVersion: 3, seconds: 1, metrics, trajectories, leftOut: [] };
   const { attempt } = await store.tree(
     trainedStepKey(2),
     async (place) => {

@@ -20,6 +20,7 @@ import type { Backend } from "../../../../src/run/store/backend.ts";
 import { evaluationKey, foldedKey, recordedStepKey, trainedStepKey } from "../../../../src/run/store/keys.ts";
 import { openStore } from "../../../../src/run/store/open-store.ts";
 import { counting } from "../../../support/asked.ts";
+import { idleMetrics } from "../../../support/idle-metrics.ts";
 import { openBackend } from "../../../support/open-backend.ts";
 import { samplePlan } from "../../../support/sample-plan.ts";
 import { writeSampleRun } from "../../../support/sample-run.ts";
@@ -35,16 +36,6 @@ const tasks = runTasks();
 
 /** Groups of a step, of one trajectory each; the task of group 5 is 5. */
 const groups = 2;
-
-const metrics = {
-  approximateKl: 0,
-  entropy: 0,
-  clipFraction: 0,
-  policyLoss: 0,
-  gradientNorm: 0,
-  learningRate: 0,
-  logprobGap: 0,
-};
 
 async function asynchronousRun(staleness: number): Promise<OpenRun> {
   const plan = samplePlan({
@@ -80,7 +71,7 @@ async function commit(
     step,
     from: step - 1,
     policyVersion: step,
-    metrics,
+    metrics: idleMetrics,
     seconds: 1,
     cursor,
     trajectories: trained.map((number) => ({

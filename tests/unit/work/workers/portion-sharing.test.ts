@@ -5,6 +5,7 @@ import { portionKeys, trainedStepKey } from "../../../../src/run/store/keys.ts";
 import { openFolderStore } from "../../../../src/run/store/open-run-store.ts";
 import type { Store } from "../../../../src/run/store/store.ts";
 import { sharePortions } from "../../../../src/work/workers/portion-sharing.ts";
+import { idleMetrics } from "../../../support/idle-metrics.ts";
 import { samplePlan } from "../../../support/sample-plan.ts";
 import { temporaryFolder } from "../../../support/temporary-folder.ts";
 
@@ -33,18 +34,16 @@ const commit = (store: Store, batch: string) =>
   store.tree(
     trainedStepKey(step),
     async () => {},
-    () => {
-      const metrics = {
-        approximateKl: 0,
-        entropy: 0,
-        clipFraction: 0,
-        policyLoss: 0,
-        gradientNorm: 0,
-        learningRate: 0,
-        logprobGap: 0,
-      };
-      return { step, from: 2, policyVersion: 4, metrics, trajectories: [], leftOut: [], seconds: 1, batch };
-    },
+    () => ({
+      step,
+      from: 2,
+      policyVersion: 4,
+      metrics: idleMetrics,
+      trajectories: [],
+      leftOut: [],
+      seconds: 1,
+      batch,
+    }),
   );
 
 test("trainers that gather at once get the same results, each from the trainer that claimed it", async () => {
