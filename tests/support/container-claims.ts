@@ -108,3 +108,20 @@ export function containerClaims(containers: Containers, hasUsers = true): void {
     await restored.close();
   });
 }
+
+/** What containers of files with control groups do: each command has a group of its own. */
+export function groupClaims(containers: Containers): void {
+  test("limits of memory and processes are reported for each command that exceeds them, and for no other", async () => {
+    const session = await containers.open({ limits: { memory: 64, processes: 20 } });
+    const exec = async (command: string) => await session.exec({ command });
+    const forks = "while :; do sleep 9 & done";
+    const bomb = "x=aaaaaaaaaaaaaaaa; while :; do x=$x$x; done";
+    for (const _ of [1, 2]) {
+      expect(await exec(forks)).toMatchObject({ outcome: "process-limit" });
+      expect(await exec("exit 1")).toMatchObject({ outcome: "failed", exitCode: 1 });
+      expect(await exec(bomb)).toMatchObject({ outcome: "memory-limit" });
+      expect(await exec("exit 1")).toMatchObject({ outcome: "failed", exitCode: 1 });
+    }
+    await session.close();
+  });
+}

@@ -12,6 +12,8 @@ export interface ControlGroup {
   processFiles: string[];
   /** The number of its processes that the kernel killed because memory ran out. */
   kills(): number;
+  /** The number of processes that the kernel refused to start because the group had as many as it may. */
+  refusals(): number;
   /** Removes it when its processes have ended, which takes a moment. */
   remove(): Promise<void>;
 }
@@ -57,8 +59,7 @@ function inVersion2(name: string, { memory, disk, processes }: SandboxLimits): C
     rmdirSync(folder);
     throw error;
   }
-  const events = join(folder, "memory.events");
-  return groupOf([folder], () => Number(/^oom_kill (\d+)$/m.exec(readFileSync(events, "utf8"))?.[1] ?? 0));
+  return groupOf([folder], join(folder, "memory.events"), join(folder, "pids.events"));
 }
 
 function inVersion1(name: string, { memory, disk, processes }: SandboxLimits): ControlGroup {
@@ -72,18 +73,18 @@ function inVersion1(name: string, { memory, disk, processes }: SandboxLimits): C
     const [ofMemory = "", ofProcesses = ""] = folders;
     write(ofMemory, "memory.limit_in_bytes", bytes(memory + own + 2 * disk));
     write(ofProcesses, "pids.max", String(processes + own));
-    const control = join(ofMemory, "memory.oom_control");
-    return groupOf(folders, () => Number(/^oom_kill (\d+)$/m.exec(readFileSync(control, "utf8"))?.[1] ?? 0));
+    return groupOf(folders, join(ofMemory, "memory.oom_control"), join(ofProcesses, "pids.events"));
   } catch (error) {
     for (const folder of made) rmdirSync(folder);
     throw error;
   }
 }
 
-function groupOf(folders: string[], kills: () => number): ControlGroup {
+function groupOf(folders: string[], memoryEvents: string, processEvents: string): ControlGroup {
   return {
     processFiles: folders.map((folder) => join(folder, "cgroup.procs")),
-    kills,
+    kills: () => Number(/^oom_kill (\d+)$/m.exec(readFileSync(memoryEvents, "utf8"))?.[1] ?? 0),
+    refusals: () => Number(/^max (\d+)$/m.exec(readFileSync(processEvents, "utf8"))?.[1] ?? 0),
     remove: async () => {
       for (const folder of folders)
         for (let tries = 0; !removed(folder) && tries < 200; tries++) await setTimeout(10);

@@ -6,7 +6,7 @@ import { createInterface } from "node:readline";
 import { openContainers } from "everturn/sandbox";
 import { afterAll, describe, expect, test } from "vitest";
 import { onPath } from "../../../../src/work/sandbox/interpreters.ts";
-import { containerClaims } from "../../../support/container-claims.ts";
+import { containerClaims, groupClaims } from "../../../support/container-claims.ts";
 import { smallRoot } from "../../../support/small-image.ts";
 import { temporaryFolder } from "../../../support/temporary-folder.ts";
 
@@ -21,6 +21,7 @@ describe.runIf(root !== undefined)(kind, async () => {
   afterAll(() => containers.close());
 
   containerClaims(containers, false);
+  groupClaims(containers);
 
   test("memory is limited, and commands see neither capabilities nor the machine's processes", async () => {
     const session = await containers.open({ limits: { memory: 64 } });

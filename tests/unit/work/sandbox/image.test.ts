@@ -15,7 +15,7 @@ import { afterAll, describe, expect, test } from "vitest";
 import { unpackImage } from "../../../../src/work/sandbox/containers/image/unpack-image.ts";
 import { onPath } from "../../../../src/work/sandbox/interpreters.ts";
 import { bubblewrapHere } from "../../../support/bubblewrap.ts";
-import { containerClaims } from "../../../support/container-claims.ts";
+import { containerClaims, groupClaims } from "../../../support/container-claims.ts";
 import { type Entry, smallRoot, tarOf, tarOfFolder, writeLayout } from "../../../support/small-image.ts";
 import { temporaryFolder } from "../../../support/temporary-folder.ts";
 
@@ -181,6 +181,7 @@ describe.runIf(here !== undefined)("an image unpacked for bubblewrap", () => {
   afterAll(() => containers.close());
 
   containerClaims(containers);
+  groupClaims(containers);
 
   test("has the image's variables and working folder, and nothing of the machine", async () => {
     const session = await containers.open();

@@ -1,7 +1,7 @@
 import type { ControlGroup, ControlGroups } from "../../control-group.ts";
 import type { SandboxLimits } from "../../sandbox.ts";
 import type { ClientEnd } from "../run-client.ts";
-import type { Changes, ExecOptions, RunningContainer } from "../running-container.ts";
+import type { Changes, ExecOptions, Pressure, RunningContainer } from "../running-container.ts";
 
 interface Options {
   /** Undefined if memory and processes can't be limited. */
@@ -15,20 +15,37 @@ interface Options {
 /** A container of files alone: each command has processes of its own, and a control group of its own. */
 export function filesContainer({ groups, limits, files, run }: Options): RunningContainer {
   let group: ControlGroup | undefined;
+  /** Of the groups that are gone. */
+  let past: Pressure = { memory: 0, processes: 0 };
+
+  function pressure(): Pressure {
+    return {
+      memory: past.memory + (group?.kills() ?? 0),
+      processes: past.processes + (group?.refusals() ?? 0),
+    };
+  }
+
+  async function removeGroup(): Promise<void> {
+    past = pressure();
+    const old = group;
+    group = undefined;
+    await old?.remove();
+  }
+
   return {
     handle: null, // its processes end with their parent
     exec: async (command, options) => {
-      await group?.remove();
+      await removeGroup();
       group = groups?.make({ ...limits, disk: 0 }); // its files are not in memory
       return run(command, options, group);
     },
     stop: undefined,
     tidy: () => {},
     over: () => undefined,
-    pressure: async () => ({ memory: group?.kills() ?? 0, processes: 0 }),
+    pressure: async () => pressure(),
     changes: files.changes,
     end: async () => {
-      await group?.remove();
+      await removeGroup();
       await files.remove();
     },
   };
