@@ -9,14 +9,15 @@ export type Pass = "call" | "probe";
 /**
  * A circuit breaker. After `failures` in a row, the host is paused and callers wait. After the pause one
  * probe passes: the plugin's own, or one waiting call. If the probe succeeds, all callers continue. If it
- * fails, the next pause is twice as long. Callers that wait for longer than `patience` fail (Nygard, Release
- * It!, 2nd ed., 2018, ch. 5).
+ * fails, the next pause is twice as long. After `patience` all waiting callers fail, and the host is down: later
+ * callers wait for the next probe, and fail if it does (Nygard, Release It!, 2nd ed., 2018, ch. 5).
  */
 export interface Breaker {
   /** Waits while the host is paused. Throws TOOL_HOST_DOWN, or the signal's reason. */
   enter(signal: AbortSignal): Promise<Pass>;
   isPaused(): boolean;
   succeeded(): void;
+  /** Throws TOOL_HOST_DOWN if the caller was the probe of a host that is down. */
   failed(reason: string, pass: Pass): void;
   /** Reports that a caller left without learning anything about the host. */
   left(pass: Pass): void;
@@ -80,6 +81,7 @@ export function createBreaker(
   function lengthen(reason: string): void {
     if (pause === undefined) return;
     pause.reason = reason;
+    if (pause.isDown) failWaiting(pause);
     pause.length = Math.min(pause.length * 2, settings.longestPause);
     ripening = setTimeout(ripen, pause.length);
   }
@@ -98,7 +100,11 @@ export function createBreaker(
     if (pause === undefined) return;
     pause.isDown = true;
     change("down", pause);
-    for (const waiter of line) waiter.fail(down(pause));
+    failWaiting(pause);
+  }
+
+  function failWaiting(paused: Pause): void {
+    for (const waiter of line) waiter.fail(down(paused));
   }
 
   function down({ reason }: Pause): EverturnError {
@@ -120,13 +126,14 @@ export function createBreaker(
         pause.isRipe = false;
         return "probe";
       }
-      if (pause.isDown) throw down(pause);
       return wait(line, signal);
     },
     succeeded: resume,
     failed: (reason, pass) => {
-      if (pass === "probe") lengthen(reason);
-      else if (pause === undefined && ++failures >= settings.failures) start(reason);
+      if (pass === "probe") {
+        lengthen(reason);
+        if (pause?.isDown) throw down(pause);
+      } else if (pause === undefined && ++failures >= settings.failures) start(reason);
     },
     left: (pass) => {
       if (pass === "probe") ripen();

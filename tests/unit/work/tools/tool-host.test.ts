@@ -101,6 +101,24 @@ test("calls do not wait for ever: past its patience the host fails them, and a l
   expect(changes.map(({ state }) => state)).toEqual(["paused", "down", "resumed"]);
 });
 
+test("calls to a host that is down wait for the next probe, and fail with it", async () => {
+  const { host, changes, options } = testHost({ patience: 100 });
+  await Promise.allSettled([1, 2, 3].map(() => host.call(async () => failure(), options)));
+  await expect(host.call(async () => failure(), options)).rejects.toMatchObject({ code: "TOOL_HOST_DOWN" });
+  let tries = 0;
+  const work = async () => {
+    tries++;
+    return failure();
+  };
+  const failed = await Promise.allSettled([1, 2, 3].map(() => host.call(work, options)));
+  for (const one of failed)
+    expect(one).toMatchObject({ status: "rejected", reason: { code: "TOOL_HOST_DOWN" } });
+  expect(tries).toBe(1);
+  const fine = await Promise.all([1, 2, 3].map(() => host.call(async () => "fine", options)));
+  expect(fine).toEqual(["fine", "fine", "fine"]);
+  expect(changes.map(({ state }) => state)).toEqual(["paused", "down", "resumed"]);
+});
+
 test("what the model does wrong says nothing of the host", async () => {
   const { host, changes, options } = testHost({ failures: 1 });
   const cancelled = host.call(async () => Promise.reject(new Error("cancelled")), options);
