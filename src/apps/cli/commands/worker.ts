@@ -87,6 +87,12 @@ async function work(options: Options): Promise<void> {
   }
 }
 
+/**
+ * For how many ms the SDK waits for the answer to its last request for work. Without a wait, the server gives work to
+ * a worker that no longer listens, and repeats it after a time-out (temporalio/sdk-rust#1080).
+ */
+const pollWaitVariable = "TEMPORAL_POLL_SHUTDOWN_INTERRUPT_WAIT_MS";
+
 /** What a worker serves, and where. */
 interface Served {
   name: string;
@@ -102,6 +108,7 @@ async function workFor(options: Options): Promise<void> {
   const { role } = options;
   const grace = isSupervised() ? supervisedGrace : options.grace * 1000;
   const ending = workerEnding(grace);
+  if (!isSupervised()) process.env[pollWaitVariable] ??= "1000";
   const served = await servedBy(options);
   delete process.env[codecKeysVariable]; // tools' and agents' processes must not inherit the keys
   const telemetry = await startTelemetry(role, served.telemetry);
