@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { existsSync, mkdtempSync, readdirSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { openRun } from "../../src/control/operations/run.ts";
 import { startDevServer } from "../../src/control/temporal/dev-server.ts";
@@ -59,6 +60,25 @@ describe.skipIf(weed === undefined)("runs in a bucket", async () => {
     const result: { steps: number } = JSON.parse((await output(resuming)).trim().split("\n").at(-1) ?? "");
     expect(result.steps).toBe(3);
     expect(await output(other("ledger", run, "--store", store))).toContain("The ledger holds.");
+  }, 1_200_000);
+
+  test("a command that continues a run waits until its store answers", async () => {
+    const own = machine();
+    const train = () => own("run", pipeline, "--store", store, "--id", "continued", "--json");
+    const first = train();
+    await said(first, "step 1/3");
+    first.killGroup();
+    await first.end();
+    await server.kill();
+    const commands = [train(), own("resume", "continued", "--store", store, "--json")];
+    for (const command of commands) await said(command, "can't be read");
+    await sleep(15_000);
+    expect(commands.map(({ child }) => child.exitCode)).toEqual([null, null]);
+    await server.start();
+    const ends = await Promise.all(commands.map((command) => command.end()));
+    expect(ends.map(({ code }) => code).sort()).toEqual([0, 1]);
+    expect(ends.find(({ code }) => code === 1)?.stderr).toContain("RUN_ALREADY_ACTIVE");
+    expect(await output(own("ledger", "continued", "--store", store))).toContain("The ledger holds.");
   }, 1_200_000);
 
   test("another machine reads it by its id and the store, and by its address", async () => {

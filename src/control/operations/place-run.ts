@@ -4,6 +4,7 @@ import { checkTelemetry, telemetryIsOn } from "../../base/telemetry/telemetry.ts
 import type { Plan } from "../../contracts/plan.ts";
 import { planDocument } from "../../plan/pipeline/read/plan-document.ts";
 import { createRunFolder, type workerLayouts } from "../../run/folder/create-run-folder.ts";
+import { heedRun } from "../../run/folder/heed-run.ts";
 import { withMovedPlugins } from "../../run/folder/moved-plugins.ts";
 import { openRunFolder } from "../../run/folder/open-runs.ts";
 import type { RunReference } from "../../run/folder/run-reference.ts";
@@ -44,6 +45,7 @@ export interface RunPlace {
 export async function placeRun(plan: Plan, place: RunPlace): Promise<RunReference> {
   const runs = place.store === undefined ? resolve(place.runs ?? "runs") : await folderOfStore(place.store);
   const store = (await storeOf(runs)) ?? process.env.EVERTURN_STORE;
+  if (place.run !== undefined) await heedRun({ runs, run: place.run });
   const telemetry = telemetryIsOn();
   checkTelemetry(telemetry);
   const server = joinedServer(place);

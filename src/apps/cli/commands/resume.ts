@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { heedRun } from "../../../run/folder/heed-run.ts";
 import { openRunFolder } from "../../../run/folder/open-runs.ts";
 import { runReference } from "../../../run/folder/run-reference.ts";
 import { collect } from "../terminal/option-values.ts";
@@ -34,6 +35,7 @@ export function registerResume(program: Command): void {
     .option("--json", "print the result as one line of JSON", false)
     .action(async (named: string, options: Options) => {
       const { runs, run } = runReference(named, options.runs);
+      await heedRun({ runs, run });
       await openRunFolder(runs, run);
       await train({ ...options, runs, run, temporal: options.temporal, isResumed: true });
     });
