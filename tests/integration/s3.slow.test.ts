@@ -32,8 +32,11 @@ describe.skipIf(weed === undefined)("runs in a bucket", async () => {
 
   /** A machine with its own state. It shares only the server, and downloads, with others. */
   function machine(env: Record<string, string> = server.env) {
-    const own = mkdtempSync(join(folder, "machine-"));
-    return (...parameters: string[]) => remember(startWith({ ...env, XDG_STATE_HOME: own }, ...parameters));
+    const own = { ...env, XDG_STATE_HOME: mkdtempSync(join(folder, "machine-")) };
+    const start = (...parameters: string[]) => remember(startWith(own, ...parameters));
+    const startWrongly = (...parameters: string[]) =>
+      remember(startWith({ ...own, AWS_SECRET_ACCESS_KEY: "wrong" }, ...parameters));
+    return Object.assign(start, { startWrongly });
   }
 
   async function output(command: RunningCommand): Promise<string> {
@@ -70,7 +73,7 @@ describe.skipIf(weed === undefined)("runs in a bucket", async () => {
     first.killGroup();
     await first.end();
     await server.kill();
-    const commands = [train(), own("resume", "continued", "--store", store, "--json")];
+    const commands = [train(), own("resume", `${store}/continued`, "--json")];
     for (const command of commands) await said(command, "can't be read");
     await sleep(15_000);
     expect(commands.map(({ child }) => child.exitCode)).toEqual([null, null]);
@@ -79,6 +82,14 @@ describe.skipIf(weed === undefined)("runs in a bucket", async () => {
     expect(ends.map(({ code }) => code).sort()).toEqual([0, 1]);
     expect(ends.find(({ code }) => code === 1)?.stderr).toContain("RUN_ALREADY_ACTIVE");
     expect(await output(own("ledger", "continued", "--store", store))).toContain("The ledger holds.");
+    for (const parameters of [
+      ["resume", "continued", "--store", store],
+      ["resume", `${store}/continued`],
+      ["run", pipeline, "--store", store, "--id", "continued"],
+    ]) {
+      const refused = await own.startWrongly(...parameters).end();
+      expect(refused.stderr).toMatch(/STORE_REFUSED.*AWS_SECRET_ACCESS_KEY/s);
+    }
   }, 1_200_000);
 
   test("another machine reads it by its id and the store, and by its address", async () => {

@@ -4,9 +4,9 @@ import { checkTelemetry, telemetryIsOn } from "../../base/telemetry/telemetry.ts
 import type { Plan } from "../../contracts/plan.ts";
 import { planDocument } from "../../plan/pipeline/read/plan-document.ts";
 import { createRunFolder, type workerLayouts } from "../../run/folder/create-run-folder.ts";
-import { heedRun } from "../../run/folder/heed-run.ts";
 import { withMovedPlugins } from "../../run/folder/moved-plugins.ts";
 import { openRunFolder } from "../../run/folder/open-runs.ts";
+import { rejoinRun } from "../../run/folder/rejoin-run.ts";
 import type { RunReference } from "../../run/folder/run-reference.ts";
 import { storeOf } from "../../run/folder/store-of.ts";
 import { folderOfStore } from "../../run/folder/store-runs.ts";
@@ -39,13 +39,13 @@ export interface RunPlace {
 
 /**
  * Creates the folder of a new run with its plan, in the store of its folder of runs, else in that of EVERTURN_STORE,
- * and with the first key of EVERTURN_CODEC_KEYS. Throws TELEMETRY_PACKAGES_MISSING, CODEC_KEYS_MALFORMED,
- * POOL_NEEDS_SERVER and the errors of `createRunFolder`.
+ * and with the first key of EVERTURN_CODEC_KEYS. A run that this machine has worked on is rejoined instead. Throws
+ * TELEMETRY_PACKAGES_MISSING, CODEC_KEYS_MALFORMED, POOL_NEEDS_SERVER and the errors of `createRunFolder`.
  */
 export async function placeRun(plan: Plan, place: RunPlace): Promise<RunReference> {
   const runs = place.store === undefined ? resolve(place.runs ?? "runs") : await folderOfStore(place.store);
+  if (place.run !== undefined && (await rejoinRun({ runs, run: place.run }))) return { runs, run: place.run };
   const store = (await storeOf(runs)) ?? process.env.EVERTURN_STORE;
-  if (place.run !== undefined) await heedRun({ runs, run: place.run });
   const telemetry = telemetryIsOn();
   checkTelemetry(telemetry);
   const server = joinedServer(place);

@@ -2,7 +2,7 @@ import { mkdir } from "node:fs/promises";
 import { isSystemError } from "../../base/errors/system-error.ts";
 import { makeFolder } from "../../base/files/make-folder.ts";
 import { markFolder } from "../../base/files/marked-folder.ts";
-import { littlePatience, patiently, readingPatience } from "../../base/files/patiently.ts";
+import { littlePatience, patiently } from "../../base/files/patiently.ts";
 import { persistently } from "../../base/files/persistently.ts";
 import { storageError } from "../../base/files/storage-errors.ts";
 import { writeAs } from "../../base/files/write-as.ts";
@@ -44,16 +44,15 @@ export interface NewRunFolder {
 
 /**
  * Creates the folder of a new run, which only the user can access, and records its plan there. Returns the run's id.
- * A run that exists already is not changed. Throws STORE_UNUSABLE and the errors of `checkStore`.
+ * Throws STORE_UNUSABLE and the errors of `checkStore`.
  */
 export async function createRunFolder(plan: Plan, place: NewRunFolder): Promise<string> {
   const { runs, id, server, telemetry = false, store, encryption, pool, priority } = place;
   const { workers = server === undefined ? "shared" : "separate" } = place;
-  if (store !== undefined) await patiently(() => checkStore(store), readingPatience);
+  if (store !== undefined) await checkStore(store);
   await makeRuns(runs);
-  if (id !== undefined && (await isComplete(runs, id))) return id;
   const run = id ?? (await newRun(plan.name, runs));
-  if (id !== undefined) await patiently(() => makeRoot(runs, id), littlePatience); // or it is incomplete
+  if (id !== undefined) await patiently(() => makeRoot(runs, id), littlePatience); // or it exists already
   // A worker serves only its own run, whichever server it connects to.
   const own = prefixed(`${run}/`, queuesOf[workers]);
   const file: RunFile = defined({
@@ -86,11 +85,6 @@ export async function createRunFolder(plan: Plan, place: NewRunFolder): Promise<
 }
 
 const queuesOf = { shared: sharedQueues, separate: separateQueues, elsewhere: separateQueues };
-
-/** Whether a run's folder was created to the end. Its run file comes last. */
-async function isComplete(runs: string, run: string): Promise<boolean> {
-  return (await openFolderStore(runFolder(runs, run).root).read(runFileKey)) !== undefined;
-}
 
 /** Creates the folder itself, so that two runs that begin in the same second get different ones. */
 async function newRun(name: string, runs: string): Promise<string> {

@@ -21,13 +21,17 @@ import { keepStore, storeOf } from "./store-of.ts";
  * Temporal database, views for people. The records of the runs are in the store. Throws STORE_ADDRESS_INVALID.
  */
 export async function folderOfStore(address: string): Promise<string> {
-  const place = s3Place(address);
-  const store = s3Address(place);
-  const name = hash("sha256", `${otherServer() ?? ""} ${store}`).slice(0, 12);
-  const runs = join(stateFolder(), "stores", `${place.bucket}-${name}`);
+  const runs = pathOfStore(address);
   makePrivate(runs);
-  await keepStore(runs, store);
+  await keepStore(runs, s3Address(s3Place(address)));
   return runs;
+}
+
+/** The path of `folderOfStore`, which may not exist. Throws STORE_ADDRESS_INVALID. */
+function pathOfStore(address: string): string {
+  const place = s3Place(address);
+  const name = hash("sha256", `${otherServer() ?? ""} ${s3Address(place)}`).slice(0, 12);
+  return join(stateFolder(), "stores", `${place.bucket}-${name}`);
 }
 
 /**
@@ -45,7 +49,7 @@ export async function joinRuns(runs: string, only?: string): Promise<void> {
 
 /**
  * The run that an address names, `s3://bucket/prefix/RUN` with or without a stage and more after it, as its local
- * folder of runs and its name there. Opening a run that does not exist throws RUN_NOT_FOUND.
+ * folder of runs and its name there. It does not ask the store about a run that this machine knows. Opening a run that does not exist throws RUN_NOT_FOUND.
  */
 export async function runAtAddress(address: string): Promise<{ runs: string; named: string }> {
   const { bucket, prefix } = s3Place(address);
@@ -54,11 +58,15 @@ export async function runAtAddress(address: string): Promise<{ runs: string; nam
     const own = names.slice(0, count).map((name) => `${name}/`);
     return { bucket, prefix: own.join("") };
   };
-  for (let at = names.length - 1; at >= 0; at--) {
-    const [run = ""] = names.slice(at);
-    const file = await recordedFile(s3Address(above(at)), run);
+  const places = names.map((run, at) => ({ run, at, store: s3Address(above(at)) })).reverse();
+  for (const { run, at, store } of places) {
+    const runs = pathOfStore(store);
+    if (isRun(runs, run)) return { runs, named: names.slice(at).join("/") };
+  }
+  for (const { run, at, store } of places) {
+    const file = await recordedFile(store, run);
     if (file === undefined) continue;
-    const runs = await folderOfStore(s3Address(above(at)));
+    const runs = await folderOfStore(store);
     await joinRuns(runs, run);
     return { runs, named: names.slice(at).join("/") };
   }

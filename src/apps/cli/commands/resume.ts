@@ -1,7 +1,8 @@
 import type { Command } from "commander";
-import { heedRun } from "../../../run/folder/heed-run.ts";
 import { openRunFolder } from "../../../run/folder/open-runs.ts";
+import { rejoinRun } from "../../../run/folder/rejoin-run.ts";
 import { runReference } from "../../../run/folder/run-reference.ts";
+import { joinRuns } from "../../../run/folder/store-runs.ts";
 import { collect } from "../terminal/option-values.ts";
 import { train } from "./train.ts";
 
@@ -35,7 +36,7 @@ export function registerResume(program: Command): void {
     .option("--json", "print the result as one line of JSON", false)
     .action(async (named: string, options: Options) => {
       const { runs, run } = runReference(named, options.runs);
-      await heedRun({ runs, run });
+      if (!(await rejoinRun({ runs, run }))) await joinRuns(runs);
       await openRunFolder(runs, run);
       await train({ ...options, runs, run, temporal: options.temporal, isResumed: true });
     });

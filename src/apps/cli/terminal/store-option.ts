@@ -1,7 +1,9 @@
 import { type Command, Option } from "commander";
-import { isRun } from "../../../run/folder/run-file.ts";
 import { folderOfStore, joinRuns, runAtAddress } from "../../../run/folder/store-runs.ts";
 import { isS3Address } from "../../../run/store/s3/place.ts";
+
+/** Commands that find or create the run in the store themselves. */
+const findsItself = ["run", "resume"];
 
 /** Lets each command that has `--runs` take `--store` instead. */
 export function addStoreOptions(program: Command): void {
@@ -17,7 +19,7 @@ export function addStoreOptions(program: Command): void {
 
 /**
  * Replaces a command's store, and addresses of runs among its arguments, by this machine's folder for the store, which
- * then contains the store's runs. It does not ask the store if this machine knows the run. Throws STORE_ADDRESS_INVALID, STORE_REFUSED and STORE_NOT_READABLE.
+ * then contains the store's runs. Throws STORE_ADDRESS_INVALID, STORE_REFUSED and STORE_NOT_READABLE.
  */
 export async function useStore(command: Command): Promise<void> {
   if (command.getOptionValue("runs") === undefined) return;
@@ -28,8 +30,7 @@ export async function useStore(command: Command): Promise<void> {
   if (address !== undefined) {
     const runs = await folderOfStore(address);
     command.setOptionValue("runs", runs);
-    const isKnown = runsNamed(command).some((name) => isRun(runs, name));
-    if (command.name() !== "run" && !isKnown) await joinRuns(runs, run);
+    if (!findsItself.includes(command.name())) await joinRuns(runs, run);
   }
   for (const [at, value] of command.processedArgs.entries()) {
     if (typeof value !== "string" || !isS3Address(value)) continue;
@@ -42,12 +43,4 @@ export async function useStore(command: Command): Promise<void> {
     command.setOptionValue("runs", runs);
     command.setOptionValue("run", named);
   }
-}
-
-/** The runs that a command's arguments name. */
-function runsNamed({ registeredArguments, processedArgs }: Command): string[] {
-  return registeredArguments.flatMap((argument, at) => {
-    const value: unknown = processedArgs[at];
-    return argument.name() === "run" && typeof value === "string" ? [value] : [];
-  });
 }
