@@ -121,6 +121,8 @@ export function groupClaims(containers: Containers): void {
       expect(await exec("exit 1")).toMatchObject({ outcome: "failed", exitCode: 1 });
       expect(await exec(bomb)).toMatchObject({ outcome: "memory-limit" });
       expect(await exec("exit 1")).toMatchObject({ outcome: "failed", exitCode: 1 });
+      expect(await exec(`(${bomb}); exit 0`)).toMatchObject({ outcome: "finished" });
+      expect(await exec("exit 1")).toMatchObject({ outcome: "failed", exitCode: 1 });
     }
     await session.close();
   });

@@ -83,13 +83,23 @@ function inVersion1(name: string, { memory, disk, processes }: SandboxLimits): C
 function groupOf(folders: string[], memoryEvents: string, processEvents: string): ControlGroup {
   return {
     processFiles: folders.map((folder) => join(folder, "cgroup.procs")),
-    kills: () => Number(/^oom_kill (\d+)$/m.exec(readFileSync(memoryEvents, "utf8"))?.[1] ?? 0),
-    refusals: () => Number(/^max (\d+)$/m.exec(readFileSync(processEvents, "utf8"))?.[1] ?? 0),
+    kills: () => counted(memoryEvents, /^oom_kill (\d+)$/m),
+    refusals: () => counted(processEvents, /^max (\d+)$/m),
     remove: async () => {
       for (const folder of folders)
         for (let tries = 0; !removed(folder) && tries < 200; tries++) await setTimeout(10);
     },
   };
+}
+
+/** The number in a file of a group; 0 if the group is gone. */
+function counted(file: string, pattern: RegExp): number {
+  try {
+    return Number(pattern.exec(readFileSync(file, "utf8"))?.[1] ?? 0);
+  } catch (error) {
+    if (isSystemError(error, "ENOENT") || isSystemError(error, "ENODEV")) return 0;
+    throw error;
+  }
 }
 
 function write(folder: string, file: string, text: string): void {

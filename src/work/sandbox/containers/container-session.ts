@@ -106,6 +106,7 @@ export async function openContainerSession(
     command.signal?.throwIfAborted();
     const wasUsed = isUsed;
     const most = { time: limits.time, output: limits.output, ...command.limits };
+    pressure = (await running?.pressure?.()) ?? pressure; // of earlier commands, whatever became of them
     const end = await ran(command, most);
     if (!end.isBegun && end.stoppedBy === undefined) {
       await drop();

@@ -45,8 +45,7 @@ export function filesContainer({ groups, limits, files, run }: Options): Running
     pressure: async () => pressure(),
     changes: files.changes,
     end: async () => {
-      await removeGroup();
-      await files.remove();
+      await removeGroup().finally(files.remove);
     },
   };
 }
