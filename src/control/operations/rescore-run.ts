@@ -33,6 +33,14 @@ export interface RescoredTrajectory extends Pick<Trajectory, "id" | "outcome"> {
 /** Trajectories that are read and scored at once. */
 const together = 16;
 
+/** The rewards that score now. */
+interface Scoring {
+  rewards: readonly ResolvedReward[];
+  opened: readonly OpenReward[];
+  /** Aborted when the rewards are closed. */
+  signal: AbortSignal;
+}
+
 /**
  * Rescores the scored trajectories of a run on demand, in the order of their stages. The run does not change. Throws
  * errors that name a reward's mistake, PLUGIN_ENTRY_FAILED and PLUGIN_EXPORT_INVALID.
@@ -49,25 +57,27 @@ export async function* rescoreRun(
     hosts.set(name, host);
     return host;
   };
+  const over = new AbortController();
   const opening = rewards.map((reward) => openReward(reward, reward.calls, hostOf(reward.calls.host), log));
   try {
-    const opened = await Promise.all(opening);
+    const scoring = { rewards, opened: await Promise.all(opening), signal: over.signal };
     const reader = trajectoryReader(run);
     for await (const { stage: own, items } of reader.stages({ stage, task })) {
       const again = async (name: TrajectoryName) => {
-        const one = await rescored(reader, run, name, rewards, opened);
+        const one = await rescored(reader, run, name, scoring);
         return one === undefined ? [] : [{ name, one }];
       };
       const isCompared = stepOf(own) !== undefined && compareGroups(rewards);
       const whole = async (group: readonly TrajectoryName[]) => {
         const ended = (await Promise.all(group.map(again))).flat();
-        return isCompared ? comparedNow(reader, ended, rewards, opened) : ended.map(({ one }) => one);
+        return isCompared ? comparedNow(reader, ended, scoring) : ended.map(({ one }) => one);
       };
       const { groupSize } = run.plan.rollout;
       const groups = isCompared ? groupsOf(items, groupSize) : items.map((name) => [name]);
       for await (const group of ahead(groups, isCompared ? 1 : together, whole)) yield* group;
     }
   } finally {
+    over.abort(); // after an error, trajectories that are still read must not call rewards
     for (const { breaker } of hosts.values()) breaker.close();
     for (const one of await Promise.allSettled(opening)) {
       if (one.status === "fulfilled") await one.value.close();
@@ -89,8 +99,7 @@ function groupsOf(names: readonly TrajectoryName[], groupSize: number): Trajecto
 async function comparedNow(
   reader: RecordReader,
   ended: readonly { name: TrajectoryName; one: RescoredTrajectory }[],
-  rewards: readonly ResolvedReward[],
-  opened: readonly OpenReward[],
+  { rewards, opened, signal }: Scoring,
 ): Promise<RescoredTrajectory[]> {
   const records = await Promise.all(
     ended.map(async ({ name, one: { now } }) => {
@@ -103,7 +112,6 @@ async function comparedNow(
   const own = records.flat();
   const [first] = own;
   if (first === undefined) return ended.map(({ one }) => one);
-  const { signal } = new AbortController();
   const parts = await scoreGroupParts(rewards, first.task, async ({ index, config, calls }) => {
     const reward = opened[index];
     if (reward === undefined) throw new Error(`There is no reward ${index}.`);
@@ -125,8 +133,7 @@ async function rescored(
   reader: RecordReader,
   run: OpenRun,
   name: TrajectoryName,
-  rewards: readonly ResolvedReward[],
-  opened: readonly OpenReward[],
+  scoring: Scoring,
 ): Promise<RescoredTrajectory | undefined> {
   const record = await reader.read(trajectoryKey(name));
   if (record === undefined) return undefined;
@@ -135,7 +142,7 @@ async function rescored(
     id,
     outcome,
     recorded: defined({ reward, success, metrics }),
-    now: await scoredNow(reader, run, name, record, rewards, opened),
+    now: await scoredNow(reader, run, name, record, scoring),
   };
 }
 
@@ -144,11 +151,9 @@ async function scoredNow(
   { plan, store }: OpenRun,
   name: TrajectoryName,
   record: Trajectory,
-  rewards: readonly ResolvedReward[],
-  opened: readonly OpenReward[],
+  { rewards, opened, signal }: Scoring,
 ): Promise<RescoredTrajectory["now"]> {
   const { task, turns, outcome, answer = "" } = record;
-  const { signal } = new AbortController();
   const made = await recordedOf(reader, name, record);
   try {
     const parts = await scoreParts(rewards, task, {
@@ -194,7 +199,7 @@ async function asked<Answer>(
       if (failure === undefined) throw error;
       const times = attempt === 1 ? "once" : `${attempt} times`;
       if (attempt >= retry.maximumAttempts) throw reward.gaveUp(times, failure.reason, error);
-      await sleep(wait);
+      await sleep(wait, undefined, { signal });
       wait = Math.min(wait * retry.backoffCoefficient, retry.maximumInterval);
     }
   }
