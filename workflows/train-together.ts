@@ -6,24 +6,25 @@ import { schedule } from "./schedule.ts";
 
 /**
  * Trains a step with as many trainers as take it, at most one for each of its portions. They make the same version, and
- * the first one commits it. The step needs only the first activity, which finds the commit if another trainer made it.
- * The failures of the others stay in the history.
+ * the first one commits it, so the step needs only one activity. It fails if all of them fail. The failures of some stay
+ * in the history.
  */
 export async function trainTogether(
   queues: Queues,
   portions: number,
   input: TrainStepInput,
 ): Promise<TrainStepResult> {
-  const trained = schedule(queues, "train-step", input);
-  if (portions === 1) return trained;
-  const others = new CancellationScope();
-  void others.run(async () => {
+  if (portions === 1) return schedule(queues, "train-step", input);
+  const trainers = new CancellationScope();
+  return trainers.run(async () => {
+    const trained = schedule(queues, "train-step", input);
     const joining = Array.from({ length: portions - 1 }, () => schedule(queues, "join-step", input));
-    await Promise.allSettled(joining);
+    try {
+      return await Promise.any([trained, ...joining]);
+    } catch {
+      return await trained; // its error says most
+    } finally {
+      trainers.cancel();
+    }
   });
-  try {
-    return await trained;
-  } finally {
-    others.cancel();
-  }
 }

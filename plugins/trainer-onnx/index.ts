@@ -136,8 +136,9 @@ const plugin: TrainerPlugin = {
 export default plugin;
 
 /** The settings for planning updates, with memory in bytes. */
-function planSettings({ maxTokensPerRun, recompute, memory }: TrainerConfig) {
+function planSettings({ maxTokensPerRun, recompute, memory, dataParallel }: TrainerConfig) {
   return {
+    sharesGradients: dataParallel !== undefined,
     ...(maxTokensPerRun !== undefined && { maxTokensPerRun }),
     ...(recompute !== undefined && { recompute }),
     ...(memory !== undefined && { memory: memory * 2 ** 20 }),

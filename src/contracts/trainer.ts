@@ -125,14 +125,15 @@ export interface PortionSharing {
   /** The number of portions that a computation is divided into, if it has as many trajectories. */
   portions: number;
   /**
-   * Returns the results of the `count` portions of the step's next computation, in order. `compute` computes those that
-   * no other trainer has computed or is computing. All trainers get the same results.
+   * Passes the results of the `count` portions of the step's next computation to `use`, in order. `compute` computes
+   * those that no other trainer has computed or is computing. All trainers get the same results.
    */
   gather(
     name: string,
     count: number,
     compute: (portion: number) => Promise<Uint8Array>,
-  ): Promise<Uint8Array[]>;
+    use: (result: Uint8Array) => void,
+  ): Promise<void>;
 }
 
 /** The settings of a policy-gradient step. */

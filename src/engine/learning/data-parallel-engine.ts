@@ -13,19 +13,20 @@ import type { OpenTrainingEngine } from "./training-engine.ts";
  * samples, and their gradients are added in order. So the result is bit for bit the same for any number of trainers.
  */
 export function dataParallelEngine(engine: OpenTrainingEngine, sharing: PortionSharing): TrainingEngine {
-  /** Returns the results of the portions of `samples`. `compute` receives the numbers of a portion's samples. */
+  /** Passes the results of the portions to `use`, in order. `compute` receives the numbers of a portion's samples. */
   async function gather<Result>(
     name: string,
     portions: readonly number[][],
     compute: (portion: readonly number[]) => Promise<Result>,
+    use: (result: Result) => void,
     onShare?: (share: number) => void,
-  ): Promise<Result[]> {
-    const results = await sharing.gather(name, portions.length, async (at) => {
+  ): Promise<void> {
+    const computePortion = async (at: number) => {
       onShare?.(at / portions.length);
       return serialize(await compute(portions[at]!));
-    });
+    };
+    await sharing.gather(name, portions.length, computePortion, (bytes) => use(deserialize(bytes)));
     onShare?.(1);
-    return results.map((bytes): Result => deserialize(bytes));
   }
 
   return {
@@ -41,7 +42,9 @@ export function dataParallelEngine(engine: OpenTrainingEngine, sharing: PortionS
           weights,
           temperature,
         );
-      return inOrder(portions, await gather<ActionScores[]>("scores", portions, ofPortion, onShare));
+      const scores: ActionScores[][] = [];
+      await gather<ActionScores[]>("scores", portions, ofPortion, (ofOne) => scores.push(ofOne), onShare);
+      return inOrder(portions, scores);
     },
     async update({ onShare, ...request }) {
       const { objective, samples, scalars, temperature, ...rates } = request;
@@ -51,37 +54,42 @@ export function dataParallelEngine(engine: OpenTrainingEngine, sharing: PortionS
       );
       const ofPortion = (portion: readonly number[]) =>
         engine.gradients({ ...request, samples: portion.map((index) => samples[index]!) });
-      const sums = await gather<SummedPasses>("gradients", portions, ofPortion, onShare);
       const counts = samples.map(({ sequences }) =>
         sequences.reduce((sum, sequence) => sum + actionCount(sequence), 0),
       );
-      return engine.apply(summed(sums, portions, counts), rates);
+      const sums = sumOfPortions(portions, counts);
+      await gather<SummedPasses>("gradients", portions, ofPortion, sums.add, onShare);
+      return engine.apply(sums.total(), rates);
     },
   };
 }
 
-/** Adds up the sums of portions. `counts`: the action tokens of each sample. Changes the gradients of the first one. */
-function summed(
-  [first, ...others]: readonly SummedPasses[],
-  portions: readonly number[][],
-  counts: readonly number[],
-): SummedPasses {
-  const { gradients, ...sum } = first!;
-  const terms = { ...sum.terms };
-  for (const other of others) {
-    sum.loss += other.loss;
-    for (const [name, term] of Object.entries(other.terms)) terms[name]! += term;
-    for (const [name, gradient] of other.gradients) addInPlace(gradients.get(name)!, gradient);
-  }
-  const logProbabilities = [first!, ...others].map((one, at) => {
-    let end = 0;
-    return portions[at]!.map((index) => {
-      const start = end;
-      end += counts[index]!;
-      return one.logProbabilities.subarray(start, end); // a critic has none
-    });
-  });
-  return { ...sum, terms, gradients, logProbabilities: joined(inOrder(portions, logProbabilities)) };
+/** Adds up the sums of portions in their order. `counts`: the action tokens of each sample. */
+function sumOfPortions(portions: readonly number[][], counts: readonly number[]) {
+  let total: SummedPasses | undefined;
+  const logProbabilities: Float32Array[][] = [];
+  return {
+    /** Adds the sums of the next portion. Changes the gradients of the first one. */
+    add(ofPortion: SummedPasses): void {
+      let end = 0;
+      const ofSamples = portions[logProbabilities.length]!.map((index) => {
+        const start = end;
+        end += counts[index]!;
+        return ofPortion.logProbabilities.subarray(start, end); // a critic has none
+      });
+      logProbabilities.push(ofSamples);
+      if (total === undefined) {
+        total = ofPortion;
+        return;
+      }
+      total.loss += ofPortion.loss;
+      for (const [name, term] of Object.entries(ofPortion.terms)) total.terms[name]! += term;
+      for (const [name, gradient] of ofPortion.gradients) addInPlace(total.gradients.get(name)!, gradient);
+    },
+    total(): SummedPasses {
+      return { ...total!, logProbabilities: joined(inOrder(portions, logProbabilities)) };
+    },
+  };
 }
 
 /** Returns the results of all samples, from those of each portion's samples. */

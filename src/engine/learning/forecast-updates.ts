@@ -25,7 +25,7 @@ import { hasCritic, objectiveSettings, type TrainingSettings } from "./training-
 
 /** The model to train, without its weights. */
 export interface ForecastOptions
-  extends Pick<PlannerOptions, "maxTokensPerRun" | "recompute" | "memory" | "available"> {
+  extends Pick<PlannerOptions, "maxTokensPerRun" | "recompute" | "memory" | "sharesGradients" | "available"> {
   config: ModelConfig;
   /** The stored format of its matrices. */
   matrices: ModelOutline["matrices"];

@@ -31,6 +31,8 @@ export interface PlannerOptions extends Pick<TrainedModel, "config" | "base" | "
   /** Most bytes of the process while it trains on the CPU. Default: four fifths of the available memory. */
   memory?: number;
   device?: Device;
+  /** Whether trainers share gradients: then an update holds their sum, a portion's, and the bytes of these. */
+  sharesGradients?: boolean;
   /** Returns the available bytes of the memory that passes use. Default: this process's. */
   available?: () => number;
   /**
@@ -80,6 +82,7 @@ export function createStepPlanner(options: PlannerOptions, held: () => HeldMemor
     maxTokensPerRun,
     recompute,
     device = "cpu",
+    sharesGradients = false,
     onPlan,
     available,
   } = options;
@@ -112,9 +115,11 @@ export function createStepPlanner(options: PlannerOptions, held: () => HeldMemor
        * its own copy of the base.
        */
       const bytesOfUpdate = 4 * trained + mappedBytes(base);
+      const gradients = (candidate: ChosenPasses) =>
+        (candidate.passes.length > 1 ? trained : 0) + (sharesGradients ? 3 * trained : 0);
       const needs = (candidate: ChosenPasses) =>
         candidate.activations +
-        (candidate.passes.length > 1 ? trained : 0) +
+        gradients(candidate) +
         (onCpu ? nodesBytes(candidate.nodes) + (memory === undefined ? untouched : 0) : bytesOfUpdate);
       const sequences = samples.map((sample) => sample.sequences);
       const splits = passSplits(sequences, config, tokens);
@@ -137,7 +142,7 @@ export function createStepPlanner(options: PlannerOptions, held: () => HeldMemor
         get logits() {
           return logits(); // most plans are not reported
         },
-        gradients: passes.length > 1 ? trained : 0,
+        gradients: gradients(chosen),
         process: processBytes + nodesBytes(nodes),
       };
       return { chosen, plan, needed: needs(chosen) };

@@ -38,10 +38,10 @@ export interface Pruned {
 export async function prune(run: OpenRun, { isDry = false } = {}): Promise<Pruned> {
   const { store, plan } = run;
   const last = await lengthOfRow(store, recordedStepKey);
+  if (!isDry) await removePortions(run, upTo(last)); // first, because the rest needs room on the disk
   const folded = await foldAll(run, last, isDry);
   const freed = await freeAll(run, last - plan.retention.singleRecords, isDry);
   const versions = await freeVersions(run, { last, isDry });
-  if (!isDry) await removePortions(run, upTo(last));
   const swept = isDry ? undefined : await sweepRun(run, { isWhole: true });
   const checkpoints = await deleteCheckpoints(run, { last, isDry });
   return defined({ folded, ...freed, versions, checkpoints, swept });

@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { EverturnError } from "../../base/errors/everturn-error.ts";
+import { EverturnError, isEverturnError } from "../../base/errors/everturn-error.ts";
 import { persistently } from "../../base/files/persistently.ts";
 import type { TrainedStep } from "../../contracts/ledger.ts";
 import type { PortionSharing } from "../../contracts/trainer.ts";
@@ -52,6 +52,14 @@ export function sharePortions(
     return new EverturnError("ATTEMPT_SUPERSEDED", { file: treeRecord(trainedStepKey(step).tree) });
   }
 
+  /** The committed record, if that is why this trainer could not commit the step. */
+  async function committedInstead(error: unknown): Promise<TrainedStep> {
+    const value =
+      isEverturnError(error) && error.code === "ATTEMPT_SUPERSEDED" ? await committed() : undefined;
+    if (value === undefined) throw error;
+    return value;
+  }
+
   async function claims(key: Key<{ by: string }>): Promise<boolean> {
     return (await store.record(key, { by: own })).by === own;
   }
@@ -79,9 +87,9 @@ export function sharePortions(
 
   async function compute(keys: Keys, work: () => Promise<Uint8Array>): Promise<Uint8Array> {
     await checkOpen();
-    const began = performance.now();
+    const seconds = stopwatch();
     const content = await work();
-    const made = { seconds: (performance.now() - began) / 1000 };
+    const made = { seconds: seconds() };
     longest = Math.max(longest, made.seconds);
     const write = (folder: string) => persistently(() => writeFile(join(folder, file), content));
     const { value } = await store.tree(keys.result, write, () => made);
@@ -90,31 +98,50 @@ export function sharePortions(
 
   return {
     portions,
-    async gather(name, count, work) {
+    async gather(name, count, work, use) {
       const computation = `${++computations}-${name}`;
       const all = Array.from({ length: count }, (_, portion) => ({
         keys: portionKeys(step, batch, computation, portion),
         work: () => work(portion),
       }));
-      const made = new Map<Keys, Uint8Array>();
-      for (const one of all)
-        if (await claims(one.keys.claim)) made.set(one.keys, await compute(one.keys, one.work));
-      const results: Uint8Array[] = [];
-      for (const one of all) {
+      const made = new Map<number, Uint8Array>();
+      let next = 0;
+      /** Uses results as soon as those before them are there, because gradients are large. */
+      const add = (portion: number, content: Uint8Array) => {
+        made.set(portion, content);
+        for (let first = made.get(next); first !== undefined; first = made.get(next)) {
+          use(first);
+          made.delete(next++);
+        }
+      };
+      for (const [portion, one] of all.entries())
+        if (await claims(one.keys.claim)) add(portion, await compute(one.keys, one.work));
+      for (const [portion, one] of all.entries()) {
+        if (portion < next || made.has(portion)) continue;
         const look = async () => {
           const found = await read(one.keys);
           if (found === undefined) await checkOpen();
           return found;
         };
-        results.push(made.get(one.keys) ?? (await waited(look, () => compute(one.keys, one.work))));
+        add(portion, await waited(look, () => compute(one.keys, one.work)));
       }
-      return results;
     },
     async commit(work) {
-      if (await claims(commitClaimKey(step, batch))) return work();
-      const value = await waited(committed, work);
+      const commit = () => work().catch(committedInstead);
+      const isFirst = await claims(commitClaimKey(step, batch));
+      const value = isFirst ? await commit() : await waited(committed, commit);
       if (value.batch !== batch) throw superseded();
       return value;
     },
+  };
+}
+
+/** Returns a function that measures the seconds of work since now. A process does not work while it is stopped. */
+function stopwatch(): () => number {
+  const began = performance.now();
+  const before = process.cpuUsage();
+  return () => {
+    const { user, system } = process.cpuUsage(before);
+    return Math.min((performance.now() - began) / 1000, (user + system) / 1e6);
   };
 }

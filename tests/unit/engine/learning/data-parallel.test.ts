@@ -20,17 +20,16 @@ function sharedBy(portions: number, results: Map<string, Uint8Array>, made: numb
   let computations = 0;
   const sharing: PortionSharing = {
     portions,
-    async gather(name, count, compute) {
+    async gather(name, count, compute, use) {
       computations++;
-      const all: Uint8Array[] = [];
       for (let portion = 0; portion < count; portion++) {
         const key = `${computations} ${name} ${portion}`;
         const isOwn = !results.has(key);
-        all.push(results.get(key) ?? (await compute(portion)));
-        results.set(key, Uint8Array.from(all.at(-1)!));
+        const result = results.get(key) ?? (await compute(portion));
+        results.set(key, Uint8Array.from(result));
+        use(result);
         if (isOwn) made[trainer] = (made[trainer] ?? 0) + 1;
       }
-      return all;
     },
   };
   return sharing;

@@ -105,6 +105,14 @@ test.each<[string, Partial<ForecastOptions>]>([
   expect(least, "graphs that compute layers again are larger than what they spare").toEqual(usual);
 });
 
+test("gradients that trainers share are held four times: here, and as their sum, a portion's and its bytes", () => {
+  const options = { config, matrices: "float32", settings: ppoSettings, optimizerBits: 32 } as const;
+  const bytesOf = (sharesGradients: boolean) =>
+    forecastUpdates({ ...options, maxTokensPerRun: 90, sharesGradients }, [size])[0]?.usual?.parts.gradients;
+  expect(bytesOf(false)).toBeGreaterThan(0);
+  expect(bytesOf(true)).toBe(4 * (bytesOf(false) ?? 0));
+});
+
 test("of longer sequences, the least is to compute all layers again, in passes of one", () => {
   const options = { config, matrices: "float32", settings: ppoSettings, optimizerBits: 32 } as const;
   const long = { ...config, max_position_embeddings: 4096 };

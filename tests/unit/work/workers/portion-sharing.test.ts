@@ -1,7 +1,8 @@
 import { expect, test, vi } from "vitest";
+import { EverturnError } from "../../../../src/base/errors/everturn-error.ts";
 import { removePortions } from "../../../../src/results/retention/remove-portions.ts";
 import { prefixOf } from "../../../../src/run/store/key.ts";
-import { portionKeys, trainedStepKey } from "../../../../src/run/store/keys.ts";
+import { commitClaimKey, portionKeys, trainedStepKey } from "../../../../src/run/store/keys.ts";
 import { openFolderStore } from "../../../../src/run/store/open-run-store.ts";
 import type { Store } from "../../../../src/run/store/store.ts";
 import { sharePortions } from "../../../../src/work/workers/portion-sharing.ts";
@@ -17,8 +18,12 @@ const superseded = { code: "ATTEMPT_SUPERSEDED" };
 /** What a trainer gathers whose own results say who computed them. */
 function gather(store: Store, trainer: number, batch = shared.batch) {
   const sharing = sharePortions(store, { ...shared, batch });
-  return async () =>
-    (await sharing.gather("scores", 3, async (at) => bytes(10 * trainer + at))).map(([one]) => one);
+  return async () => {
+    const numbers: (number | undefined)[] = [];
+    const compute = async (at: number) => bytes(10 * trainer + at);
+    await sharing.gather("scores", 3, compute, ([one]) => numbers.push(one));
+    return numbers;
+  };
 }
 
 async function pathsBelow(store: Store): Promise<string[]> {
@@ -77,8 +82,42 @@ test("once the step is committed, a late trainer computes nothing, and accepts o
   await expect(gather(store, 1)()).rejects.toMatchObject(superseded);
   expect(await sharePortions(store, shared).commit(never)).toEqual(value);
   const other = { ...shared, batch: "another" };
-  await sharePortions(store, other).commit(async () => value);
+  await store.record(commitClaimKey(step, "another"), { by: "another trainer" });
   await expect(sharePortions(store, other).commit(never)).rejects.toMatchObject(superseded);
+});
+
+test("a result is used as soon as those before it are there", async () => {
+  const store = openFolderStore(temporaryFolder());
+  const keys = [0, 1, 2].map((at) => portionKeys(step, "b", "1-scores", at));
+  const events: string[] = [];
+  const compute = async (at: number) => {
+    events.push(`compute ${at}`);
+    return bytes(at);
+  };
+  const use = ([one]: Uint8Array) => events.push(`use ${one}`);
+  await sharePortions(store, shared).gather("scores", 3, compute, use);
+  expect(events).toEqual(["compute 0", "use 0", "compute 1", "use 1", "compute 2", "use 2"]);
+  expect((await store.readTree(keys[0]!.result))?.value.seconds).toBeLessThan(5);
+});
+
+test("a trainer that commits second accepts the same version, and no other one", async () => {
+  const store = openFolderStore(temporaryFolder());
+  const own = sharePortions(store, shared);
+  const late = async () => {
+    await commit(store, shared.batch);
+    throw new EverturnError("ATTEMPT_SUPERSEDED", { file: "steps/3" });
+  };
+  expect(await own.commit(late)).toMatchObject({ policyVersion: 4, batch: shared.batch });
+  const broken = () => Promise.reject(new Error("no room"));
+  await expect(sharePortions(openFolderStore(temporaryFolder()), shared).commit(broken)).rejects.toThrow(
+    "no room",
+  );
+  const other = openFolderStore(temporaryFolder());
+  const overtaken = async () => {
+    await commit(other, "another");
+    throw new EverturnError("ATTEMPT_SUPERSEDED", { file: "steps/3" });
+  };
+  await expect(sharePortions(other, shared).commit(overtaken)).rejects.toMatchObject(superseded);
 });
 
 test("portions are removed with their claims, and a removal that is interrupted leaves no broken record", async () => {
