@@ -9,6 +9,7 @@ import { openRunFolder } from "../../../../src/run/folder/open-runs.ts";
 import { planRow, trajectoryKey } from "../../../../src/run/store/keys.ts";
 import { readTrajectoryRecord } from "../../../../src/run/trajectory/trajectory-files.ts";
 import { trajectoryOf } from "../../../../src/run/trajectory/trajectory-of.ts";
+import { everturn } from "../../../support/command.ts";
 import { makeRun } from "../../../support/made-run.ts";
 import { writeSampleRun } from "../../../support/sample-run.ts";
 import { temporaryFolder } from "../../../support/temporary-folder.ts";
@@ -88,6 +89,30 @@ describe("a pipeline's reward", () => {
     expect(lost).toHaveLength(missing);
     expect(lost).toContainEqual(expect.stringContaining("returned no score: it was cut"));
     expect(lost).toContainEqual(expect.stringContaining("failed once. The last error: no negative numbers"));
+  });
+
+  test("ends the command with its mistake while it is tried again for other trajectories", async () => {
+    const plugin = join(home, "plugins", "reward-broken");
+    mkdirSync(plugin);
+    const retry = { maximumAttempts: 100, initialInterval: "2s" };
+    writeFileSync(
+      join(plugin, "everturn.plugin.json"),
+      JSON.stringify({ ...manifest, name: "reward-broken", entry: "./index.js", reward: { retry } }),
+    );
+    writeFileSync(
+      join(plugin, "index.js"),
+      `let calls = 0;
+      export default { async score() {
+        if (++calls === 1) {
+          await new Promise((resolve) => setTimeout(resolve, 300));
+          return "no score";
+        }
+        throw new Error("the service is busy");
+      } };`,
+    );
+    written("reward-broken");
+    const { code, stderr } = await everturn("rescore", id, "--runs", runs, "--pipeline", pipeline);
+    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining("reward-broken") });
   });
 
   test("that is wrong is refused with its place", async () => {
