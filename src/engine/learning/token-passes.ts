@@ -158,10 +158,10 @@ export function prefixLength(form: AttentionForm, sequences: readonly TokenSeque
 }
 
 /**
- * The least share of the longest sequence that the common beginning must have. The tokens after it use slower
- * operators.
+ * The least share of the longest sequence that the common beginning must have. The tokens after it use operators that
+ * are half as fast as the one for whole sequences.
  */
-const leastPrefix = 1 / 3;
+const leastPrefix = 1 / 2;
 
 /** Returns the number of tokens that a pass should keep separate; 0 if there are too few. */
 function wantedPrefix(sequences: readonly TokenSequence[], config: ModelConfig): number {
