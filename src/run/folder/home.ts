@@ -26,7 +26,7 @@ export function checkHome(root: string, run: string): void {
  */
 export async function settleHome(root: string, run: string): Promise<void> {
   checkHome(root, run);
-  const folder = realpathSync(root);
+  const folder = looking(root, () => realpathSync(root));
   if (readHome(root) !== folder) await writeWhole(join(root, homeFile), `${JSON.stringify({ folder })}\n`);
 }
 
