@@ -7,13 +7,16 @@ import type { Corrupt } from "../../run/store/store.ts";
 import { treeFileOf } from "../../run/store/tree-paths.ts";
 
 /**
- * Unreadable files: the damage that they cause, and files that cause none, because their content was created again
- * or is also in a step's intact file.
+ * Unreadable files: the damage that they cause, and files that cause none, because their content was created again,
+ * is also in a step's intact file, or is a portion that trainers compute again.
  */
 export interface Unreadable {
   findings: Finding[];
   replaced: string[];
 }
+
+/** A portion of a step. A late trainer may write the record of one whose files were removed with the others. */
+const portion = /^steps\/\d+\/portions\//;
 
 /** The places of a run's records, except its trajectories. */
 const places: Prefix[] = [
@@ -51,7 +54,8 @@ export async function checkFiles(
 
 /** Describes unreadable objects. */
 export function unreadable({ folder }: Pick<OpenRun, "folder">, corrupt: readonly Corrupt[]): Unreadable {
-  const [broken, replaced] = [false, true].map((is) => corrupt.filter(({ isReplaced }) => isReplaced === is));
+  const isHarmless = ({ path, isReplaced }: Corrupt) => isReplaced || portion.test(path);
+  const [broken, replaced] = [false, true].map((is) => corrupt.filter((one) => isHarmless(one) === is));
   const subjectOf = ({ path }: Corrupt) => join(folder.root, path);
   return {
     findings: (broken ?? []).map((one) => ({

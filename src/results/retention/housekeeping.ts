@@ -15,8 +15,8 @@ const lookedBack = 8;
 /** A worker's retention work in addition to its activities. Only the worker's end waits for it. */
 export interface Housekeeping {
   /**
-   * Removes the portions that trainers of a recorded step shared, puts its trajectories into its file, then removes
-   * single records that are too old, leftovers of killed writers, and checkpoints of freed versions on a training server.
+   * Puts the trajectories of a recorded step into its file, then removes single records that are too old, leftovers of
+   * killed writers, portions that trainers shared, and checkpoints of freed versions on a training server.
    */
   add(run: OpenRun, step: number): void;
   /** Resolves when all of that has finished or failed. */
@@ -34,12 +34,16 @@ export function housekeeping(): Housekeeping {
   async function keep(run: OpenRun, step: number, before: Promise<void>): Promise<void> {
     await before;
     try {
-      await removePortions(run, [step - 1, step]); // a late trainer may have added some to the step before
       const folded = await foldSteps(run, step);
       for (const one of new Set([...folded, step])) {
         await run.store.sweep(stepPrefix(one)); // leftovers of killed attempts to train or fold it
       }
       await freeRecords(run, step - run.plan.retention.singleRecords);
+    } catch (error) {
+      tell(new EverturnError("STEP_NOT_FOLDED", { step, reason: messageOf(error) }));
+    }
+    try {
+      await removePortions(run, [step - 1, step]); // a late trainer may have added some to the step before
     } catch (error) {
       tell(new EverturnError("STEP_NOT_FOLDED", { step, reason: messageOf(error) }));
     }

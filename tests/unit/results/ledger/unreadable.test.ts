@@ -5,7 +5,14 @@ import { registerLedger } from "../../../../src/apps/cli/commands/ledger.ts";
 import { readLedger } from "../../../../src/results/ledger/ledger.ts";
 import type { OpenRun } from "../../../../src/run/folder/open-runs.ts";
 import { endingOf } from "../../../../src/run/projections/stored-records.ts";
-import { callKey, foldedKey, forkKey, trajectoryKey, turnKey } from "../../../../src/run/store/keys.ts";
+import {
+  callKey,
+  foldedKey,
+  forkKey,
+  portionKeys,
+  trajectoryKey,
+  turnKey,
+} from "../../../../src/run/store/keys.ts";
 import { foldStep } from "../../../../src/run/trajectory/folded/fold-step.ts";
 import { readRecords } from "../../../../src/run/trajectory/folded/read-records.ts";
 import { trajectoryReader } from "../../../../src/run/trajectory/reader.ts";
@@ -37,12 +44,18 @@ test("all that can't be read is listed at once, whatever it is; what was made ag
   await store.record(forkKey(1), taken);
   truncateSync(fileOf(forkKey(1)), 50);
   await store.record(forkKey(1), taken);
+  const { claim } = portionKeys(1, "batch", "1-scores", 0);
+  await store.record(claim, taken);
+  truncateSync(fileOf(claim), 10);
 
   const { findings, replaced } = await unreadable(run);
   const expected = [...broken, bytes, join(folder.root, "evaluations", "evaluation-v0000.json")];
   expect(findings.map(({ subject }) => subject).sort()).toEqual(expected.sort());
   expect(new Set(findings.map(({ check }) => check))).toEqual(new Set(["record"]));
-  expect(replaced).toEqual([expect.stringContaining("forks/1.json: it is cut")]);
+  expect(replaced.sort()).toEqual([
+    expect.stringContaining("forks/1.json: it is cut"),
+    expect.stringContaining("steps/1/portions/batch/1-scores/0-claim.json: it is cut"),
+  ]);
 
   const ofOther = await unreadable(run, "evaluation-v0005");
   expect(ofOther.findings.filter(({ subject }) => subject.includes("/trajectories/"))).toEqual([]);
