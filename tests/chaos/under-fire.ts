@@ -192,7 +192,8 @@ export async function runUnderFire(options: {
     if (code === 0) for (const one of own()) one.recovered ??= Date.now();
     runs.push({ run: nameOf() ?? "", seed: runSeed });
     journal?.snapshot();
-    if (code !== 0) throw new Error(`the run ${nameOf()} ended with exit code ${code}: see ${log}`);
+    if (code !== 0)
+      throw new Error(`the run ${nameOf()} ended with exit code ${code}: ${lastError(log)} (see ${log})`);
   }
 
   try {

@@ -24,10 +24,10 @@ const s3 = weed === undefined ? undefined : await startS3Server(weed, join(folde
 afterAll(() => s3?.kill());
 const bucket = "s3://runs/shared";
 
-/** Eight updates a step, each in three portions. */
+/** 24 updates a step, each in three portions: long enough for a trainer that begins later. */
 const steps = 3;
 const pipeline = join(import.meta.dirname, "..", "pipelines", "small.yaml");
-const trained = { algorithm: "ppo", minibatchSize: 4, epochs: 2, threads: 1, dataParallel: 3 };
+const trained = { algorithm: "ppo", minibatchSize: 4, epochs: 6, threads: 1, dataParallel: 3 };
 const settings = [`trainer.config=${JSON.stringify(trained)}`, `steps=${steps}`, "warmStart.steps=4"].concat(
   "evaluation.every=0",
   "evaluation.tasks=1",
@@ -53,8 +53,9 @@ async function train(run: string, { trainers, store, strikes = [] }: Course) {
   const set = settings.flatMap((setting) => ["--set", setting]);
   const command = begin("run", pipeline, "--id", run, "--workers", "elsewhere", "--json", ...set);
   await vi.waitUntil(() => command.stderr().includes("--role ROLE"), waiting);
-  const others = ["orchestration", "policy", "tools"].map(work);
   const working = Array.from({ length: trainers }, () => work("trainer"));
+  await vi.waitUntil(() => working.every((one) => one.stdout().includes("polls")), waiting);
+  const others = ["orchestration", "policy", "tools"].map(work);
   Object.assign(process.env, store === "s3" ? s3?.env : {});
   const opened = await openRunFolder(store === "s3" ? await folderOfStore(bucket) : runs, run);
 
@@ -100,7 +101,7 @@ async function train(run: string, { trainers, store, strikes = [] }: Course) {
 async function claimantsOf(opened: OpenRun, step: number): Promise<number> {
   for (;;) {
     const claims = await claimsOf(opened, step);
-    if (claims.length > 12) return new Set(claims).size;
+    if (claims.length > 36) return new Set(claims).size;
     if ((await opened.store.readTree(trainedStepKey(step))) !== undefined) return 0;
     await sleep(50);
   }
