@@ -31,12 +31,8 @@ describe.skipIf(weed === undefined)("runs in a bucket", async () => {
     vi.waitUntil(() => command.stderr().includes(text), { timeout: 400_000, interval: 50 });
 
   /** A machine with its own state. It shares only the server, and downloads, with others. */
-  function machine(env: Record<string, string> = server.env) {
-    const own = { ...env, XDG_STATE_HOME: mkdtempSync(join(folder, "machine-")) };
-    const start = (...parameters: string[]) => remember(startWith(own, ...parameters));
-    const startWrongly = (...parameters: string[]) =>
-      remember(startWith({ ...own, AWS_SECRET_ACCESS_KEY: "wrong" }, ...parameters));
-    return Object.assign(start, { startWrongly });
+  function machine(env: Record<string, string> = server.env, own = mkdtempSync(join(folder, "machine-"))) {
+    return (...parameters: string[]) => remember(startWith({ ...env, XDG_STATE_HOME: own }, ...parameters));
   }
 
   async function output(command: RunningCommand): Promise<string> {
@@ -66,7 +62,8 @@ describe.skipIf(weed === undefined)("runs in a bucket", async () => {
   }, 1_200_000);
 
   test("a command that continues a run waits until its store answers", async () => {
-    const own = machine();
+    const state = mkdtempSync(join(folder, "machine-"));
+    const own = machine(server.env, state);
     const train = () => own("run", pipeline, "--store", store, "--id", "continued", "--json");
     const first = train();
     await said(first, "step 1/3");
@@ -82,12 +79,13 @@ describe.skipIf(weed === undefined)("runs in a bucket", async () => {
     expect(ends.map(({ code }) => code).sort()).toEqual([0, 1]);
     expect(ends.find(({ code }) => code === 1)?.stderr).toContain("RUN_ALREADY_ACTIVE");
     expect(await output(own("ledger", "continued", "--store", store))).toContain("The ledger holds.");
+    const wrong = machine({ ...server.env, AWS_SECRET_ACCESS_KEY: "wrong" }, state);
     for (const parameters of [
       ["resume", "continued", "--store", store],
       ["resume", `${store}/continued`],
       ["run", pipeline, "--store", store, "--id", "continued"],
     ]) {
-      const refused = await own.startWrongly(...parameters).end();
+      const refused = await wrong(...parameters).end();
       expect(refused.stderr).toMatch(/STORE_REFUSED.*AWS_SECRET_ACCESS_KEY/s);
     }
   }, 1_200_000);

@@ -113,7 +113,7 @@ export function containerClaims(containers: Containers, hasUsers = true): void {
 export function groupClaims(containers: Containers): void {
   test("limits of memory and processes are reported for each command that exceeds them, and for no other", async () => {
     const session = await containers.open({ limits: { memory: 64, processes: 20 } });
-    const exec = async (command: string) => await session.exec({ command });
+    const exec = (command: string) => session.exec({ command });
     const forks = "while :; do sleep 9 & done";
     const bomb = "x=aaaaaaaaaaaaaaaa; while :; do x=$x$x; done";
     for (const _ of [1, 2]) {

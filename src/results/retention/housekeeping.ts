@@ -33,20 +33,15 @@ export function housekeeping(): Housekeeping {
 
   async function keep(run: OpenRun, step: number, before: Promise<void>): Promise<void> {
     await before;
-    try {
+    await reported(step, async () => {
       const folded = await foldSteps(run, step);
       for (const one of new Set([...folded, step])) {
         await run.store.sweep(stepPrefix(one)); // leftovers of killed attempts to train or fold it
       }
       await freeRecords(run, step - run.plan.retention.singleRecords);
-    } catch (error) {
-      tell(new EverturnError("STEP_NOT_FOLDED", { step, reason: messageOf(error) }));
-    }
-    try {
-      await removePortions(run, [step - 1, step]); // a late trainer may have added some to the step before
-    } catch (error) {
-      tell(new EverturnError("STEP_NOT_FOLDED", { step, reason: messageOf(error) }));
-    }
+    });
+    // A late trainer may have added some to the step before.
+    await reported(step, () => removePortions(run, [step - 1, step]));
     try {
       await deleteCheckpoints(run, { last: step, from: firstVersion(run.plan) + step - lookedBack });
     } catch (error) {
@@ -61,6 +56,15 @@ export function housekeeping(): Housekeeping {
     },
     done: () => last,
   };
+}
+
+/** Does work on a step, and reports its failure. */
+async function reported(step: number, work: () => Promise<void>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    tell(new EverturnError("STEP_NOT_FOLDED", { step, reason: messageOf(error) }));
+  }
 }
 
 function tell({ code, message }: EverturnError): void {

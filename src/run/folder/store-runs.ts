@@ -49,7 +49,8 @@ export async function joinRuns(runs: string, only?: string): Promise<void> {
 
 /**
  * The run that an address names, `s3://bucket/prefix/RUN` with or without a stage and more after it, as its local
- * folder of runs and its name there. It does not ask the store about a run that this machine knows. Opening a run that does not exist throws RUN_NOT_FOUND.
+ * folder of runs and its name there. It does not ask the store about a run that this machine knows. Opening a run that
+ * does not exist throws RUN_NOT_FOUND.
  */
 export async function runAtAddress(address: string): Promise<{ runs: string; named: string }> {
   const { bucket, prefix } = s3Place(address);

@@ -1,8 +1,9 @@
 import { randomBytes } from "node:crypto";
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, rmdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { isSystemError } from "../../base/errors/system-error.ts";
+import { kernelText } from "../../base/processes/kernel-text.ts";
 import { defaultLimits } from "./limits.ts";
 import type { SandboxLimits } from "./sandbox.ts";
 
@@ -94,12 +95,7 @@ function groupOf(folders: string[], memoryEvents: string, processEvents: string)
 
 /** The number in a file of a group; 0 if the group is gone. */
 function counted(file: string, pattern: RegExp): number {
-  try {
-    return Number(pattern.exec(readFileSync(file, "utf8"))?.[1] ?? 0);
-  } catch (error) {
-    if (isSystemError(error, "ENOENT") || isSystemError(error, "ENODEV")) return 0;
-    throw error;
-  }
+  return Number(pattern.exec(kernelText(file))?.[1] ?? 0);
 }
 
 function write(folder: string, file: string, text: string): void {

@@ -116,14 +116,14 @@ export function sharePortions(
       };
       for (const [portion, one] of all.entries())
         if (await claims(one.keys.claim)) add(portion, await compute(one.keys, one.work));
-      for (const [portion, one] of all.entries()) {
-        if (portion < next || made.has(portion)) continue;
+      for (let one = all[next]; one !== undefined; one = all[next]) {
+        const { keys, work: make } = one;
         const look = async () => {
-          const found = await read(one.keys);
+          const found = await read(keys);
           if (found === undefined) await checkOpen();
           return found;
         };
-        add(portion, await waited(look, () => compute(one.keys, one.work)));
+        add(next, await waited(look, () => compute(keys, make)));
       }
     },
     async commit(work) {
