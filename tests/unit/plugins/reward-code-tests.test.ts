@@ -211,9 +211,12 @@ describe.runIf(here !== undefined)("code-tests in bubblewrap", () => {
     const endless = "def double(x): return x + 1";
     expect(await scored(fence(endless), chain, { total: 2 })).toMatchObject({ reward: 0, success: false });
     const ofTheirOwn = "import os\nassert double(int.from_bytes(os.urandom(8), 'big')) is not None";
-    expect(await scored(fence(right), ofTheirOwn, { total: 2 })).toEqual({
-      missing: "the task's tests don't make the same calls again",
-    });
+    const missing = { missing: "the task's tests don't make the same calls again" };
+    expect(await scored(fence(right), ofTheirOwn, { total: 2 })).toEqual(missing);
+    // The total ends while the answer runs.
+    const slow = "import time\ndef double(x): time.sleep(60)";
+    expect(await scored(fence(slow), ofTheirOwn, { total: 1 })).toEqual(missing);
+    expect(await scored(fence(slow), chain, { total: 1 })).toMatchObject({ reward: 0, success: false });
     // It returns more than anybody reads.
     const large = "def double(x): return '\\0' * (30 << 20)";
     expect(await scored(fence(large), "assert double(1) == 2", { memory: 512 })).toMatchObject({ reward: 0 });
