@@ -1,4 +1,5 @@
-import { linkSync, renameSync, utimesSync } from "node:fs";
+import { createHash } from "node:crypto";
+import { utimesSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { hostname } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -8,8 +9,7 @@ import { isAbsence, isSystemError } from "../../base/errors/system-error.ts";
 import { heedMark, markFolder, readMark } from "../../base/files/marked-folder.ts";
 import { littlePatience, patiently } from "../../base/files/patiently.ts";
 import { removeFile } from "../../base/files/remove-file.ts";
-import { readingError, storageError } from "../../base/files/storage-errors.ts";
-import { temporaryName } from "../../base/files/temporary-name.ts";
+import { readingError } from "../../base/files/storage-errors.ts";
 import { readRecord, writeOnce, writeWhole } from "../../base/files/whole-files.ts";
 import { isRunning, ownIdentity, type ProcessIdentity } from "../../base/processes/process-identity.ts";
 import { defined } from "../../base/records/defined.ts";
@@ -84,14 +84,16 @@ async function claimFolder(
     const holder = await readRunHolder(folder);
     if (holder !== undefined) diedAt = await beatOf(folder.holder);
     if (holder !== undefined && !isOf(holder, own)) await takeFromDead(run, folder, holder, options);
-    if (holder !== undefined) await takeAway(folder, holder);
-    if (await isFirst(folder, own))
-      return defined({ ...hold(run, folder, own, await heeded(run, folder)), diedAt });
+    const isHeld =
+      holder === undefined
+        ? await isFirst(folder.holder, own)
+        : await hasReplaced(folder.holder, holder, own, options);
+    if (isHeld) return defined({ ...hold(run, folder, own, await heeded(run, folder)), diedAt });
   }
 }
 
-function isFirst(folder: RunFolder, own: RunHolder): Promise<boolean> {
-  return patiently(() => writeOnce(folder.holder, JSON.stringify(own)), littlePatience);
+function isFirst(path: string, own: RunHolder): Promise<boolean> {
+  return patiently(() => writeOnce(path, JSON.stringify(own)), littlePatience);
 }
 
 /** From now on a folder without its mark is not the run's. A run of an earlier release gets a mark. */
@@ -125,9 +127,10 @@ async function takeFromDead(
 /** Whether a file changes within this number of milliseconds. Its removal is a change too. */
 async function changes(path: string, silence: number, signal: AbortSignal | undefined): Promise<boolean> {
   const before = await patiently(() => stateOf(path));
-  const started = performance.now();
-  while (performance.now() - started < silence) {
-    await sleep(Math.min(500, silence / 4), undefined, signal === undefined ? {} : { signal });
+  const interval = Math.min(500, silence / 4);
+  // Counts looks, not time: if this process was stopped meanwhile, the holder may have been as well.
+  for (let looks = 0; looks * interval < silence; looks++) {
+    await sleep(interval, undefined, signal === undefined ? {} : { signal });
     if ((await patiently(() => stateOf(path))) !== before) return true;
   }
   return false;
@@ -155,21 +158,36 @@ async function stateOf(path: string): Promise<string> {
   }
 }
 
-/** Removes a dead holder's file. One that another process has written meanwhile stays. */
-async function takeAway({ holder }: RunFolder, dead: RunHolder): Promise<void> {
-  const taken = temporaryName(holder);
-  await patiently(async () => move(holder, taken), littlePatience);
-  const found = await patiently(() => readRecord<RunHolder>(taken)); // undefined if another process was faster
-  if (found !== undefined && !isDeepStrictEqual(found, dead)) linkSync(taken, holder);
-  await patiently(async () => removeFile(taken), littlePatience);
-}
-
-/** Renames a file, unless it is gone or an earlier try has renamed it. */
-function move(from: string, to: string): void {
+/**
+ * Replaces a dead holder's file with this process's. Returns false if another process has replaced it or is about to.
+ * Several processes may have found the holder dead, some of them long ago. The one that writes the first claim may
+ * replace the file, if it still is the dead holder's. If that process dies too, the next claim counts.
+ */
+async function hasReplaced(
+  path: string,
+  dead: RunHolder,
+  own: RunHolder,
+  { silence = usualSilence, stopping }: Parameters<typeof claimRun>[2] = {},
+): Promise<boolean> {
+  const digest = createHash("sha256").update(JSON.stringify(dead)).digest("hex").slice(0, 12);
+  const claims: string[] = [];
+  for (;;) {
+    const claim = `${path}.${digest}-${claims.length + 1}`;
+    claims.push(claim);
+    if (await isFirst(claim, own)) break;
+    const other = await patiently(() => readRecord<RunHolder>(claim));
+    if (other === undefined) return false;
+    if (isOf(other, own)) break;
+    const isAlive = isRunning(other.process);
+    if (isAlive === true) await sleep(100);
+    if (isAlive ?? (await changes(path, silence, stopping))) return false;
+  }
   try {
-    renameSync(from, to);
-  } catch (error) {
-    if (!isAbsence(error)) throw storageError(error, from);
+    if (!isDeepStrictEqual(await patiently(() => readRecord<RunHolder>(path)), dead)) return false;
+    await patiently(() => writeWhole(path, JSON.stringify(own)), littlePatience);
+    return true;
+  } finally {
+    for (const claim of claims) await patiently(async () => removeFile(claim), littlePatience);
   }
 }
 

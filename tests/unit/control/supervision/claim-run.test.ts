@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
+import { createHash } from "node:crypto";
 import { once } from "node:events";
-import { existsSync, mkdirSync, utimesSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, utimesSync, writeFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, onTestFinished, test, vi } from "vitest";
@@ -108,6 +109,20 @@ test("of two that find a dead holder one gets the run", async () => {
     timeout: 100_000,
   });
   expect(holders.filter(({ said }) => said().includes("holds it"))).toHaveLength(1);
+});
+
+test("a process that died before it replaced a dead holder stops no other", async () => {
+  const dead = { process: { ...ownIdentity(), started: "1" }, host };
+  write(dead);
+  const digest = createHash("sha256").update(JSON.stringify(dead)).digest("hex").slice(0, 12);
+  const claim = `${folder.holder}.${digest}-1`;
+  writeFileSync(claim, JSON.stringify({ process: { ...ownIdentity(), started: "2" }, host }));
+  const held = await claimRun("run", folder);
+  expect(await readRunHolder(folder)).toEqual({ process: ownIdentity(), host });
+  expect(readdirSync(folder.root).filter((name) => name.startsWith("session.json"))).toEqual([
+    "session.json",
+  ]);
+  await held.release();
 });
 
 test("a run that changes hands tells the process that held it, which then leaves it alone", async () => {

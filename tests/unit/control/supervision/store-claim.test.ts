@@ -47,6 +47,16 @@ test("a machine that gives no sign of life loses the run, and ends when it does"
   await held.release();
 });
 
+test("a machine that was stopped while it waited for a sign of life keeps waiting", async () => {
+  const machine = machines();
+  const [first, second] = [machine(), machine()];
+  const held = await first.claim({ silence: 400 });
+  const claim = second.claim({ silence: 400 });
+  setTimeout(() => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 600), 15); // both are stopped
+  await expect(claim).rejects.toMatchObject({ code: "RUN_HELD_ELSEWHERE" });
+  await held.release();
+});
+
 test("a folder's database is removed only after another folder held the run", async () => {
   const machine = machines();
   const [first, second] = [machine(), machine()];
