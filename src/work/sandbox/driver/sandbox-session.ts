@@ -78,15 +78,19 @@ export async function openSandboxSession(
     signal?: AbortSignal,
   ): Promise<Answered> {
     const kills = group?.kills() ?? 0;
-    let isLate = false;
+    let [isAnswered, isLate] = [false, false];
     const kill = () => void channel.child.kill("SIGKILL");
-    const late = setTimeout(() => {
+    const giveUp = () => {
+      if (isAnswered) return;
       isLate = true;
       kill();
-    }, 1000 * seconds);
+    };
+    // If this thread was busy, the answer may already be here.
+    const late = setTimeout(() => setImmediate(giveUp), 1000 * seconds);
     signal?.addEventListener("abort", kill);
     try {
       const answer = await channel.ask(request);
+      isAnswered = true;
       signal?.throwIfAborted();
       const wasKilled = group !== undefined && group.kills() > kills;
       const killer = answer === undefined && !isLate && !wasKilled ? await channel.killer() : undefined;
