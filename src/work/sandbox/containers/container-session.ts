@@ -86,7 +86,7 @@ export async function openContainerSession(
       user,
       environment,
       signal,
-      more: begun.length,
+      begins: begun,
     };
     const end = await execute(text, how).catch(async (error: unknown) => {
       await drop(); // nobody knows what the command did
@@ -108,7 +108,7 @@ export async function openContainerSession(
     const most = { time: limits.time, output: limits.output, ...command.limits };
     pressure = (await running?.pressure?.()) ?? pressure; // of earlier commands, whatever became of them
     const end = await ran(command, most);
-    if (!end.isBegun && end.stoppedBy === undefined) {
+    if (end.stoppedBy === "start-limit" || (!end.isBegun && end.stoppedBy === undefined)) {
       await drop();
       if (wasUsed) return exec(command); // earlier programs left no room for this one
       throw failed(end.stderr.toString().trim() || "the command did not begin");

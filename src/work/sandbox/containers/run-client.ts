@@ -21,8 +21,11 @@ interface ClientOptions {
   time: number;
   /** Bytes of standard output, and the same number for standard error. */
   output: number;
-  /** Bytes of standard error in addition. Default: 0. */
-  more?: number;
+  /**
+   * The text that the command writes first to standard error. Its time counts from then, because a client may be slow to
+   * start it. The text does not count as output. Default: "", and the time counts from the start of the client.
+   */
+  begins?: string;
   signal?: AbortSignal | undefined;
   /** Ends the command, which does not end with its client. Default: nothing. */
   stop?: () => void;
@@ -32,7 +35,8 @@ interface ClientOptions {
 export interface ClientEnd {
   /** Undefined if it had to be stopped, or if a signal ended it. */
   exitCode?: number;
-  stoppedBy?: "time-limit" | "output-limit" | "abort";
+  /** "start-limit" if its command did not begin in time. */
+  stoppedBy?: "start-limit" | "time-limit" | "output-limit" | "abort";
   stdout: Buffer;
   stderr: Buffer;
   seconds: number;
@@ -42,13 +46,15 @@ export interface ClientEnd {
 
 /** Milliseconds in which a client must end after its command was stopped. */
 const patience = 5000;
+/** Milliseconds in which a client must start its command. */
+const startPatience = 60_000;
 
 /** Runs a client to its end, which its limits or its signal may bring about. Throws if it can't be started. */
 export async function runClient(
   [program = "", ...parameters]: readonly string[],
-  { stdin = "", environment, input, isHeld = false, time, output, more = 0, signal, stop }: ClientOptions,
+  { stdin = "", environment, input, isHeld = false, time, output, begins = "", signal, stop }: ClientOptions,
 ): Promise<ClientEnd> {
-  const began = performance.now();
+  let began = performance.now();
   const child = spawn(program, parameters, {
     cwd: isHeld ? "/" : tmpdir(), // podman leaves a file there when memory runs out
     env: { ...process.env, ...environment },
@@ -79,7 +85,8 @@ export async function runClient(
       for (const stream of [child.stdout, child.stderr]) stream.destroy();
     });
   };
-  const late = setTimeout(() => stopFor("time-limit"), 1000 * time);
+  const inTime = () => setTimeout(() => stopFor("time-limit"), 1000 * time);
+  let late = begins === "" ? inTime() : setTimeout(() => stopFor("start-limit"), startPatience);
   const abort = () => stopFor("abort");
   signal?.addEventListener("abort", abort);
   if (signal?.aborted === true) abort();
@@ -93,7 +100,15 @@ export async function runClient(
     });
     return chunks;
   };
-  const [stdout, stderr] = [keep(child.stdout, output), keep(child.stderr, output + more)];
+  const [stdout, stderr] = [keep(child.stdout, output), keep(child.stderr, output + begins.length)];
+  let isBegun = begins === "";
+  child.stderr.on("data", () => {
+    if (isBegun || !beginsWith(stderr, begins)) return;
+    isBegun = true;
+    began = performance.now();
+    clearTimeout(late);
+    late = inTime();
+  });
   child.stdin.on("error", () => {}); // the command has ended or does not read it
   child.stdin.end(stdin);
   try {
@@ -110,6 +125,10 @@ export async function runClient(
     seconds: (performance.now() - began) / 1000,
     isStuck,
   });
+}
+
+function beginsWith(chunks: readonly Buffer[], text: string): boolean {
+  return Buffer.concat(chunks).subarray(0, text.length).toString() === text;
 }
 
 function killGroup(leader: number): void {

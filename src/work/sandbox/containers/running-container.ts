@@ -42,8 +42,8 @@ export interface ExecOptions extends Pick<Command, "stdin" | "folder" | "user" |
   time: number;
   /** Bytes of standard output, and the same number for standard error. */
   output: number;
-  /** Bytes of standard error in addition. */
-  more: number;
+  /** The text that the command writes first to standard error. It does not count as output. */
+  begins: string;
 }
 
 /** Starts containers of an image. Throws SANDBOX_FAILED, or the signal's reason. */

@@ -24,23 +24,24 @@ export const sweepScript = [...sweep, "sweep"].join("\n");
  * A script that runs the file `command` of its folder with the file `in` as input, within limits, and prints what
  * became of it, for `endOf`.
  */
-export function commandScript(place: string, { folder = "/", time, output, more }: ExecOptions): string {
+export function commandScript(place: string, { folder = "/", time, output, begins }: ExecOptions): string {
+  const errors = output + begins.length;
   return [
     "exec 2>/dev/null", // Daytona mixes it with the output
     ...sweep,
     `cd ${place} && chmod 755 . && mkfifo out.pipe err.pipe || exit 1`,
     `{ head -c ${output + 1} <out.pipe >out; : >out.over; } & mine=" $!"`,
-    `{ head -c ${output + more + 1} <err.pipe >err; : >err.over; } & mine="$mine $!"`,
+    `{ head -c ${errors + 1} <err.pipe >err; : >err.over; } & mine="$mine $!"`,
     `{ cd ${quoted(folder)} && exec sh ${place}/command; } <in >out.pipe 2>err.pipe & program=$!`,
     `{ left=${Math.ceil(time)}; while [ $left -gt 0 ]; do sleep 1; left=$((left - 1)); done; : >late; sweep; } >/dev/null 2>&1 & timer=$!`,
     "wait $program; code=$?",
     "kill $timer 2>/dev/null",
     // A program that was left behind may hold the pipes.
     "turns=0; until [ -e out.over ] && [ -e err.over ] || [ $turns -ge 20 ]; do turns=$((turns + 1)); sleep 0.1 2>/dev/null || sleep 1; done",
-    `over=; for one in out err; do most=${output}; [ $one = err ] && most=${output + more}; [ "$(stat -c %s $one)" -gt $most ] && over=" over"; done`,
+    `over=; for one in out err; do most=${output}; [ $one = err ] && most=${errors}; [ "$(stat -c %s $one)" -gt $most ] && over=" over"; done`,
     '[ -n "$over" ] && sweep',
     'echo ":code $code$([ -e late ] && echo " late")$over"',
-    `head -c ${output} out | base64; echo :; head -c ${output + more} err | base64; echo :end`,
+    `head -c ${output} out | base64; echo :; head -c ${errors} err | base64; echo :end`,
     `cd / && rm -rf ${place}`,
   ].join("\n");
 }

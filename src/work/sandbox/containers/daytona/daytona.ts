@@ -50,7 +50,7 @@ export async function openDaytona(
 async function languagesOf(start: ReturnType<typeof startSandbox>, image: string) {
   const running = await start({ time: 60, memory: 1024, processes: 32, output: 65_536, disk: 64 }, {});
   try {
-    const { stdout } = await running.exec(probeScript, { time: 60, output: 65_536, more: 0 });
+    const { stdout } = await running.exec(probeScript, { time: 60, output: 65_536, begins: "" });
     return languagesIn(`the image ${image}`, stdout.toString());
   } finally {
     await running.end();

@@ -21,7 +21,7 @@ const pause = 500;
 const margin = 30;
 
 /** How the adapter's own commands run. */
-const request = { time: 120, output: 65_536, more: 0 };
+const request = { time: 120, output: 65_536, begins: "" };
 
 /** Prints when each file was changed, and its path. */
 const files =
@@ -78,7 +78,7 @@ type Exec = (command: string, options: ExecOptions) => Promise<ClientEnd>;
 
 function execIn(api: DaytonaApi, sandbox: DaytonaSandbox): Exec {
   return async (command, options) => {
-    const { stdin = "", user = "root", environment, time, output, more, signal } = options;
+    const { stdin = "", user = "root", environment, time, output, begins, signal } = options;
     if (user !== "root" && user !== "0") throw new EverturnError("SANDBOX_USER_FIXED", { kind, user });
     const place = `/tmp/everturn-${randomBytes(8).toString("hex")}`;
     const began = performance.now();
@@ -88,7 +88,7 @@ function execIn(api: DaytonaApi, sandbox: DaytonaSandbox): Exec {
       [`${place}/run`]: commandScript(place, options),
     });
     const asked = { command: `sh ${place}/run`, envs: environment, timeout: Math.ceil(time) + margin };
-    const longest = 2 ** 16 + 4 * (2 * output + more);
+    const longest = 2 ** 16 + 4 * (2 * output + begins.length);
     try {
       const printed = await api.execute(sandbox, asked, longest, signal);
       const seconds = (performance.now() - began) / 1000;
