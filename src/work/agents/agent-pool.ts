@@ -23,7 +23,7 @@ const idle = 60_000;
 
 /** Creates a pool that has started nothing yet. */
 export function agentPool({
-  patience = { silence: 30_000, leftover: 30_000 },
+  patience = { silence: 30_000, leftover: 30_000, loading: 60_000 },
   ...options
 }: Options): AgentPool {
   const isThread = options.settings.mode === "thread";

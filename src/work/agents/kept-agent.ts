@@ -44,6 +44,8 @@ export interface Patience {
   silence: number;
   /** A thread in which an ended trajectory still runs after this time takes no more trajectories. */
   leftover: number;
+  /** A module must load in this time. Its trajectories' own time counts from then. */
+  loading: number;
 }
 
 /** Milliseconds that a trajectory has to end after its abort. */
@@ -73,6 +75,7 @@ export function startKeptAgent({
   /** The thread's requests that wait for a reply. */
   const requests = new Map<number, AbortController>();
   const loadingSaid = outputTail();
+  const loaded = Promise.withResolvers<void>();
   let newest = 0;
   let [isLoaded, isUsable, hasEnded] = [false, true, false];
   let ending: Extract<FromKept, { type: "ending" }> | undefined;
@@ -104,16 +107,23 @@ export function startKeptAgent({
     endIfRetired();
   }
 
+  function giveUpLoading(reason: string): void {
+    clearTimeout(loading);
+    for (const { settled } of sessions.values()) settled.reject(failed(unusable(reason)));
+    sessions.clear();
+    retire();
+  }
+
   function hear(message: FromKept): void {
     switch (message.type) {
       case "loaded":
         isLoaded = true;
         lastPong = Date.now();
+        clearTimeout(loading);
+        loaded.resolve();
         break;
       case "unusable":
-        for (const { settled } of sessions.values()) settled.reject(failed(unusable(message.reason)));
-        sessions.clear();
-        retire();
+        giveUpLoading(message.reason);
         break;
       case "ended":
         settle(message.session, ({ settled }) => settled.resolve(message.answer));
@@ -164,6 +174,7 @@ export function startKeptAgent({
     hasEnded = true;
     isUsable = false;
     clearInterval(looking);
+    clearTimeout(loading);
     const lost = [...sessions];
     sessions.clear();
     const awaited = lost.filter(([, session]) => session.isAwaited);
@@ -206,6 +217,9 @@ export function startKeptAgent({
   });
   const looking = setInterval(isThread ? look : () => {}, patience.silence / 6);
   looking.unref();
+  const late = () => isLoaded || giveUpLoading(`importing it took longer than ${patience.loading / 1000} s`);
+  const loading = setTimeout(() => setImmediate(late), patience.loading); // the answer may have been waiting for this thread
+  loading.unref();
 
   return {
     sessions: () => sessions.size,
@@ -217,13 +231,18 @@ export function startKeptAgent({
       const session: KeptRun = { trajectory: given.trajectory, said: outputTail(), settled, isAwaited: true };
       sessions.set(number, session);
       const stopped = Promise.withResolvers<never>();
-      const limit = setTimeout(() => stopped.reject(timeUp(session.said.text())), settings.timeout);
+      let limit: NodeJS.Timeout | undefined;
+      void loaded.promise.then(() => {
+        if (!session.isAwaited) return;
+        limit = setTimeout(() => stopped.reject(timeUp(session.said.text())), settings.timeout);
+      });
       const onAbort = () => stopped.reject(signal.reason);
       signal.addEventListener("abort", onAbort, { once: true });
       place.post({ type: "run", session: { ...given, number } });
       try {
         return await Promise.race([settled.promise, stopped.promise]);
       } finally {
+        session.isAwaited = false;
         clearTimeout(limit);
         signal.removeEventListener("abort", onAbort);
         if (sessions.has(number)) await leave(number, session);
@@ -237,7 +256,6 @@ export function startKeptAgent({
 
   /** Aborts a trajectory that nobody waits for any more, and gives it time to end. */
   async function leave(number: number, session: KeptRun): Promise<void> {
-    session.isAwaited = false;
     const over = session.settled.promise.catch(() => {});
     place.post({ type: "abort", session: number });
     await Promise.race([over, sleep(grace, undefined, { ref: false })]);

@@ -150,7 +150,7 @@ test.each(["thread", "pool", "process"])("process.exit(0) ends the trajectory in
 
 test("a thread that does not respond is replaced, and its trajectories run alone to find the one that blocks", async () => {
   const config = { mode: "thread", attempts: 1 };
-  host = openHost({ silence: 1500, leftover: 200 });
+  host = openHost({ silence: 1500, leftover: 200, loading: 60_000 });
   const first = await runAll(config, ["block", "wait 8000"]);
   for (const settled of first) expect(settled).toMatchObject({ reason: { code: "AGENT_INTERRUPTED" } });
   const [bad, good] = await runAll(config, ["block", "wait 100"]);
@@ -171,7 +171,7 @@ test("a process of a pool that is killed fails its trajectory only", async () =>
 test.each(["thread", "pool"])(
   "a trajectory that exceeds its time fails, even if it ignores its signal: %s",
   async (mode) => {
-    host = openHost({ silence: 30_000, leftover: 0 });
+    host = openHost({ silence: 30_000, leftover: 0, loading: 60_000 });
     const config = { mode, timeout: 10, concurrency: 2 };
     const [bad, good] = await runAll(config, ["deaf 60000", "wait 50"]);
     expect(reasonOf(bad)).toContain("it took longer than 10 s");
@@ -200,6 +200,27 @@ test.each(["thread", "pool"])(
     expect(reasonOf(settled)).toContain("SyntaxError");
   },
 );
+
+test.each(["thread", "pool"])(
+  "the time that a module takes to load is none of a trajectory's: %s",
+  async (mode) => {
+    const slow = join(folder, `slow-${mode}.ts`);
+    writeFileSync(
+      slow,
+      'await new Promise((resolve) => setTimeout(resolve, 4000));\nexport default async () => "there";\n',
+    );
+    const [settled] = await runAll({ mode, module: slow, timeout: 3 }, ["ask"]);
+    expect(answerOf(settled)).toBe("there");
+  },
+);
+
+test.each(["thread", "pool"])("a module that never loads is given up: %s", async (mode) => {
+  host = openHost({ silence: 30_000, leftover: 30_000, loading: 500 });
+  const endless = join(folder, `endless-${mode}.ts`);
+  writeFileSync(endless, "setInterval(() => {}, 1000);\nawait new Promise(() => {});\n");
+  const [settled] = await runAll({ mode, module: endless, attempts: 1 }, ["ask"]);
+  expect(reasonOf(settled)).toContain(`${endless} can't be loaded: importing it took longer than 0.5 s`);
+});
 
 test("a module that no thread can load names the mode that can", async () => {
   const native = join(folder, "native.ts");
