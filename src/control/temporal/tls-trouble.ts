@@ -13,7 +13,7 @@ export interface TlsTrouble {
 }
 
 /** How long a handshake may take, and how long after it a server may reject the client's certificate, in ms. */
-const patience = { handshake: 3000, verdict: 500 };
+const patience = 3000;
 
 const authority = "Set TEMPORAL_TLS_SERVER_CA_CERT_PATH to the certificate of the authority that issued it.";
 const clientPair =
@@ -106,12 +106,13 @@ function handshake(
       clearTimeout(timer);
       resolve(defined({ isSecured, code }));
     };
-    let timer = setTimeout(() => end("ETIMEDOUT"), patience.handshake);
+    let timer = setTimeout(() => end("ETIMEDOUT"), patience);
     socket.on("secureConnect", () => {
       isSecured = true;
       clearTimeout(timer);
-      timer = setTimeout(end, patience.verdict);
+      timer = setTimeout(end, patience);
     });
+    socket.once("data", () => end()); // the settings of HTTP/2, so the server accepts the client
     socket.on("error", (error: NodeJS.ErrnoException) => end(error.code ?? error.message));
     socket.on("close", () => end("ECONNRESET"));
   });
