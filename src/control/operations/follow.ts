@@ -54,6 +54,7 @@ export function follow(
   async function tellRecords(): Promise<boolean> {
     const records = await recordedSteps(store, shown);
     for (const record of records) {
+      await tellOwnEvaluations(version); // they ended before this step
       tell({ type: "step", record });
       tellDiagnoses(await readEvidence({ plan, store }, record));
       shown = record.step;
@@ -99,6 +100,11 @@ export function follow(
     }
   }
 
+  /** Reports recorded evaluations up to a version. */
+  async function tellOwnEvaluations(newest: number): Promise<void> {
+    await tellEvaluations(await ownEvaluations({ store, plan }, newest, Math.max(evaluated, begun - 1)));
+  }
+
   /** The progress of the current evaluation or step; undefined if there is none. */
   async function childProgress({ child }: RunProgress): Promise<StageProgress | undefined> {
     if (child === undefined) return undefined;
@@ -141,8 +147,7 @@ export function follow(
       quiet = done() === before ? quiet + 1 : 0;
     }
     await tellRecords();
-    const evaluations = await ownEvaluations({ store, plan }, version); // several may have ended between two looks
-    await tellEvaluations(evaluations.filter(({ policyVersion }) => policyVersion >= begun));
+    await tellOwnEvaluations(version); // several may have ended between two looks
   })();
   following.catch(() => {}); // stop() reports it
 

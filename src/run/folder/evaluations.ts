@@ -8,14 +8,16 @@ import type { OpenRun } from "./open-runs.ts";
 import { valuesSoFar } from "./values-so-far.ts";
 
 /**
- * The evaluations of versions up to `newest` that a run made itself, in order. The run's plan and its earlier plans
- * determine which ones it makes, so each is read by name.
+ * The evaluations of versions after `after` (default: all) and up to `newest` that a run made itself, in order. The
+ * run's plan and its earlier plans determine which ones it makes, so each is read by name.
  */
 export async function ownEvaluations(
   { store, plan }: Pick<OpenRun, "store" | "plan">,
   newest: number,
+  after = -1,
 ): Promise<EvaluationRecord[]> {
-  const names = evaluatedVersions(plan, newest).map(evaluationStage);
+  const versions = evaluatedVersions(plan, newest).filter((version) => version > after);
+  const names = versions.map(evaluationStage);
   const records = await Promise.all(names.map((name) => store.read(evaluationKey(name))));
   return records.filter((record) => record !== undefined);
 }
