@@ -3,16 +3,22 @@ import type { ExecOptions } from "../running-container.ts";
 import { quoted } from "../scripts.ts";
 
 /**
- * Lines that define `sweep`, which kills all processes but the first, those that run this script, and `$mine`. Nobody
- * outside can signal them, so a script in the sandbox does.
+ * Lines that define `sweep`, which kills all processes but the first, those that run this script, and `$mine` with
+ * their children. Nobody outside can signal them, so a script in the sandbox does.
  */
 const sweep = [
   "mine= keep=' 1 ' at=$$",
   'while [ "$at" -gt 1 ]; do keep="$keep$at "; at=$(sed \'s/.*) . //; s/ .*//\' /proc/$at/stat); done',
   "sweep() {",
-  "  read -r self rest </proc/self/stat",
-  "  for round in 1 2 3; do for one in $(cd /proc && echo [0-9]*); do",
-  '    case "$keep$mine $self " in *" $one "*) ;; *) kill -9 "$one" 2>/dev/null ;; esac',
+  "  read -r self rest </proc/self/stat; children=",
+  // Without other processes, for which there may be no room.
+  '  [ -z "$mine" ] || for one in /proc/[0-9]*; do',
+  `    read -r stat <$one/stat || continue; parent=\${stat##*) ? }; parent=\${parent%% *}`,
+  `    case "$mine " in *" $parent "*) children="$children \${one#/proc/}" ;; esac`,
+  "  done",
+  "  for round in 1 2 3; do for one in /proc/[0-9]*; do",
+  `    one=\${one#/proc/}`,
+  '    case "$keep$mine$children $self " in *" $one "*) ;; *) kill -9 "$one" 2>/dev/null ;; esac',
   "  done; done",
   "}",
 ];
