@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
 import { runFolder } from "../../src/run/folder/run-folder.ts";
-import { everturn, lastLine, start } from "../support/command.ts";
+import { everturn, killIfRunning, lastLine, start } from "../support/command.ts";
 import { processesWith } from "../support/processes.ts";
 import { writeScriptedPipeline } from "../support/scripted-pipeline.ts";
 import { stageRecords } from "../support/stage-records.ts";
@@ -71,9 +71,7 @@ test("agents in threads whose worker is killed: the turns of the lost workflow t
   });
   const set = `policy.config.gates=${folder}`;
   const command = start("run", pipeline, "--runs", folder, "--json", "--set", set);
-  onTestFinished(() => {
-    if (command.child.exitCode === null && command.child.signalCode === null) command.killGroup();
-  });
+  onTestFinished(() => killIfRunning(command));
   const told = (what: string) =>
     readFileSync(effects, "utf8")
       .split("\n")
@@ -82,7 +80,8 @@ test("agents in threads whose worker is killed: the turns of the lost workflow t
     ["double 2", 3],
     ["now", 5],
   ] as const) {
-    await expect.poll(() => new Set(told(what)).size, { timeout: 120_000, interval: 100 }).toBe(3);
+    while (new Set(told(what)).size < 3 && command.child.exitCode === null) await sleep(100);
+    expect(new Set(told(what)).size, command.stderr()).toBe(3);
     await sleep(1500);
     for (const worker of processesWith("worker --role").keys())
       if (processesWith(`--runs ${folder}`).has(worker)) process.kill(worker, "SIGKILL");

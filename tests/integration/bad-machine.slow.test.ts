@@ -13,6 +13,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { messageOf } from "../../src/base/errors/message-of.ts";
 import { isSystemError } from "../../src/base/errors/system-error.ts";
 import { everturn, type RunningCommand, start } from "../support/command.ts";
 import { mayMount, mount } from "../support/mount.ts";
@@ -73,6 +74,19 @@ function fill(path: string): void {
   }
 }
 
+/** Makes a mounted folder read-only, once no process has a file open for writing there. */
+async function remountReadOnly(folder: string): Promise<void> {
+  for (;;) {
+    try {
+      mount("mount", "-o", "remount,ro,bind", folder);
+      return;
+    } catch (error) {
+      if (!messageOf(error).includes("busy")) throw error;
+    }
+    await sleep(20);
+  }
+}
+
 /** The process of the worker of `role` of the run in `runs`; other tests' runs may have its name. */
 function workerOf(runs: string, role: string): number {
   const words = new RegExp(`--role ${role} .*--runs ${runs} `);
@@ -117,7 +131,7 @@ describe.skipIf(!mayMount && !hasPrlimit)("one run, whatever comes over its mach
     const [run = ""] = readdirSync(runs);
     const store = join(runs, run, "trajectories");
     mount("mount", "--bind", store, store);
-    mount("mount", "-o", "remount,ro,bind", store);
+    await remountReadOnly(store);
     await untilSaid(command, "can't be written: its file system is read-only.");
   });
 

@@ -177,6 +177,7 @@ test("orders by plain JSON, as from the Temporal UI; they survive a worker's dea
   expect(await update("approve", { call: "2/0" })).toContain("UpdateID");
   await reached(end, "waiting for an answer");
   process.kill(await workerPid(), "SIGKILL");
+  await reached(end, "waiting for an answer");
   const asked = await temporal("workflow", "query", "--workflow-id", id(end), "--name", "transcript");
   expect(asked).toMatch(/"reason":"lunch","state":"waiting for an answer"/);
   expect(await order("answer", end, "The second.")).toBeInstanceOf(Object);

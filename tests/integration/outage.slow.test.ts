@@ -55,7 +55,8 @@ test("a joined server that stops answering, and then dies and comes back: the ru
   );
   await untilTraining(command);
   process.kill(server.pid, "SIGSTOP");
-  await sleep(outage);
+  const isMissed = () => command.stderr().includes("does not respond");
+  await Promise.all([sleep(outage), vi.waitUntil(isMissed, { timeout: 250_000 })]);
   process.kill(server.pid, "SIGCONT");
   await vi.waitUntil(() => command.stderr().includes("responds again"), { timeout: 250_000 });
   process.kill(server.pid, "SIGKILL");
@@ -92,7 +93,8 @@ test("an own server whose port another program has taken meanwhile moves to anot
 /** Kills a command's own server, and has its port taken; what the command writes until it ends. */
 async function endsThough(command: RunningCommand, opened: RunFolder): Promise<string> {
   const { server, address = "" } = (await readRunHolder(opened)) ?? {};
-  process.kill(server?.pid ?? 0, "SIGKILL");
+  if (server === undefined) throw new Error("the run has no server");
+  process.kill(server.pid, "SIGKILL");
   const thief = createServer();
   for (let tries = 0; tries < 100 && !thief.listening; tries++) {
     thief.once("error", () => {}); // the port is not free yet

@@ -15,6 +15,7 @@ import { freePort } from "../../src/control/temporal/free-port.ts";
 import { runFolder } from "../../src/run/folder/run-folder.ts";
 import { everturn, lastLine, start } from "../support/command.ts";
 import { firstOutput } from "../support/first-output.ts";
+import { callsRecorded } from "../support/sessions.ts";
 import { stageRecords } from "../support/stage-records.ts";
 
 const runs = mkdtempSync(join(tmpdir(), "everturn-tool-host-"));
@@ -77,9 +78,11 @@ function newestRun(): string {
 }
 
 /** A calculator's host in a process of its own. */
-async function startHost(log: string, port: number): Promise<{ kill(): void }> {
+async function startHost(log: string, port: number, ...more: string[]): Promise<{ kill(): void }> {
   const file = join(import.meta.dirname, "..", "support", "calculator-host.ts");
-  const child = spawn(process.execPath, [file, log, String(port)], { stdio: ["ignore", "pipe", "inherit"] });
+  const child = spawn(process.execPath, [file, log, String(port), ...more], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
   await firstOutput(child);
   return { kill: () => void child.kill("SIGKILL") };
 }
@@ -117,18 +120,20 @@ test("a host that fails twice and then answers costs nothing; one trajectory tha
 test("a host that is killed and started again: its calls wait, spend no attempt, and none is left out", async () => {
   const log = join(runs, "host.log");
   const port = await freePort(17_533); // nobody else takes it meanwhile
-  let host = await startHost(log, port);
+  let host = await startHost(log, port, "holds");
   const options = [
     ...overrides(port, "hosts.calculator.failures=3"),
     "--set",
     "hosts.calculator.pause=200ms",
   ];
   const command = start("run", pipeline, "--runs", runs, ...options);
-  const answered = () =>
+  const asked = () =>
     readFileSync(log, "utf8")
       .split("\n")
       .filter((key) => key.includes("/step-0001/"));
-  await vi.waitUntil(() => answered().length > 0, { timeout: 250_000, interval: 5 });
+  // The answer to one call must not come between the failures of the others, three of which pause the host.
+  const isReady = () => asked().length > 3 && callsRecorded(runFolder(runs, newestRun()), "step-0001", 1) > 0;
+  await vi.waitUntil(isReady, { timeout: 250_000, interval: 5 });
   host.kill();
   await vi.waitUntil(() => command.stdout().includes("its calls wait"), { timeout: 250_000 });
   await sleep(3000);

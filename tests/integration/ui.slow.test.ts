@@ -134,7 +134,7 @@ describe.skipIf(executable === undefined)("the pages", () => {
     );
     const page = await opened();
     await page.goto(url);
-    await expect.poll(() => page.locator(".state.live").innerText()).toBe("at work");
+    await expect.poll(() => page.locator(".state.live").innerText(), { timeout: 120_000 }).toBe("at work");
     await tabTo(page, `a[href="/runs/${run}"]`);
     await enter(page);
     await tabTo(page, `a[href="/runs/${run}/waiting"]`);
@@ -145,7 +145,7 @@ describe.skipIf(executable === undefined)("the pages", () => {
     await page.keyboard.type(hostile.person);
     await enter(page);
     await expect
-      .poll(() => page.locator("main").innerText())
+      .poll(() => page.locator("main").innerText(), { timeout: 120_000 })
       .toContain(`not yet read, as user: ${hostile.person}`);
     await tabTo(page, 'input[name="arguments"]');
     await page.keyboard.type(JSON.stringify({ expression: hostile.argument }));

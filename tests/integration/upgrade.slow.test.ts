@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 import { readLines } from "../../src/base/files/line-file.ts";
 import { bundleOf, readBuilds } from "../../src/control/temporal/workflow-builds.ts";
 import { runFolder } from "../../src/run/folder/run-folder.ts";
-import { everturn, lastLine, start } from "../support/command.ts";
+import { everturn, killIfRunning, lastLine, type RunningCommand, start } from "../support/command.ts";
 import { historiesOf, type RecordedHistory } from "../support/histories.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
@@ -62,14 +62,14 @@ function writePipeline(): void {
 async function killedInStepOne(): Promise<string> {
   const command = start("run", pipeline, "--runs", runs);
   try {
-    const [run = ""] = await eventually(() => readdirSync(runs));
+    const [run = ""] = await eventually(command, () => readdirSync(runs));
     const step = join(runs, run, "trajectories", "step-0001");
-    await eventually(() =>
+    await eventually(command, () =>
       readdirSync(step, { recursive: true }).filter((path) => `${path}`.endsWith("turn-2.json")),
     );
     return run;
   } finally {
-    command.killGroup();
+    killIfRunning(command);
     await command.end();
   }
 }
@@ -119,16 +119,16 @@ test("after an upgrade trajectories end on the code they began with, and the tra
   await expect(Worker.runReplayHistory({ workflowBundle }, first?.history)).rejects.toThrow(/determinism/);
 });
 
-/** What `look` finds, once it finds something. */
-async function eventually<T>(look: () => T[]): Promise<T[]> {
-  for (let waited = 0; waited < 600; waited++) {
+/** What `look` finds, once it finds something, while the command is under way. */
+async function eventually<T>(command: RunningCommand, look: () => T[]): Promise<T[]> {
+  for (;;) {
     try {
       const found = look();
       if (found.length > 0) return found;
     } catch {
       // the folder is not there yet
     }
+    if (command.child.exitCode !== null) throw new Error((await command.end()).stderr);
     await sleep(100);
   }
-  throw new Error("it did not happen");
 }

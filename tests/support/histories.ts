@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { Client, Connection } from "@temporalio/client";
+import { Client, Connection, type WorkflowExecutionInfo } from "@temporalio/client";
 import type { temporal } from "@temporalio/proto";
 import { startDevServer } from "../../src/control/temporal/dev-server.ts";
 import { findServerBinary } from "../../src/control/temporal/server-binary.ts";
@@ -23,8 +23,7 @@ export async function historiesOf(folder: RunFolder): Promise<RecordedHistory[]>
     const connection = await Connection.connect({ address: server.address });
     const histories: RecordedHistory[] = [];
     const client = new Client({ connection });
-    await sleep(2000); // the list of workflows is behind by up to a second
-    for await (const { workflowId, runId } of client.workflow.list()) {
+    for (const { workflowId, runId } of await listed(client)) {
       histories.push({
         workflowId,
         history: await client.workflow.getHandle(workflowId, runId).fetchHistory(),
@@ -34,5 +33,22 @@ export async function historiesOf(folder: RunFolder): Promise<RecordedHistory[]>
     return histories;
   } finally {
     await server.stop();
+  }
+}
+
+/** How many lists of workflows must be the same, a second apart, because the list is behind. */
+const sameLists = 4;
+
+/** The server's list of workflows, once it changes no more and all of them have ended. */
+async function listed(client: Client): Promise<WorkflowExecutionInfo[]> {
+  const lists: string[] = [];
+  for (;;) {
+    const executions: WorkflowExecutionInfo[] = [];
+    for await (const execution of client.workflow.list()) executions.push(execution);
+    lists.push(executions.map(({ runId, status }) => `${runId} ${status.name}`).join());
+    const last = lists.slice(-sameLists);
+    const isStill = last.length === sameLists && new Set(last).size === 1;
+    if (isStill && executions.every(({ status }) => status.name !== "RUNNING")) return executions;
+    await sleep(1000);
   }
 }

@@ -3,7 +3,10 @@ import { join } from "node:path";
 
 const pipeline = join(import.meta.dirname, "..", "pipelines", "small.yaml");
 
-/** Writes a study of a program, a warm start, two seeds from it, and an evaluation; its file. Rewards differ by the calls. */
+/**
+ * Writes a study of a program, a warm start, two seeds from it, and an evaluation; its file. Rewards differ by the calls. The
+ * evaluation has more trajectories than run at once: one that has begun is not about to end.
+ */
 export function writeStudy(folder: string): string {
   const reward = { plugin: "reward-tool-use", config: { called: 1, invalid: -0.25 } };
   const few = { "evaluation.tasks": 6, reward };
@@ -28,7 +31,7 @@ export function writeStudy(folder: string): string {
   writeFileSync(
     join(folder, "make.mjs"),
     `import { readFileSync, writeFileSync } from "node:fs";
-writeFileSync("held-out.jsonl", readFileSync(${JSON.stringify(tasks)}, "utf8").split("\\n").slice(0, 10).join("\\n"));`,
+writeFileSync("held-out.jsonl", readFileSync(${JSON.stringify(tasks)}, "utf8").split("\\n").slice(0, 20).join("\\n"));`,
   );
   return file;
 }

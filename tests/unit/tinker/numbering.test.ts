@@ -132,7 +132,7 @@ test("Hatchery: a repeated number gets the first future but runs twice, so nothi
   const { model, server } = await modelOn({ numbering: "none", fault: losingFirstStep() });
   await model.forwardBackward([datum], "cross_entropy");
   await expect(model.optimStep(adam)).rejects.toMatchObject({ code: "connection", mayHaveRun: true });
-  await vi.waitFor(() => expect(server.steps).toHaveLength(1));
+  await vi.waitFor(() => expect(server.steps).toHaveLength(1), 10_000);
   const first = await model.submitOptimStep(adam, { seqId: 7 });
   const again = await model.submitOptimStep(adam, { seqId: 7 });
   await again.result();

@@ -19,7 +19,7 @@ test("a session sends a heartbeat every ten seconds until it is closed", async (
   const beats = () => asked.filter(({ path }) => path.endsWith("session_heartbeat"));
   for (let count = 1; count <= 3; count += 1) {
     await advance(10_000);
-    await vi.waitFor(() => expect(beats()).toHaveLength(count));
+    await vi.waitFor(() => expect(beats()).toHaveLength(count), 10_000);
   }
   expect(beats()[0]!.body).toEqual({ session_id: "s1", type: "session_heartbeat" });
   session.close();
@@ -37,11 +37,11 @@ test("a failed heartbeat shows until one succeeds; a dropped session gets no mor
   const session = new TinkerClient({ baseUrl: url }).session("s1");
   onTestFinished(() => session.close());
   await advance(10_000);
-  await vi.waitFor(() => expect(session.heartbeatFailure).toMatchObject({ code: "server" }));
+  await vi.waitFor(() => expect(session.heartbeatFailure).toMatchObject({ code: "server" }), 10_000);
   await advance(10_000);
-  await vi.waitFor(() => expect(session.heartbeatFailure).toBeUndefined());
+  await vi.waitFor(() => expect(session.heartbeatFailure).toBeUndefined(), 10_000);
   await advance(10_000);
-  await vi.waitFor(() => expect(session.heartbeatFailure).toMatchObject({ code: "unknown-session" }));
+  await vi.waitFor(() => expect(session.heartbeatFailure).toMatchObject({ code: "unknown-session" }), 10_000);
   await advance(60_000);
   expect(asked).toHaveLength(3);
 });

@@ -34,9 +34,15 @@ async function hesitating() {
   return { child, ended: once(child, "close"), said: () => said.trim().split("\n") };
 }
 
+/** Waits until the command has said that it ends. */
+async function untilEnding(said: () => string[]): Promise<void> {
+  await vi.waitUntil(() => said().length > 1, { timeout: 60_000, interval: 20 });
+}
+
 test("signals within a second are one; one that comes later ends the command at once, with its farewell", async () => {
   const { child, ended, said } = await hesitating();
   child.kill("SIGINT");
+  await untilEnding(said);
   await sleep(200);
   child.kill("SIGINT");
   await sleep(1000);
@@ -52,7 +58,7 @@ test.each([
 ] as const)("%s ends a command as Ctrl-C does", async (signal, code) => {
   const { child, said } = await hesitating();
   child.kill(signal);
-  await vi.waitUntil(() => said().length > 1, { timeout: 60_000, interval: 20 });
+  await untilEnding(said);
   await sleep(100);
   expect(said()).toEqual(["up", `ending ${code}`]);
 });

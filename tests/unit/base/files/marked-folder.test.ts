@@ -134,7 +134,7 @@ test("code with words of its own for a missing file waits for the folder, and ke
   renameSync(root, away);
   attempts = 0;
   const opening = opened();
-  await vi.waitUntil(() => attempts > 2);
+  await vi.waitUntil(() => attempts > 2, { timeout: 100_000 });
   renameSync(away, root);
   expect(await opening).toBe("the model");
 });

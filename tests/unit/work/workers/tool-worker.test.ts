@@ -281,6 +281,6 @@ export default {
   const slowTools = [{ ...toolOf("slow", "fail"), entry: slow, timeout: 50 }];
   const worker = toolWorker(runs, await createRunFolder({ ...plan, tools: slowTools }, { runs }));
   await expect(held(worker, "j", "slow")).rejects.toMatchObject({ code: "TOOL_TIMED_OUT" });
-  await vi.waitUntil(() => existsSync(reaped), { timeout: 100_000 });
-  expect(readFileSync(reaped, "utf8")).toBe("sandbox 1");
+  const written = () => (existsSync(reaped) ? readFileSync(reaped, "utf8") : "");
+  expect(await vi.waitUntil(written, { timeout: 100_000 })).toBe("sandbox 1");
 });
