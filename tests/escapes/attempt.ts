@@ -5,6 +5,8 @@ import { judgesFiles } from "./programs/judged.ts";
 
 /** What escapes are given: enough for an honest program, and little for a machine. */
 export const limits = { time: 2, memory: 128, processes: 16, output: 8192, disk: 8 };
+/** The time of the honest programs that follow one: a busy machine takes longer to begin them. */
+const patient = { limits: { time: 30 } };
 /** What poisoned programs leave, and what nobody's output may have. */
 const words = ["ESCAPED", "POISONED"];
 
@@ -36,7 +38,7 @@ export async function attempt(sandbox: Sandbox, program: Escape, around: Surroun
     if (ran.stdout.includes("FORGED") && !ran.stdout.includes('"FORGED"'))
       problems.push("it answered in the driver's place");
     for (const { code, value } of afterwards) {
-      const after = await session.run({ language: "python", code });
+      const after = await session.run({ language: "python", code }, patient);
       if (after.value !== value)
         problems.push(`then ${code} is ${after.value}, not ${value}: ${after.stderr.slice(-300)}`);
     }
@@ -50,8 +52,8 @@ export async function attempt(sandbox: Sandbox, program: Escape, around: Surroun
 /** Whether the session answers the next program as ever: the first may be told what the last one has broken. */
 async function isUsable(session: SandboxSession, keep: boolean): Promise<string[]> {
   const honest = { language: "python", code: "import random, json\nsum(range(4))" } as const;
-  let after = await session.run(honest);
-  if (keep && after.value !== "6") after = await session.run(honest);
+  let after = await session.run(honest, patient);
+  if (keep && after.value !== "6") after = await session.run(honest, patient);
   return after.value === "6" && after.outcome === "finished"
     ? []
     : [`the next program: ${after.outcome}, ${after.value}, ${after.stderr.slice(-300)}`];
@@ -66,12 +68,12 @@ async function isJudged(session: SandboxSession, { fillsDisk, mayLoseFiles }: Es
   } catch (error) {
     const isFull = isEverturnError(error) && error.code === "SANDBOX_DISK_FULL";
     if (!isFull || fillsDisk !== true) throw error;
-    await session.run({ language: "python", code: clear });
+    await session.run({ language: "python", code: clear }, patient);
     await session.write(judgesFiles);
   }
   const paths = Object.keys(judgesFiles);
   const code = `[open(path).read() for path in ${JSON.stringify(paths)}]`;
-  const heard = await session.run({ language: "python", code });
+  const heard = await session.run({ language: "python", code }, patient);
   const listed = (await session.list()).map(({ path }) => path);
   const read = await Promise.all(paths.map(async (path) => String(await session.read(path))));
   const isHeard =

@@ -32,6 +32,9 @@ const step = (amount: number) =>
 /** Two of four trajectories of the healthy task reach its target, 3; no other task has it. */
 const conversations = [[step(3)], [step(1), step(2)], [step(1), "I stop."], [step(20)]];
 
+/** Its pauses are so short that each waiting call is a probe before the host's patience ends. */
+const host = { failures: 5, pause: "20ms", longestPause: "20ms", patience: "5s" };
+
 async function run() {
   const settings = [
     `policy=${JSON.stringify(scriptedPolicy({ conversations }))}`,
@@ -41,7 +44,7 @@ async function run() {
       validation: { limit: 1 },
       retry: { maximumAttempts: 2, initialInterval: "20ms" },
     })}`,
-    `hosts=${JSON.stringify({ "environment-openenv": { failures: 5, pause: "200ms", patience: "5s" } })}`,
+    `hosts=${JSON.stringify({ "environment-openenv": host })}`,
     `rollout=${JSON.stringify({ batchSize: tasks * groupSize, groupSize, minGroup: 1, maxInfrastructureFailures: 1, maxActionTokens: 200 })}`,
     "evaluation={ every: 0, tasks: 1 }",
   ].flatMap((setting) => ["--set", setting]);

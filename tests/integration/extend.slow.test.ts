@@ -21,14 +21,14 @@ const count = '<tool_call>{"name":"count","arguments":{"text":"abc"}}</tool_call
 const outage = 6000;
 
 /**
- * Steps of two trajectories whose turns may take 3 s and which may take 5 s in all: one has three turns of a second; the
+ * Steps of two trajectories whose turns may take 3 s and which may take 5 s in all: one has three turns of 0.3 s; the
  * tool of the other takes a minute.
  */
 const pipeline = writeScriptedPipeline(folder, [], {
   steps: 9,
   policy: scriptedPolicy({
     conversations: [["<tool_call>?</tool_call>", "<tool_call>?</tool_call>", "1"], [count]],
-    seconds: 1,
+    seconds: 0.3,
   }),
   tools: [
     {
