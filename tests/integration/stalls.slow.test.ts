@@ -5,6 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { ApplicationFailure, Context } from "@temporalio/activity";
 import type { Client } from "@temporalio/client";
 import { defineSearchAttributeKey } from "@temporalio/common";
+import { tsToMs } from "@temporalio/common/lib/time.js";
 import { NativeConnection, Worker, type WorkerOptions } from "@temporalio/worker";
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import { heedMark, markFolder } from "../../src/base/files/marked-folder.ts";
@@ -151,12 +152,21 @@ function start(client: Client, run: string, stalling: Stalling = {}, waiting?: s
   });
 }
 
+/** The server's time that `ask` finds, on the clock of `performance.now()`; waits until it finds one. */
+async function momentOf(ask: () => Promise<Parameters<typeof tsToMs>[0]>): Promise<number> {
+  const time = await vi.waitUntil(ask, { timeout: 60_000 });
+  return performance.now() - (Date.now() - tsToMs(time));
+}
+
 test("1: a tool keeps failing", async () => {
   const { client, isNamed } = await watchRun("failing");
   await work(queueOf("failing"));
-  const from = performance.now();
   const options = { retry: { initialInterval: "200ms" } } as const;
-  await start(client, "failing", { activity: "search", options });
+  const handle = await start(client, "failing", { activity: "search", options });
+  const from = await momentOf(async () => {
+    const { events } = await handle.fetchHistory();
+    return events?.find((event) => event.activityTaskScheduledEventAttributes)?.eventTime;
+  });
   await isNamed(
     /waiting for search \(tools\) of one: attempt \d+ after \d+ s; The tool search failed: 503/,
     from,
@@ -166,8 +176,10 @@ test("1: a tool keeps failing", async () => {
 test("2: a call waits for its turn at a tool's host", async () => {
   const { client, isNamed } = await watchRun("full");
   await work(queueOf("full"));
-  const from = performance.now();
-  await start(client, "full", { activity: "code" });
+  const handle = await start(client, "full", { activity: "code" });
+  const from = await momentOf(
+    async () => (await handle.describe()).raw.pendingActivities?.[0]?.lastStartedTime,
+  );
   await isNamed(
     /waiting for code \(tools\) of one: running for \d+ s; 3 calls use the host, and no more may/,
     from,
