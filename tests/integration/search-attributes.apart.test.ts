@@ -1,9 +1,10 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { Client, Connection } from "@temporalio/client";
 import { defineSearchAttributeKey } from "@temporalio/common";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { messageOf } from "../../src/base/errors/message-of.ts";
 import { freePort } from "../../src/control/temporal/free-port.ts";
 import {
@@ -21,14 +22,25 @@ describe("a server that others started", () => {
   let port: number;
 
   beforeAll(async () => {
-    port = await freePort(0);
     const binary = await findServerBinary();
     const database = ["--db-filename", join(folder, "server.db")];
     // As servers in production are: what is registered is known once their caches are read anew.
     const cached = ["--dynamic-config-value", "system.forceSearchAttributesCacheRefreshOnRead=false"];
-    const place = ["--headless", "--ip", "127.0.0.1", "--port", String(port)];
-    server = spawn(binary, ["server", "start-dev", ...place, ...database, ...cached], { stdio: "ignore" });
-    connection = await vi.waitFor(() => connect(`127.0.0.1:${port}`), { timeout: 100_000, interval: 100 });
+    for (let tries = 0; tries < 3; tries++) {
+      // Another program may take the port before the server does.
+      port = await freePort(0);
+      const place = ["--headless", "--ip", "127.0.0.1", "--port", String(port)];
+      server = spawn(binary, ["server", "start-dev", ...place, ...database, ...cached], { stdio: "ignore" });
+      while (server.exitCode === null) {
+        const opened = await connect(`127.0.0.1:${port}`).catch(() => undefined);
+        if (opened !== undefined) {
+          connection = opened;
+          return;
+        }
+        await sleep(100);
+      }
+    }
+    throw new Error("the server did not start");
   });
 
   afterAll(async () => {

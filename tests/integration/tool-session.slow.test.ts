@@ -81,7 +81,8 @@ test("a tools worker killed between calls: states are recovered as manifests say
   /** Kills the worker once so many trajectories have made their calls of a turn, and lets the next turn begin. */
   async function killAfter(turn: number, count: number): Promise<number> {
     await vi.waitUntil(() => callsRecorded(place, "step-0001", turn) === count, waiting);
-    const owner = leasesOf(place)[0]?.owner.pid ?? -1;
+    const owner = leasesOf(place)[0]?.owner.pid;
+    if (owner === undefined) throw new Error("no worker holds an instance");
     process.kill(owner, "SIGKILL");
     rmSync(gate(turn + 1));
     return owner;

@@ -51,10 +51,12 @@ test("two tools workers: each call finds its instance at once; one is killed, on
   const opened = calm.filter(({ what }) => what === "open");
   expect(opened).toHaveLength(count);
   expect(calm.filter(({ what }) => what === "replay")).toEqual([]);
-  const stopped = second.child.pid ?? -1;
+  const stopped = second.child.pid;
+  if (stopped === undefined) throw new Error("the second worker did not start");
   const byStopped = opened.filter(({ pid }) => pid === stopped).length;
   expect([byStopped > 0, byStopped < count], "both workers hold instances").toEqual([true, true]);
-  const killed = opened.find(({ pid }) => pid !== stopped)?.pid ?? -1;
+  const killed = opened.find(({ pid }) => pid !== stopped)?.pid;
+  if (killed === undefined) throw new Error("the first worker holds no instance");
   const connection = await Connection.connect({ address });
   const client = new TemporalClient({ connection });
   // A call is in the journal before Temporal hears of it, and in the history with its start after that.

@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
+import { setTimeout as sleep } from "node:timers/promises";
 import { freePort } from "../../src/control/temporal/free-port.ts";
 
 const servers = join(import.meta.dirname, "..", "..", "node_modules", "@modelcontextprotocol");
@@ -14,22 +15,27 @@ export const filesystem = join(servers, "server-filesystem", "dist", "index.js")
 /** A configuration of tool-mcp that starts the server `everything`. */
 export const byStdio = { command: process.execPath, args: [everything, "stdio"] };
 
-/** Starts the server `everything` on a port of this machine; its URL. */
+/** Starts the server `everything` on a port of this machine; its URL. If another program takes the port first, it tries again. */
 export async function everythingByHttp(
   kind: "streamableHttp" | "sse",
 ): Promise<{ url: string; child: ChildProcess }> {
-  const port = await freePort(0);
-  const env = { ...process.env, PORT: String(port) };
-  const child = spawn(process.execPath, [everything, kind], { env, stdio: ["ignore", "ignore", "pipe"] });
   let written = "";
-  await new Promise<void>((resolve, reject) => {
-    child.once("exit", () => reject(new Error(written)));
-    child.stderr?.on("data", (chunk) => {
-      written += chunk;
-      if (/(listening|running) on port/i.test(written)) resolve();
+  for (let tries = 0; tries < 3; tries++) {
+    const port = await freePort(0);
+    const env = { ...process.env, PORT: String(port) };
+    const child = spawn(process.execPath, [everything, kind], { env, stdio: ["ignore", "ignore", "pipe"] });
+    const ended = once(child, "exit").then(() => false);
+    const isReady = new Promise<boolean>((resolve) => {
+      child.stderr?.on("data", (chunk) => {
+        written += chunk;
+        if (/(listening|running) on port/i.test(written)) resolve(true);
+      });
     });
-  });
-  return { url: `http://127.0.0.1:${port}/${kind === "sse" ? "sse" : "mcp"}`, child };
+    // A server says the same before it ends because the port is taken.
+    const isUp = (await Promise.race([isReady, ended])) && (await Promise.race([sleep(500, true), ended]));
+    if (isUp) return { url: `http://127.0.0.1:${port}/${kind === "sse" ? "sse" : "mcp"}`, child };
+  }
+  throw new Error(written);
 }
 
 /** What a server of `httpServer` is asked, and where it answers. */
