@@ -9,7 +9,7 @@ import { isAbsence, isSystemError } from "../../base/errors/system-error.ts";
 import { heedMark, markFolder, readMark } from "../../base/files/marked-folder.ts";
 import { littlePatience, patiently } from "../../base/files/patiently.ts";
 import { removeFile } from "../../base/files/remove-file.ts";
-import { readingError } from "../../base/files/storage-errors.ts";
+import { isStorageError, readingError } from "../../base/files/storage-errors.ts";
 import { readRecord, writeOnce, writeWhole } from "../../base/files/whole-files.ts";
 import { isRunning, ownIdentity, type ProcessIdentity } from "../../base/processes/process-identity.ts";
 import { defined } from "../../base/records/defined.ts";
@@ -35,6 +35,8 @@ export interface HeldRun {
 /** Ms between two signs of life. A holder of another machine without one for `silence` ms counts as dead. */
 const beatInterval = 2000;
 const usualSilence = 20_000;
+/** Ms in which a process that has a claim replaces a dead holder's file. */
+const claimTime = 5000;
 
 /**
  * Makes this process the one that works on the run: in its folder, and if the run has a store of its own, among all
@@ -87,7 +89,7 @@ async function claimFolder(
     const isHeld =
       holder === undefined
         ? await isFirst(folder.holder, own)
-        : await hasReplaced(folder.holder, holder, own, options);
+        : await replaceDead(run, folder, holder, own, options);
     if (isHeld) return defined({ ...hold(run, folder, own, await heeded(run, folder)), diedAt });
   }
 }
@@ -128,7 +130,7 @@ async function takeFromDead(
 async function changes(path: string, silence: number, signal: AbortSignal | undefined): Promise<boolean> {
   const before = await patiently(() => stateOf(path));
   const interval = Math.min(500, silence / 4);
-  // Counts looks, not time: if this process was stopped meanwhile, the holder may have been as well.
+  // Counts looks, not time: if this process was suspended meanwhile, the holder may have been too.
   for (let looks = 0; looks * interval < silence; looks++) {
     await sleep(interval, undefined, signal === undefined ? {} : { signal });
     if ((await patiently(() => stateOf(path))) !== before) return true;
@@ -159,35 +161,55 @@ async function stateOf(path: string): Promise<string> {
 }
 
 /**
- * Replaces a dead holder's file with this process's. Returns false if another process has replaced it or is about to.
- * Several processes may have found the holder dead, some of them long ago. The one that writes the first claim may
- * replace the file, if it still is the dead holder's. If that process dies too, the next claim counts.
+ * Replaces a dead holder's file with this process's. Returns false if another process has replaced it. Several
+ * processes may have found the holder dead, some of them long ago. The one that writes the first claim may replace the
+ * file, if it still is the dead holder's. If that process has died too, the next claim decides. Throws
+ * RUN_ALREADY_ACTIVE.
  */
-async function hasReplaced(
-  path: string,
+async function replaceDead(
+  run: string,
+  { holder: path }: RunFolder,
   dead: RunHolder,
   own: RunHolder,
   { silence = usualSilence, stopping }: Parameters<typeof claimRun>[2] = {},
 ): Promise<boolean> {
-  const digest = createHash("sha256").update(JSON.stringify(dead)).digest("hex").slice(0, 12);
-  const claims: string[] = [];
-  for (;;) {
-    const claim = `${path}.${digest}-${claims.length + 1}`;
-    claims.push(claim);
-    if (await isFirst(claim, own)) break;
-    const other = await patiently(() => readRecord<RunHolder>(claim));
+  const claimOf = (at: number) => claimName(path, dead, at);
+  let number = 1;
+  while (!(await isFirst(claimOf(number), own))) {
+    const other = await patiently(() => readRecord<RunHolder>(claimOf(number)));
     if (other === undefined) return false;
     if (isOf(other, own)) break;
     const isAlive = isRunning(other.process);
-    if (isAlive === true) await sleep(100);
-    if (isAlive ?? (await changes(path, silence, stopping))) return false;
+    const wait = isAlive === true ? claimTime : silence;
+    if (isAlive !== false && (await changes(claimOf(number), wait, stopping))) return false;
+    if (isAlive === true) throw new EverturnError("RUN_ALREADY_ACTIVE", { run, pid: other.process.pid });
+    number += 1;
   }
+  let isReplaced = false;
   try {
-    if (!isDeepStrictEqual(await patiently(() => readRecord<RunHolder>(path)), dead)) return false;
-    await patiently(() => writeWhole(path, JSON.stringify(own)), littlePatience);
-    return true;
+    if (isDeepStrictEqual(await patiently(() => readRecord<RunHolder>(path)), dead)) {
+      await patiently(() => writeWhole(path, JSON.stringify(own)), littlePatience);
+      isReplaced = true;
+    }
+    return isReplaced;
   } finally {
-    for (const claim of claims) await patiently(async () => removeFile(claim), littlePatience);
+    // Those of dead processes still count while the dead holder's file is there.
+    for (let one = isReplaced ? 1 : number; one <= number; one++) await removeClaim(claimOf(one));
+  }
+}
+
+/** The name of the file with which a process claims to be the one that replaces a dead holder's. */
+function claimName(path: string, dead: RunHolder, number: number): string {
+  const digest = createHash("sha256").update(JSON.stringify(dead)).digest("hex").slice(0, 12);
+  return `${path}.${digest}-${number}`;
+}
+
+/** Removes a claim if the disk allows it. A later sweep does otherwise, and others don't wait for long. */
+async function removeClaim(claim: string): Promise<void> {
+  try {
+    await patiently(async () => removeFile(claim), littlePatience);
+  } catch (error) {
+    if (!isStorageError(error)) throw error;
   }
 }
 

@@ -60,7 +60,7 @@ async function requireSilence(
   note(`${host} was working on ${run}: checking for ${Math.ceil(silence / 1000)} s whether it still is`);
   const sign = sessionSignKey(number);
   await store.remove(sign);
-  // Counts looks, not time: if this process was stopped meanwhile, the holder may have been as well.
+  // Counts looks, not time: if this process was suspended meanwhile, the holder may have been too.
   for (let look = 0; look < 20; look++) {
     await sleep(silence / 20, undefined, stopping === undefined ? {} : { signal: stopping });
     if (await store.has(sessionEndKey(number))) return;

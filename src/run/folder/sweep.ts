@@ -5,6 +5,8 @@ import { patiently } from "../../base/files/patiently.ts";
 import { removeFile } from "../../base/files/remove-file.ts";
 import { looking } from "../../base/files/storage-errors.ts";
 import { writerOf } from "../../base/files/temporary-name.ts";
+import { readRecord } from "../../base/files/whole-files.ts";
+import { isRunning, type ProcessIdentity } from "../../base/processes/process-identity.ts";
 import { writing } from "../store/folder-backend.ts";
 import { prefixOf, type TreeKey } from "../store/key.ts";
 import { foldedKey, initialKey, recordedStepKey, stepPrefix, trainedStepKey } from "../store/keys.ts";
@@ -51,12 +53,23 @@ export async function sweepRun(
   for (const written of [folder.root, folder.builds, join(folder.root, writing)]) {
     for (const name of await patiently(() => namesIn(written))) {
       const path = join(written, name);
-      if (!name.endsWith(".tmp") || !(await patiently(async () => isAbandoned(path)))) continue;
+      const isLeft = claim.test(name)
+        ? await isOfDead(path)
+        : name.endsWith(".tmp") && (await patiently(async () => isAbandoned(path)));
+      if (!isLeft) continue;
       await patiently(async () => removeFile(path));
       swept.files++;
     }
   }
   return swept;
+}
+
+/** The names of files with which processes claim to replace a dead holder's `session.json`. */
+const claim = /^session\.json\.[0-9a-f]{12}-\d+$/;
+
+async function isOfDead(path: string): Promise<boolean> {
+  const claimed = await patiently(() => readRecord<{ process: ProcessIdentity }>(path));
+  return claimed !== undefined && isRunning(claimed.process) === false;
 }
 
 /**
@@ -88,8 +101,8 @@ export function sweptLine({ files, attempts }: Swept): string | undefined {
 }
 
 function isAbandoned(path: string): boolean {
-  const isRunning = writerOf(path)?.isRunning;
-  if (isRunning !== undefined) return !isRunning;
+  const writer = writerOf(path);
+  if (writer?.isRunning !== undefined) return !writer.isRunning;
   const found = looking(path, () => statSync(path, { throwIfNoEntry: false }));
   return found !== undefined && Date.now() - found.mtimeMs > foreignAge; // otherwise its writer has finished it
 }
