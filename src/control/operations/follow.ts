@@ -11,6 +11,7 @@ import { ownEvaluations } from "../../run/folder/evaluations.ts";
 import { readHostLines } from "../../run/folder/host-pauses.ts";
 import type { OpenRun } from "../../run/folder/open-runs.ts";
 import { recordedSteps } from "../../run/folder/recorded-steps.ts";
+import { firstVersion } from "../../run/versions/first-version.ts";
 import type { SupervisedRun } from "../supervision/supervised-run.ts";
 import { waitingCount } from "../temporal/live-trajectories.ts";
 import { progressEvent, type RunEvent } from "./events.ts";
@@ -42,7 +43,11 @@ export function follow(
   const stopping = new AbortController();
   const note = (text: string) => tell({ type: "note", text });
   const begun = past.steps.at(-1)?.policyVersion ?? 0;
-  let [shown, version] = [past.steps.at(-1)?.step ?? 0, begun]; // of the newest recorded step
+  // Of the newest recorded step; before the first, the version that it begins with.
+  let [shown, version] = [
+    past.steps.at(-1)?.step ?? 0,
+    past.steps.at(-1)?.policyVersion ?? firstVersion(plan),
+  ];
   let evaluated = past.evaluations.at(-1)?.policyVersion ?? -1; // the newest version whose evaluation was reported
   let isTold = false;
   let hostChanges: number | undefined;
