@@ -40,10 +40,10 @@ try {
 process.exit(0);
 
 function serve(user: Socket): void {
-  if (ending.signal.aborted) return void user.destroy(); // it starts another keeper
   const lines = createInterface({ input: user });
   for (const one of [user, lines]) one.on("error", () => {}); // its end follows
   lines.once("line", (challenge) => {
+    if (ending.signal.aborted) return void user.destroy(); // the client then starts another keeper
     users.add(user);
     clearTimeout(idle);
     send(user, { state: "keeper", proof: proofOf(challenge) });
