@@ -22,10 +22,12 @@ const perThread = 16;
 const idle = 60_000;
 
 /** Creates a pool that has started nothing yet. */
-export function agentPool({
-  patience = { silence: 30_000, leftover: 30_000, loading: 60_000 },
-  ...options
-}: Options): AgentPool {
+export function agentPool({ patience: given, ...options }: Options): AgentPool {
+  const patience = given ?? {
+    silence: 30_000,
+    leftover: 30_000,
+    loading: Math.max(60_000, options.settings.timeout),
+  };
   const isThread = options.settings.mode === "thread";
   const mostThreads = availableParallelism();
   const kept = new Map<KeptAgent, NodeJS.Timeout | undefined>();

@@ -44,7 +44,7 @@ export interface Patience {
   silence: number;
   /** A thread in which an ended trajectory still runs after this time takes no more trajectories. */
   leftover: number;
-  /** A module must load in this time. Its trajectories' own time counts from then. */
+  /** The time limit for loading a module. A trajectory's own limit starts once it is loaded. */
   loading: number;
 }
 
