@@ -3,15 +3,15 @@ import type { ExecOptions } from "../running-container.ts";
 import { quoted } from "../scripts.ts";
 
 /**
- * Lines that define `sweep`, which kills all processes but the first, those that run this script, and `$mine` with
- * their children. Nobody outside can signal them, so a script in the sandbox does.
+ * Lines that define `sweep`, which kills all processes but the first, those that run this script, and those in
+ * `$mine` and their children. Nothing outside the sandbox can signal its processes, so a script inside does.
  */
 const sweep = [
   "mine= keep=' 1 ' at=$$",
   'while [ "$at" -gt 1 ]; do keep="$keep$at "; at=$(sed \'s/.*) . //; s/ .*//\' /proc/$at/stat); done',
   "sweep() {",
   "  read -r self rest </proc/self/stat; children=",
-  // Without other processes, for which there may be no room.
+  // Only builtins of the shell: there may be no room for another process.
   '  [ -z "$mine" ] || for one in /proc/[0-9]*; do',
   `    read -r stat <$one/stat || continue; parent=\${stat##*) ? }; parent=\${parent%% *}`,
   `    case "$mine " in *" $parent "*) children="$children \${one#/proc/}" ;; esac`,
@@ -41,6 +41,7 @@ export function commandScript(place: string, { folder = "/", time, output, begin
     `{ cd ${quoted(folder)} && exec sh ${place}/command; } <in >out.pipe 2>err.pipe & program=$!`,
     `{ left=${Math.ceil(time)}; while [ $left -gt 0 ]; do sleep 1; left=$((left - 1)); done; : >late; sweep; } >/dev/null 2>&1 & timer=$!`,
     "wait $program; code=$?",
+    "[ -e late ] && wait $timer", // it may not have killed all
     "kill $timer 2>/dev/null",
     // A program that was left behind may hold the pipes.
     "turns=0; until [ -e out.over ] && [ -e err.over ] || [ $turns -ge 20 ]; do turns=$((turns + 1)); sleep 0.1 2>/dev/null || sleep 1; done",
