@@ -47,7 +47,8 @@ export async function judgeFunctions(
     if (asked > mostAsked) return { missing: `the task's tests make calls of more than ${mostAsked} bytes` };
     const otherCalls = async () => {
       const again = await ask([], nothing);
-      return typeof again !== "string" && isDeepStrictEqual(again.calls, first.calls)
+      if (typeof again === "string") return { missing: `the task's tests can't be run: ${again}` };
+      return isDeepStrictEqual(again.calls, first.calls)
         ? undefined
         : { missing: "the task's tests don't make the same calls again" };
     };
@@ -77,7 +78,7 @@ export async function judgeFunctions(
       if (typeof next === "string") return failed(`with what the answer returned, the tests end by ${next}`);
       if (byteLength(next.calls) > asked + mostAdded)
         return failed(`what the answer returned is passed on in calls of more than ${mostAdded} bytes`);
-      // Tests that make other calls each time leave the answer no time in the end.
+      // Tests that make different calls each time have used up the time, so the answer is not to blame.
       const changed = answered.isEnded && performance.now() >= end ? await otherCalls() : undefined;
       if (changed !== undefined) return changed;
       found = next;

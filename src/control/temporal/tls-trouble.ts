@@ -112,7 +112,7 @@ function handshake(
       clearTimeout(timer);
       timer = setTimeout(end, patience);
     });
-    socket.once("data", () => end()); // the settings of HTTP/2, so the server accepts the client
+    socket.once("data", () => end()); // the server's first HTTP/2 frame: it has accepted the client
     socket.on("error", (error: NodeJS.ErrnoException) => end(error.code ?? error.message));
     socket.on("close", () => end("ECONNRESET"));
   });
