@@ -1,5 +1,6 @@
 import { appendFileSync } from "node:fs";
 import { createServer } from "node:http";
+import { text as bodyOf } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 
@@ -8,8 +9,8 @@ const { values } = parseArgs({
   options: { host: { type: "string" }, port: { type: "string" }, log: { type: "string" } },
 });
 const server = createServer(async (request, response) => {
-  let body = "";
-  for await (const chunk of request) body += chunk;
+  const body = await bodyOf(request).catch(() => undefined);
+  if (body === undefined) return; // its sender died
   const { text, key } = JSON.parse(body);
   const line = { tool: "reverse", key, time: Date.now(), pid: process.pid };
   appendFileSync(values.log ?? "", `${JSON.stringify(line)}\n`);

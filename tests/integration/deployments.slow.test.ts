@@ -1,6 +1,5 @@
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { Client, Connection } from "@temporalio/client";
 import { NativeConnection, Worker } from "@temporalio/worker";
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
@@ -55,19 +54,28 @@ test("deployments of runs that are over are deleted, of others not", async () =>
     await makeCurrent(client, location, "done", "1234567890abcdef", signal); // it is resumed
     await expect.poll(names, { timeout: 250_000 }).toContain("done");
 
+    const deploymentVersion = { deploymentName: "done", buildId: "1234567890abcdef" };
     const native = await NativeConnection.connect({ address });
     const worker = await Worker.create({
       connection: native,
       taskQueue: "polled",
       workflowsPath: join(import.meta.dirname, "../../workflows/step.ts"),
       workerDeploymentOptions: {
-        version: { deploymentName: "done", buildId: "1234567890abcdef" },
+        version: deploymentVersion,
         useWorkerVersioning: true,
         defaultVersioningBehavior: "PINNED",
       },
     });
     const ended = worker.run();
-    await sleep(2000);
+    const isKnown = async () => {
+      const { workerDeploymentVersionInfo: known } =
+        await client.workflowService.describeWorkerDeploymentVersion({
+          namespace: "default",
+          deploymentVersion,
+        });
+      return known?.taskQueueInfos?.some(({ name }) => name === "polled") ?? false;
+    };
+    await expect.poll(isKnown, { timeout: 250_000 }).toBe(true);
     worker.shutdown();
     await ended;
     await native.close();

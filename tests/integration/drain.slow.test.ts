@@ -1,3 +1,4 @@
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Client, Connection } from "@temporalio/client";
 import { expect, test, vi } from "vitest";
@@ -24,9 +25,14 @@ test("workers drain at SIGTERM in the middle of turns: nothing is lost, and noth
   const server = await startDevServer({ binary: await findServerBinary(), ...paths });
   const call = '<tool_call>{"name":"calculator","arguments":{"expression":"2 + 2"}}</tool_call>';
   const conversations = [[call, call, call, "4"]];
+  // Turns that the first worker generates, until it drains: others begin after it has begun them.
+  const gates = join(folder, "gates");
+  const gate = join(gates, "step-0001-turn-2");
+  mkdirSync(gates);
+  writeFileSync(gate, "");
   const pipeline = writeScriptedPipeline(folder, conversations, {
     tools: [{ plugin: "tool-calculator" }],
-    policy: scriptedPolicy({ conversations, seconds: 3 }),
+    policy: scriptedPolicy({ conversations, seconds: 3, gates }),
     rollout: { batchSize: 4 },
   });
   const place = ["--id", "drained", "--workers", "elsewhere", "--address", server.address];
@@ -50,6 +56,7 @@ test("workers drain at SIGTERM in the middle of turns: nothing is lost, and noth
   await vi.waitUntil(generating, waiting);
   for (const { role, command: drained } of first) {
     drained.child.kill("SIGTERM");
+    if (role === "policy") rmSync(gate);
     const { code, stdout } = await drained.end();
     expect(code, role).toBe(0);
     expect(stdout).toMatch(/takes no new work; what it works on has 20 s to finish\n.* has ended\n$/);

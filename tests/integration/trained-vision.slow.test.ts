@@ -5,7 +5,7 @@ import { afterAll, expect, test, vi } from "vitest";
 import type { StepRecord } from "../../src/contracts/generated/step-record.ts";
 import { readVisionWeights } from "../../src/engine/models/weights/checkpoint.ts";
 import { everturn, killIfRunning, type RunningCommand, start } from "../support/command.ts";
-import { processesWith } from "../support/processes.ts";
+import { killAll, processesWith } from "../support/processes.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 vi.setConfig({ testTimeout: 900_000 });
@@ -14,7 +14,7 @@ const folder = temporaryFolder();
 const commands: RunningCommand[] = [];
 afterAll(() => {
   commands.forEach(killIfRunning);
-  for (const pid of processesWith(folder).keys()) process.kill(pid, "SIGKILL");
+  killAll(processesWith(folder).keys(), "SIGKILL");
 });
 
 const root = join(import.meta.dirname, "..", "..");

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { afterAll, expect, vi } from "vitest";
 import { runFolder } from "../../src/run/folder/run-folder.ts";
 import { killIfRunning, type RunningCommand, start } from "./command.ts";
-import { processesWith } from "./processes.ts";
+import { killAll, processesWith } from "./processes.ts";
 import { scriptedPolicy, writeScriptedPipeline } from "./scripted-pipeline.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
 
@@ -17,7 +17,7 @@ export function interruptedRun() {
   const commands: RunningCommand[] = [];
   afterAll(() => {
     commands.forEach(killIfRunning);
-    for (const pid of processesWith(folder).keys()) process.kill(pid, "SIGKILL");
+    killAll(processesWith(folder).keys(), "SIGKILL");
   });
   const id = () => readdirSync(runs)[0] ?? "";
 

@@ -1,6 +1,7 @@
 import { mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { dirname, join } from "node:path";
+import { buffer } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createUniformStream } from "../../src/base/random/uniform-stream.ts";
 import { defined } from "../../src/base/records/defined.ts";
@@ -57,10 +58,13 @@ function isListed({ content, wasThere, since }: Stored): boolean {
   return Date.now() - since < lag ? wasThere : content !== undefined;
 }
 
-async function bodyOf(request: IncomingMessage): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of request) chunks.push(chunk);
-  return Buffer.concat(chunks);
+/** A request's body; undefined if its sender died meanwhile. */
+async function bodyOf(request: IncomingMessage): Promise<Buffer | undefined> {
+  try {
+    return await buffer(request);
+  } catch {
+    return undefined;
+  }
 }
 
 function list(url: URL, response: ServerResponse): void {
@@ -129,6 +133,7 @@ function fail(kind: number, request: IncomingMessage, body: Buffer, response: Se
 
 const server = createServer(async (request, response) => {
   const body = await bodyOf(request);
+  if (body === undefined) return;
   await sleep(draw() * latency);
   if (draw() >= failures) answer(request, body, response);
   else fail(Math.floor(draw() * 5), request, body, response);

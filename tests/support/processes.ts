@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from "node:fs";
+import { isSystemError } from "../../src/base/errors/system-error.ts";
 
 /** The command lines of this machine's processes that hold these words, by process id. Linux. */
 export function processesWith(words: string): Map<number, string> {
@@ -8,6 +9,17 @@ export function processesWith(words: string): Map<number, string> {
     if (command.includes(words)) found.set(Number(pid), command);
   }
   return found;
+}
+
+/** Ends processes, some of which may have ended since. */
+export function killAll(pids: Iterable<number>, signal: NodeJS.Signals): void {
+  for (const pid of pids) {
+    try {
+      process.kill(pid, signal);
+    } catch (error) {
+      if (!isSystemError(error, "ESRCH")) throw error;
+    }
+  }
 }
 
 function commandOf(pid: string): string {

@@ -1,12 +1,11 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { CreateBucketCommand, PutObjectCommand, S3Client } from "@aws-sdk/client-s3";
 import { messageOf } from "../../src/base/errors/message-of.ts";
 import { fetchWheel, type Wheel } from "../../src/base/files/wheel.ts";
+import { freePort } from "../../src/control/temporal/free-port.ts";
 import { s3Client } from "../../src/run/store/s3/client.ts";
 import { s3Place } from "../../src/run/store/s3/place.ts";
 import { endChild } from "./end-child.ts";
@@ -126,14 +125,12 @@ function identities() {
   }));
 }
 
+/** Below the ports that systems give away, so that nobody else takes one while a server is down. Other processes have others. */
+let nextPort = 21_000 + (process.pid % 1000) * 10;
+
 /** Ports that are free now. */
 async function freePorts(count: number): Promise<number[]> {
-  const servers = Array.from({ length: count }, () => createServer().listen(0, "127.0.0.1"));
-  await Promise.all(servers.map((server) => once(server, "listening")));
-  const ports = servers.map((server) => {
-    const address = server.address();
-    return typeof address === "object" && address !== null ? address.port : 0;
-  });
-  await Promise.all(servers.map((server) => once(server.close(), "close")));
+  const ports: number[] = [];
+  while (ports.length < count) ports.push(await freePort(nextPort++));
   return ports;
 }

@@ -8,7 +8,7 @@ import { serverAddress } from "../../../../src/control/servers/server-address.ts
 import { serverKey, serverStart } from "../../../../src/control/servers/server-start.ts";
 import { endChild } from "../../../support/end-child.ts";
 import { firstOutput } from "../../../support/first-output.ts";
-import { processesMarked, processesWith } from "../../../support/processes.ts";
+import { killAll, processesMarked, processesWith } from "../../../support/processes.ts";
 import { temporaryFolder } from "../../../support/temporary-folder.ts";
 
 const folder = temporaryFolder();
@@ -37,7 +37,7 @@ const addressOf = (start: JsonObject, signal?: AbortSignal) =>
 const pidAt = async (url: string) => Number.parseInt(await (await fetch(url)).text(), 10);
 
 afterAll(() => {
-  for (const keeper of starts.flatMap(keepersOf)) process.kill(keeper, "SIGTERM");
+  killAll(starts.flatMap(keepersOf), "SIGTERM");
 });
 
 test("an address in the configuration is used as it is, and one of the two is needed", async () => {
