@@ -42,12 +42,13 @@ export async function judgeFunctions(
   const nothing: Answered = { results: [], isEnded: false, why: "" };
   try {
     const first = await ask([], nothing);
-    if (typeof first === "string") return { missing: `the task's tests can't be run: ${first}` };
+    if (typeof first === "string") return unusable(first);
     const asked = byteLength(first.calls);
     if (asked > mostAsked) return { missing: `the task's tests make calls of more than ${mostAsked} bytes` };
+    /** What to return if the tests do not repeat their first calls; undefined if they do. */
     const otherCalls = async () => {
       const again = await ask([], nothing);
-      if (typeof again === "string") return { missing: `the task's tests can't be run: ${again}` };
+      if (typeof again === "string") return unusable(again);
       return isDeepStrictEqual(again.calls, first.calls)
         ? undefined
         : { missing: "the task's tests don't make the same calls again" };
@@ -87,6 +88,10 @@ export async function judgeFunctions(
   } finally {
     await judge.close();
   }
+}
+
+function unusable(reason: string): { missing: string } {
+  return { missing: `the task's tests can't be run: ${reason}` };
 }
 
 function failed(reason: string): Verdict {

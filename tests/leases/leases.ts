@@ -8,6 +8,7 @@ import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { isSystemError } from "../../src/base/errors/system-error.ts";
+import { sendSignal } from "../../src/base/processes/send-signal.ts";
 import { reap } from "../../src/work/sandbox/containers/leases.ts";
 import { engineImage } from "../support/engine-image.ts";
 
@@ -61,7 +62,7 @@ async function worker(): Promise<void> {
       await sleep(300 * Math.random());
     }
     const clients = number % 2 === 1 ? childrenOf(holder.pid ?? 0) : [];
-    for (const pid of [holder.pid ?? 0, ...clients]) kill(pid);
+    for (const pid of [holder.pid ?? 0, ...clients]) sendSignal(pid, "SIGKILL");
     const began = performance.now();
     while (containers(holder.pid).length > 0 && performance.now() - began < 60_000) await sleep(100);
     const seconds = (performance.now() - began) / 1000;
@@ -83,13 +84,5 @@ function childrenOf(pid: number): number[] {
   } catch (error) {
     if (isSystemError(error, "ENOENT")) return [];
     throw error;
-  }
-}
-
-function kill(pid: number): void {
-  try {
-    process.kill(pid, "SIGKILL");
-  } catch (error) {
-    if (!isSystemError(error, "ESRCH")) throw error;
   }
 }

@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from "node:fs";
-import { isSystemError } from "../../src/base/errors/system-error.ts";
+import { sendSignal } from "../../src/base/processes/send-signal.ts";
 
 /** The command lines of this machine's processes that hold these words, by process id. Linux. */
 export function processesWith(words: string): Map<number, string> {
@@ -13,13 +13,7 @@ export function processesWith(words: string): Map<number, string> {
 
 /** Ends processes, some of which may have ended since. */
 export function killAll(pids: Iterable<number>, signal: NodeJS.Signals): void {
-  for (const pid of pids) {
-    try {
-      process.kill(pid, signal);
-    } catch (error) {
-      if (!isSystemError(error, "ESRCH")) throw error;
-    }
-  }
+  for (const pid of pids) sendSignal(pid, signal);
 }
 
 function commandOf(pid: string): string {

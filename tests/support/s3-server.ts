@@ -125,7 +125,7 @@ function identities() {
   }));
 }
 
-/** Below the ports that systems give away, so that nobody else takes one while a server is down. Other processes have others. */
+/** Below the system's ephemeral ports, so that nobody else takes one while a server is down. Each process begins elsewhere. */
 let nextPort = 21_000 + (process.pid % 1000) * 10;
 
 /** Ports that are free now. */

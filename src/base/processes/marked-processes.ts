@@ -1,5 +1,5 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { isSystemError } from "../errors/system-error.ts";
+import { sendSignal } from "./send-signal.ts";
 
 /** The environment variable that marks the processes of a tool's instance with their lease. */
 export const markVariable = "EVERTURN_LEASE";
@@ -12,12 +12,7 @@ export const markVariable = "EVERTURN_LEASE";
 export function killMarked(variable: string, mark: string): void {
   if (!existsSync("/proc")) return;
   for (const pid of readdirSync("/proc").filter((name) => /^\d+$/.test(name))) {
-    if (!environmentOf(pid).includes(`${variable}=${mark}`)) continue;
-    try {
-      process.kill(Number(pid), "SIGKILL");
-    } catch (error) {
-      if (!isSystemError(error, "ESRCH")) throw error;
-    }
+    if (environmentOf(pid).includes(`${variable}=${mark}`)) sendSignal(Number(pid), "SIGKILL");
   }
 }
 

@@ -1,6 +1,6 @@
 import type { JsonValue } from "../../contracts/json.ts";
-import { isSystemError } from "../errors/system-error.ts";
 import { isRunning, machine, type ProcessIdentity, processIdentity } from "./process-identity.ts";
+import { sendSignal } from "./send-signal.ts";
 
 /** A handle for `killProcess` to a process that this one started, for a tool's `hold`. */
 export function processHandle(pid: number | undefined): JsonValue {
@@ -18,13 +18,7 @@ export function killProcess(handle: JsonValue): void {
   // The system does not reuse an id while a group has it. If no process has the id, the group is still the original
   // one.
   if (processIdentity(target.pid) !== undefined && isRunning(target) !== true) return;
-  for (const pid of [-target.pid, target.pid]) {
-    try {
-      process.kill(pid, "SIGKILL");
-    } catch (error) {
-      if (!isSystemError(error, "ESRCH")) throw error;
-    }
-  }
+  for (const pid of [-target.pid, target.pid]) sendSignal(pid, "SIGKILL");
 }
 
 /** The process that a handle names, if `processHandle` made the handle; else undefined. */

@@ -42,12 +42,10 @@ export function follow(
 ): { stop(): Promise<void> } {
   const stopping = new AbortController();
   const note = (text: string) => tell({ type: "note", text });
-  const begun = past.steps.at(-1)?.policyVersion ?? 0;
+  const last = past.steps.at(-1);
+  const begun = last?.policyVersion ?? 0;
   // Of the newest recorded step; before the first, the version that it begins with.
-  let [shown, version] = [
-    past.steps.at(-1)?.step ?? 0,
-    past.steps.at(-1)?.policyVersion ?? firstVersion(plan),
-  ];
+  let [shown, version] = [last?.step ?? 0, last?.policyVersion ?? firstVersion(plan)];
   let evaluated = past.evaluations.at(-1)?.policyVersion ?? -1; // the newest version whose evaluation was reported
   let isTold = false;
   let hostChanges: number | undefined;

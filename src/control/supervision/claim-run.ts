@@ -1,18 +1,19 @@
-import { createHash } from "node:crypto";
 import { utimesSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { hostname } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import { EverturnError } from "../../base/errors/everturn-error.ts";
-import { isAbsence, isSystemError } from "../../base/errors/system-error.ts";
+import { isAbsence } from "../../base/errors/system-error.ts";
 import { heedMark, markFolder, readMark } from "../../base/files/marked-folder.ts";
 import { littlePatience, patiently } from "../../base/files/patiently.ts";
 import { removeFile } from "../../base/files/remove-file.ts";
 import { isStorageError, readingError } from "../../base/files/storage-errors.ts";
 import { readRecord, writeOnce, writeWhole } from "../../base/files/whole-files.ts";
 import { isRunning, ownIdentity, type ProcessIdentity } from "../../base/processes/process-identity.ts";
+import { sendSignal } from "../../base/processes/send-signal.ts";
 import { defined } from "../../base/records/defined.ts";
+import { holderClaim } from "../../run/folder/holder-claim.ts";
 import { checkHome, settleHome } from "../../run/folder/home.ts";
 import type { RunFolder } from "../../run/folder/run-folder.ts";
 import { runFileKey } from "../../run/store/keys.ts";
@@ -168,12 +169,12 @@ async function stateOf(path: string): Promise<string> {
  */
 async function replaceDead(
   run: string,
-  { holder: path }: RunFolder,
+  folder: RunFolder,
   dead: RunHolder,
   own: RunHolder,
   { silence = usualSilence, stopping }: Parameters<typeof claimRun>[2] = {},
 ): Promise<boolean> {
-  const claimOf = (at: number) => claimName(path, dead, at);
+  const claimOf = (at: number) => holderClaim(folder, dead, at);
   let number = 1;
   while (!(await isFirst(claimOf(number), own))) {
     const other = await patiently(() => readRecord<RunHolder>(claimOf(number)));
@@ -187,8 +188,8 @@ async function replaceDead(
   }
   let isReplaced = false;
   try {
-    if (isDeepStrictEqual(await patiently(() => readRecord<RunHolder>(path)), dead)) {
-      await patiently(() => writeWhole(path, JSON.stringify(own)), littlePatience);
+    if (isDeepStrictEqual(await readRunHolder(folder), dead)) {
+      await patiently(() => writeWhole(folder.holder, JSON.stringify(own)), littlePatience);
       isReplaced = true;
     }
     return isReplaced;
@@ -198,13 +199,7 @@ async function replaceDead(
   }
 }
 
-/** The name of the file with which a process claims to be the one that replaces a dead holder's. */
-function claimName(path: string, dead: RunHolder, number: number): string {
-  const digest = createHash("sha256").update(JSON.stringify(dead)).digest("hex").slice(0, 12);
-  return `${path}.${digest}-${number}`;
-}
-
-/** Removes a claim if the disk allows it. A later sweep does otherwise, and others don't wait for long. */
+/** Removes a claim if the disk allows it. If not, a later sweep removes it, and others wait for it only briefly. */
 async function removeClaim(claim: string): Promise<void> {
   try {
     await patiently(async () => removeFile(claim), littlePatience);
@@ -278,11 +273,7 @@ function isOf(holder: RunHolder, own: RunHolder): boolean {
 async function end(server: ProcessIdentity): Promise<void> {
   for (const signal of ["SIGTERM", "SIGKILL"] as const) {
     if (isRunning(server) !== true) return;
-    try {
-      process.kill(server.pid, signal);
-    } catch (error) {
-      if (!isSystemError(error, "ESRCH")) throw error;
-    }
+    sendSignal(server.pid, signal);
     for (let waited = 0; waited < 50 && isRunning(server) === true; waited++) await sleep(100);
   }
 }

@@ -21,6 +21,8 @@ export interface StoreClaim {
 
 /** A holder without a sign of life for this many ms counts as dead. It gives four in that time. */
 const usualSilence = 40_000;
+/** How often a process looks for a sign of life in that time. */
+const looks = 20;
 
 /**
  * Makes this machine the one that works on a run in a store. `identity` is that of its folder of the run: among the
@@ -61,8 +63,8 @@ async function requireSilence(
   const sign = sessionSignKey(number);
   await store.remove(sign);
   // Counts looks, not time: if this process was suspended meanwhile, the holder may have been too.
-  for (let look = 0; look < 20; look++) {
-    await sleep(silence / 20, undefined, stopping === undefined ? {} : { signal: stopping });
+  for (let look = 0; look < looks; look++) {
+    await sleep(silence / looks, undefined, stopping === undefined ? {} : { signal: stopping });
     if (await store.has(sessionEndKey(number))) return;
     if (await store.has(sign))
       throw new EverturnError("RUN_HELD_ELSEWHERE", { run, pid: process.pid, host, file: sign.path });

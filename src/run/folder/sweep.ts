@@ -13,6 +13,7 @@ import { foldedKey, initialKey, recordedStepKey, stepPrefix, trainedStepKey } fr
 import { lengthOfRow } from "../store/row.ts";
 import type { Store } from "../store/store.ts";
 import { treeRecordKey } from "../store/tree-paths.ts";
+import { isHolderClaim } from "./holder-claim.ts";
 import type { OpenRun } from "./open-runs.ts";
 
 /** Counts of the things that a sweep deleted. */
@@ -53,7 +54,7 @@ export async function sweepRun(
   for (const written of [folder.root, folder.builds, join(folder.root, writing)]) {
     for (const name of await patiently(() => namesIn(written))) {
       const path = join(written, name);
-      const isLeft = claim.test(name)
+      const isLeft = isHolderClaim(name)
         ? await isOfDead(path)
         : name.endsWith(".tmp") && (await patiently(async () => isAbandoned(path)));
       if (!isLeft) continue;
@@ -64,9 +65,7 @@ export async function sweepRun(
   return swept;
 }
 
-/** The names of files with which processes claim to replace a dead holder's `session.json`. */
-const claim = /^session\.json\.[0-9a-f]{12}-\d+$/;
-
+/** Whether a claim's process has ended. */
 async function isOfDead(path: string): Promise<boolean> {
   const claimed = await patiently(() => readRecord<{ process: ProcessIdentity }>(path));
   return claimed !== undefined && isRunning(claimed.process) === false;

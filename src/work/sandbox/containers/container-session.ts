@@ -7,7 +7,7 @@ import { checkLanguage } from "../check-language.ts";
 import { filePath } from "../file-path.ts";
 import type { Language, Program, Ran, SandboxLimits } from "../sandbox.ts";
 import type { Command, ContainerFiles, ContainerOptions, ContainerSession } from "./container.ts";
-import type { ClientEnd } from "./run-client.ts";
+import { beginsWith, type ClientEnd } from "./run-client.ts";
 import type { Changes, Pressure, RunningContainer, StartContainer } from "./running-container.ts";
 import {
   filesListed,
@@ -96,7 +96,7 @@ export async function openContainerSession(
     if (end.isStuck || wasOver !== undefined) await drop();
     else tidy();
     command.signal?.throwIfAborted();
-    const isBegun = end.stderr.subarray(0, begun.length).toString() === begun;
+    const isBegun = beginsWith(end.stderr, begun);
     const stderr = isBegun ? end.stderr.subarray(begun.length) : end.stderr;
     if (wasOver?.signal !== undefined) throw failed(`it was ended by ${wasOver.signal}`);
     return { ...end, stderr, isBegun, isOver: wasOver !== undefined };

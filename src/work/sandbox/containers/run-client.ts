@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { tmpdir } from "node:os";
 import { type Readable, Writable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
-import { isSystemError } from "../../../base/errors/system-error.ts";
+import { sendSignal } from "../../../base/processes/send-signal.ts";
 import { defined } from "../../../base/records/defined.ts";
 
 /** How to run a client: a process that passes on a command of a container. */
@@ -63,7 +63,7 @@ export async function runClient(
   });
   const kill = () => {
     if (!isHeld || child.pid === undefined) child.kill("SIGKILL");
-    else killGroup(child.pid); // it has processes of its own on this machine
+    else sendSignal(-child.pid, "SIGKILL"); // it has processes of its own on this machine
   };
   const fourth = child.stdio[3];
   if (fourth instanceof Writable) {
@@ -101,14 +101,14 @@ export async function runClient(
     return chunks;
   };
   const [stdout, stderr] = [keep(child.stdout, output), keep(child.stderr, output + begins.length)];
-  let isBegun = begins === "";
-  child.stderr.on("data", () => {
-    if (isBegun || !beginsWith(stderr, begins)) return;
-    isBegun = true;
+  const awaitBeginning = () => {
+    if (!beginsWith(Buffer.concat(stderr), begins)) return;
+    child.stderr.off("data", awaitBeginning);
     began = performance.now();
     clearTimeout(late);
     late = inTime();
-  });
+  };
+  if (begins !== "") child.stderr.on("data", awaitBeginning);
   child.stdin.on("error", () => {}); // the command has ended or does not read it
   child.stdin.end(stdin);
   try {
@@ -127,14 +127,7 @@ export async function runClient(
   });
 }
 
-function beginsWith(chunks: readonly Buffer[], text: string): boolean {
-  return Buffer.concat(chunks).subarray(0, text.length).toString() === text;
-}
-
-function killGroup(leader: number): void {
-  try {
-    process.kill(-leader, "SIGKILL");
-  } catch (error) {
-    if (!isSystemError(error, "ESRCH")) throw error;
-  }
+/** Whether an output begins with an ASCII text. */
+export function beginsWith(output: Buffer, text: string): boolean {
+  return output.subarray(0, text.length).toString() === text;
 }

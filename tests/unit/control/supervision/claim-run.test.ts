@@ -1,5 +1,4 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { existsSync, mkdirSync, readdirSync, utimesSync, writeFileSync } from "node:fs";
 import { hostname } from "node:os";
@@ -13,6 +12,7 @@ import {
   type RunHolder,
   readRunHolder,
 } from "../../../../src/control/supervision/run-holder.ts";
+import { holderClaim } from "../../../../src/run/folder/holder-claim.ts";
 import { runFolder } from "../../../../src/run/folder/run-folder.ts";
 import { inProcessSpace, mayMakeProcessSpace } from "../../../support/process-space.ts";
 import { temporaryFolder } from "../../../support/temporary-folder.ts";
@@ -114,8 +114,7 @@ test("of two that find a dead holder one gets the run", async () => {
 test("a process that died before it replaced a dead holder stops no other", async () => {
   const dead = { process: { ...ownIdentity(), started: "1" }, host };
   write(dead);
-  const digest = createHash("sha256").update(JSON.stringify(dead)).digest("hex").slice(0, 12);
-  const claim = `${folder.holder}.${digest}-1`;
+  const claim = holderClaim(folder, dead, 1);
   writeFileSync(claim, JSON.stringify({ process: { ...ownIdentity(), started: "2" }, host }));
   const held = await claimRun("run", folder);
   expect(await readRunHolder(folder)).toEqual({ process: ownIdentity(), host });
