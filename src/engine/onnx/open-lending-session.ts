@@ -21,7 +21,7 @@ export async function openLendingSession(
   });
   const runtime = await runtimeFunctions();
   return runtime
-    ? createLendingSession(runtime, graph, bytes, { ...settings, sharesMemory: true })
+    ? createLendingSession(runtime, graph, bytes, { ...settings, takesTurns: true })
     : lendsNothing(await createModelSession(bytes, settings));
 }
 

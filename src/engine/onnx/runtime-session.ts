@@ -17,8 +17,12 @@ export interface RuntimeSessionOptions {
   records?: boolean;
   /** The folder of the files that `graph.stored` names. They are mapped into memory. */
   weightsFolder?: string;
-  /** Whether such sessions share the memory that the runtime keeps between passes. Default: false. */
-  sharesMemory?: boolean;
+  /**
+   * Whether such sessions take turns: they share the memory that the runtime keeps between passes, and their threads
+   * sleep as soon as a pass ends. Otherwise the threads spin for a while, and slow down whatever runs next. Default:
+   * false.
+   */
+  takesTurns?: boolean;
 }
 
 /** Memory that a pass reads or writes in place. */
@@ -76,7 +80,7 @@ export async function runtimeSessionAside(
 function configure(
   runtime: RuntimeFunctions,
   settings: Pointer,
-  { threads, device = "cpu", records = false, weightsFolder, sharesMemory = false }: RuntimeSessionOptions,
+  { threads, device = "cpu", records = false, weightsFolder, takesTurns = false }: RuntimeSessionOptions,
 ): void {
   runtime.SetIntraOpNumThreads(settings, threads);
   runtime.SetSessionGraphOptimizationLevel(settings, allOptimizations);
@@ -90,7 +94,10 @@ function configure(
   }
   if (device === "cuda") appendCuda(runtime, settings, records);
   if (device === "webgpu") runtime.SessionOptionsAppendExecutionProvider(settings, "WebGPU", [], [], 0);
-  if (sharesMemory) runtime.AddSessionConfigEntry(settings, "session.use_env_allocators", "1");
+  if (takesTurns) {
+    runtime.AddSessionConfigEntry(settings, "session.use_env_allocators", "1");
+    runtime.AddSessionConfigEntry(settings, "session.force_spinning_stop", "1");
+  }
 }
 
 function appendCuda(runtime: RuntimeFunctions, settings: Pointer, records: boolean): void {
