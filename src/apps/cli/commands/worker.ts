@@ -6,6 +6,7 @@ import { EverturnError } from "../../../base/errors/everturn-error.ts";
 import { heedMark } from "../../../base/files/marked-folder.ts";
 import { patiently } from "../../../base/files/patiently.ts";
 import { writeAs } from "../../../base/files/write-as.ts";
+import { limitExternalMemoryWithHeap } from "../../../base/processes/external-memory.ts";
 import { startTelemetry, telemetryIsOn } from "../../../base/telemetry/telemetry.ts";
 import type { RunFile } from "../../../contracts/run.ts";
 import { codecKeys, codecKeysVariable } from "../../../control/encryption/codec-keys.ts";
@@ -105,6 +106,7 @@ interface Served {
 
 async function workFor(options: Options): Promise<void> {
   forgetTunables(process.env);
+  limitExternalMemoryWithHeap();
   const { role } = options;
   const grace = isSupervised() ? supervisedGrace : options.grace * 1000;
   const ending = workerEnding(grace);
