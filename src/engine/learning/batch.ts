@@ -139,19 +139,28 @@ const manyTokens = 2 ** 31;
 export function createRowNumbers(): RowNumbers {
   /** Shareable rows, by the previous row and the token. */
   const known = new Map<number, number>();
+  /** The tokens of the sequence before, and its shareable rows. Most sequences begin like it. */
+  let before: { tokens: readonly number[]; rows: readonly number[] } = { tokens: [], rows: [] };
   let count = 0;
   return {
     add(sequence) {
+      const { tokens } = sequence;
       const ownFrom = shareableLength(sequence);
       const length = lossLength(sequence);
+      const alike = Math.min(before.rows.length, ownFrom, length);
       const rows: number[] = [];
       let row = -1;
-      for (let position = 0; position < length; position++) {
-        const key = (row + 1) * manyTokens + sequence.tokens[position]!;
+      while (rows.length < alike && tokens[rows.length] === before.tokens[rows.length]) {
+        row = before.rows[rows.length]!;
+        rows.push(row);
+      }
+      for (let position = rows.length; position < length; position++) {
+        const key = (row + 1) * manyTokens + tokens[position]!;
         row = (position < ownFrom ? known.get(key) : undefined) ?? count++;
         if (position < ownFrom) known.set(key, row);
         rows.push(row);
       }
+      before = { tokens, rows: rows.slice(0, ownFrom) };
       return rows;
     },
     count: () => count,
@@ -256,12 +265,15 @@ function copiesOf(places: readonly (readonly number[])[]): Pick<TokenBatch, "sha
   const several = [...places.keys()].filter((row) => places[row]!.length > 1);
   const shared = several.length > 0 ? several : [0];
   const most = Math.max(1, ...shared.map((row) => places[row]!.length - 1));
-  const others = shared.flatMap((row) => Array.from({ length: most }, (_, at) => places[row]![at + 1]));
-  return {
-    shared: BigInt64Array.from(shared, BigInt),
-    copies: BigInt64Array.from(others, (place = 0) => BigInt(place)),
-    copied: Float32Array.from(others, (place) => (place === undefined ? 0 : 1)),
-  };
+  const copies = new BigInt64Array(shared.length * most);
+  const copied = new Float32Array(shared.length * most);
+  for (const [number, row] of shared.entries()) {
+    const others = places[row]!.slice(1);
+    const start = number * most;
+    copies.set(others.map(BigInt), start);
+    copied.fill(1, start, start + others.length);
+  }
+  return { shared: BigInt64Array.from(shared, BigInt), copies, copied };
 }
 
 /** Returns a batch as inputs of the training models. Logits are divided by the temperature. */
