@@ -33,7 +33,7 @@ type MemberWorkflow = (input: TrajectoryInput) => Promise<TrajectoryResult>;
 type Member = RunMembersInput["trajectories"][number];
 
 /** Milliseconds that ended trajectories wait for others, so that a signal reports many. */
-const reporting = 500;
+const reporting = 1000;
 
 /**
  * Starts the trajectories of a shard, at most `concurrency` at once, and waits until all have ended. The server hands
