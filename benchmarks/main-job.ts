@@ -1,6 +1,7 @@
 // A step of reinforcement learning with a tool, whole and by phase, side by side with TRL's GRPOTrainer: the same
-// policy, tasks and batch, step by step in turns. Ours goes through Temporal, every turn journalled; theirs does not.
-// node benchmarks/main-job.ts --python venv/bin/python [--model tiny|smollm2] [--steps 6] [--batch 64]
+// policy, tasks and batch. Both take some steps in a row, by turns. Ours go through Temporal, every turn journalled;
+// theirs do not.
+// node benchmarks/main-job.ts --python venv/bin/python [--model tiny|smollm2] [--rounds 6] [--steps 4] [--batch 64]
 //   [--tasks FILE] [--action-tokens 40] [--warm-steps 200] [--threads 2] [--set trainer.config.epochs=1]… [--json]
 
 import { mkdtemp, rm } from "node:fs/promises";
@@ -11,7 +12,7 @@ import { defined } from "../src/base/records/defined.ts";
 import { type Engines, openEngines } from "./main-job/engines.ts";
 import { type JobOptions, planJob } from "./main-job/job.ts";
 import { type OwnRun, openOwnRun, type StepTimes } from "./main-job/own-run.ts";
-import { type PeerStep, startPeer } from "./main-job/peer.ts";
+import { type Peer, type PeerStep, startPeer } from "./main-job/peer.ts";
 import { median } from "./shapes.ts";
 
 /** The issue's bars on our rate over TRL's. */
@@ -21,7 +22,8 @@ const { values } = parseArgs({
   options: {
     python: { type: "string", default: process.env.EVERTURN_BENCHMARK_PYTHON ?? "python3" },
     model: { type: "string", default: "tiny" },
-    steps: { type: "string", default: "6" },
+    rounds: { type: "string", default: "6" },
+    steps: { type: "string", default: "4" },
     batch: { type: "string", default: "64" },
     tasks: { type: "string" },
     "action-tokens": { type: "string", default: "40" },
@@ -43,24 +45,34 @@ const options: JobOptions = defined({
   tasks: values.tasks,
 });
 
+/** Seconds of a step, a mean over a round. */
 interface Round extends StepTimes {
   generation: number;
   training: number;
   theirs: PeerStep;
 }
 
-async function rounds(folder: string, count: number): Promise<Round[]> {
+/** Measures rounds of steps, `steps` of each side by turns. */
+async function rounds(folder: string, count: number, steps: number): Promise<Round[]> {
   const plan = await planJob(options, folder);
   const own = await openOwnRun(plan, join(folder, "runs"));
   try {
-    const tasks = await own.tasks(count);
+    const tasks = await own.tasks(count * steps);
     const { python } = values;
-    const peer = await startPeer({ python, folder, plan, options, policy: own.first, tasks, steps: count });
+    const peer = await startPeer({
+      python,
+      folder,
+      plan,
+      options,
+      policy: own.first,
+      tasks,
+      steps: count * steps,
+    });
     const engines = await openEngines(own);
     try {
       const measured: Round[] = [];
       for (let round = 0; round < count; round++) {
-        measured.push(await oneRound(own, engines, peer));
+        measured.push(await oneRound(own, engines, peer, steps));
         describe(round, measured[round]);
       }
       return measured;
@@ -73,12 +85,12 @@ async function rounds(folder: string, count: number): Promise<Round[]> {
   }
 }
 
-async function oneRound(own: OwnRun, engines: Engines, peer: { step(): Promise<PeerStep> }): Promise<Round> {
-  const step = await own.step();
-  const theirs = await peer.step();
-  const generation = await engines.generate(step.number, step.policyVersion);
-  const training = await engines.train(step.number);
-  return { ...step, generation, training, theirs };
+async function oneRound(own: OwnRun, engines: Engines, peer: Peer, steps: number): Promise<Round> {
+  const { last, policyVersion, mean } = await own.take(steps);
+  const theirs = await peer.take(steps);
+  const generation = await engines.generate(last, policyVersion);
+  const training = await engines.train(last);
+  return { ...mean, generation, training, theirs };
 }
 
 function describe(round: number, measured: Round | undefined): void {
@@ -86,8 +98,8 @@ function describe(round: number, measured: Round | undefined): void {
   const { theirs } = measured;
   const seconds = (value: number) => value.toFixed(2);
   console.log(
-    `step ${round + 1}: ${seconds(measured.total)} s (rollout ${seconds(measured.rollout)}, train ${seconds(measured.train)}, ` +
-      `publish ${seconds(measured.publish)}, record ${seconds(measured.record)}, rest ${seconds(measured.rest)}; ` +
+    `round ${round + 1}: ${seconds(measured.total)} s (rollout ${seconds(measured.rollout)}, train ${seconds(measured.train)}, ` +
+      `publish ${seconds(measured.publish)}, rest ${seconds(measured.rest)}; ` +
       `alone: generation ${seconds(measured.generation)}, training ${seconds(measured.training)}), ` +
       `${measured.actionTokens.toFixed(0)} action tokens, ${measured.turns.toFixed(1)} turns, reward ${measured.reward.toFixed(2)} | ` +
       `TRL ${seconds(theirs.total)} s (rollout ${seconds(theirs.rollout)} of it generation ${seconds(theirs.generation)}, ` +
@@ -115,7 +127,7 @@ const [load = 0] = loadavg();
 if (load > 0.5) console.warn(`the machine is not idle (load ${load.toFixed(1)}): the ratios will not hold`);
 const root = await mkdtemp(join(tmpdir(), "everturn-main-job-"));
 try {
-  const [, ...measured] = await rounds(root, Number(values.steps) + 1); // the first warms both sides up
+  const [, ...measured] = await rounds(root, Number(values.rounds) + 1, Number(values.steps)); // the first warms both sides up
   const of = (pick: (round: Round) => number) => measured.map(pick);
   const result = {
     rate: compared(
@@ -138,7 +150,6 @@ try {
     rollout: summary(of((round) => round.rollout)),
     train: summary(of((round) => round.train)),
     publish: summary(of((round) => round.publish)),
-    record: summary(of((round) => round.record)),
     rest: summary(of((round) => round.rest)),
   };
   const trajectoriesPerSecond = {

@@ -11,7 +11,7 @@ import { createRunFolder } from "../../src/run/folder/create-run-folder.ts";
 import { openRunFolder } from "../../src/run/folder/open-runs.ts";
 import { folderOf, initializeVersion } from "../../tests/support/versions.ts";
 import { trajectoryInput } from "../../workflows/trajectory-input.ts";
-import { takeOneStep } from "../one-step.ts";
+import { takeSteps } from "../take-steps.ts";
 import { conversation, scriptedPlan } from "./scripted-plan.ts";
 import { type TurnSpread, turnSpread } from "./turn-spread.ts";
 
@@ -94,7 +94,7 @@ export async function openDurableRun(
 
   async function step(): Promise<number> {
     const turnSeconds = seconds;
-    await takeOneStep(supervised, opened, { nextStep: ++number, policyVersion: 0, turnSeconds });
+    await takeSteps(supervised, opened, { nextStep: ++number, policyVersion: 0, turnSeconds });
     const record = (await readLines<StepRecord>(paths.metrics)).at(-1);
     if (record?.trajectories !== batchSize) throw new Error(`step ${number} trained on less than its batch`);
     return record.seconds.rollout;

@@ -5,7 +5,7 @@ import { roles } from "../../src/run/folder/queues.ts";
 import { lastRecordedStep } from "../../src/run/folder/recorded-steps.ts";
 import { initializeVersion } from "../../tests/support/versions.ts";
 import { conversation, scriptedPlan } from "../durability/scripted-plan.ts";
-import { takeOneStep } from "../one-step.ts";
+import { takeSteps } from "../take-steps.ts";
 import { startWorkers, type Workers } from "./workers.ts";
 
 /** A run whose workers are all elsewhere: as many per role as a measurement needs. */
@@ -51,7 +51,7 @@ export async function openScaledRun(options: {
       nextStep++;
       const rollout = { ...plan.rollout, batchSize: trajectories };
       const from = { nextStep, policyVersion: 0, turnSeconds: seconds };
-      await takeOneStep(supervised, { ...opened, plan: { ...plan, rollout } }, from);
+      await takeSteps(supervised, { ...opened, plan: { ...plan, rollout } }, from);
       const record = await lastRecordedStep(opened.store);
       if (record?.step !== nextStep || record.trajectories !== trajectories)
         throw new Error(`step ${nextStep} trained on ${record?.trajectories} trajectories`);

@@ -1,6 +1,7 @@
 import { drawTasks } from "../../activities/draw-tasks.ts";
 import { readLines } from "../../src/base/files/line-file.ts";
 import { defined } from "../../src/base/records/defined.ts";
+import { mean } from "../../src/base/statistics/mean.ts";
 import type { StepRecord } from "../../src/contracts/generated/step-record.ts";
 import type { Task } from "../../src/contracts/generated/task.ts";
 import type { Plan } from "../../src/contracts/plan.ts";
@@ -10,22 +11,26 @@ import { runTasks, taskRow } from "../../src/plan/tasks/run-tasks.ts";
 import { createRunFolder } from "../../src/run/folder/create-run-folder.ts";
 import { type OpenRun, openRunFolder } from "../../src/run/folder/open-runs.ts";
 import { folderOf } from "../../tests/support/versions.ts";
-import { takeOneStep } from "../one-step.ts";
+import { takeSteps } from "../take-steps.ts";
 
-/** Seconds of a step: its record's phases, writing the record, and all else from start to result. */
+/** Seconds of a step, a mean over steps in a row: the phases of its record, and all else from start to result. */
 export interface StepTimes {
-  number: number;
-  /** The version that it began with. */
-  policyVersion: number;
   total: number;
   rollout: number;
   train: number;
   publish: number;
-  record: number;
   rest: number;
   actionTokens: number;
   turns: number;
   reward: number;
+}
+
+/** Steps in a row. */
+export interface StepsTaken {
+  /** The last one, and the version that it began with. */
+  last: number;
+  policyVersion: number;
+  mean: StepTimes;
 }
 
 /** A task and its id in its data set. */
@@ -38,7 +43,8 @@ export interface SelectedTask {
 export interface OwnRun extends OpenRun {
   /** The folder of the version that both sides start from. */
   first: string;
-  step(): Promise<StepTimes>;
+  /** Takes the next `count` steps in one training workflow, as `everturn run` does. */
+  take(count: number): Promise<StepsTaken>;
   /** The tasks of the next `steps` steps, step after step. */
   tasks(steps: number): Promise<SelectedTask[]>;
   close(): Promise<void>;
@@ -54,33 +60,41 @@ export async function openOwnRun(plan: Plan, runs: string): Promise<OwnRun> {
   const { policyVersion: reached } = await Promise.race([training, supervised.failed]);
   let [number, policyVersion, turnSeconds] = [1, reached, Number.POSITIVE_INFINITY];
 
-  async function step(): Promise<StepTimes> {
-    number += 1;
+  async function take(count: number): Promise<StepsTaken> {
+    const nextStep = number + 1;
+    const isFirst = number === 1;
     const started = performance.now();
-    const from = defined<Parameters<typeof takeOneStep>[2]>({
-      nextStep: number,
+    const from = defined<Parameters<typeof takeSteps>[2]>({
+      nextStep,
       policyVersion,
-      turnSeconds: number > 2 ? turnSeconds : undefined,
+      turnSeconds: isFirst ? undefined : turnSeconds,
     });
-    const result = await takeOneStep(supervised, opened, from);
-    const total = (performance.now() - started) / 1000;
-    const record = (await readLines<StepRecord>(folder.metrics)).at(-1);
-    if (record?.step !== number) throw new Error(`step ${number} left no record`);
-    const { rollout, train, publish } = record.seconds;
-    const times = { rollout, train, publish, record: total - record.seconds.total };
-    const before = policyVersion;
+    const result = await takeSteps(supervised, opened, from, count);
+    const total = (performance.now() - started) / 1000 / count;
+    number += count;
     policyVersion = result.policyVersion;
-    const { actionLength = 0, turns = 1, rewardMean = 0 } = record;
+    const records = (await readLines<StepRecord>(folder.metrics)).slice(-count);
+    if (records[0]?.step !== nextStep) throw new Error(`step ${nextStep} left no record`);
+    const meanOf = (pick: (record: StepRecord) => number | undefined) =>
+      mean(records.map((record) => pick(record) ?? 0));
+    const rollout = meanOf(({ seconds }) => seconds.rollout);
+    const train = meanOf(({ seconds }) => seconds.train);
+    const publish = meanOf(({ seconds }) => seconds.publish);
+    const turns = meanOf((record) => record.turns);
     turnSeconds = rollout / turns; // no turn takes longer
     return {
-      ...times,
-      number,
-      policyVersion: before,
-      total,
-      rest: record.seconds.total - rollout - train - publish,
-      actionTokens: actionLength,
-      turns,
-      reward: rewardMean,
+      last: number,
+      policyVersion: policyVersion - 1,
+      mean: {
+        total,
+        rollout,
+        train,
+        publish,
+        rest: total - rollout - train - publish,
+        actionTokens: meanOf((record) => record.actionLength),
+        turns,
+        reward: meanOf((record) => record.rewardMean),
+      },
     };
   }
 
@@ -99,5 +113,5 @@ export async function openOwnRun(plan: Plan, runs: string): Promise<OwnRun> {
   }
 
   const first = await folderOf(opened, plan.warmStart === undefined ? 0 : 1);
-  return { ...opened, first, step, tasks, close: supervised.close };
+  return { ...opened, first, take, tasks, close: supervised.close };
 }

@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { mean } from "../../src/base/statistics/mean.ts";
 import type { Plan } from "../../src/contracts/plan.ts";
 import { type JobOptions, lora } from "./job.ts";
 import type { SelectedTask } from "./own-run.ts";
@@ -19,6 +20,13 @@ export interface PeerStep {
   reward: number;
 }
 
+/** TRL's trainer in a process of its own. */
+export interface Peer {
+  /** Takes the next `count` steps in a row. Returns their mean, with all time between them in `total`. */
+  take(count: number): Promise<PeerStep>;
+  close(): Promise<void>;
+}
+
 /** Starts peers/main_job.py and waits until it is ready for its first step. */
 export async function startPeer(options: {
   python: string;
@@ -28,7 +36,7 @@ export async function startPeer(options: {
   policy: string;
   tasks: SelectedTask[];
   steps: number;
-}): Promise<{ step(): Promise<PeerStep>; close(): Promise<void> }> {
+}): Promise<Peer> {
   const { plan, policy, tasks, steps, options: job } = options;
   const settings = {
     model: policy,
@@ -64,9 +72,23 @@ export async function startPeer(options: {
   };
   await answer();
   return {
-    step: async () => {
-      child.stdin.write("step\n");
-      return JSON.parse(await answer());
+    take: async (count) => {
+      const started = performance.now();
+      child.stdin.write("step\n".repeat(count));
+      const taken: PeerStep[] = [];
+      while (taken.length < count) taken.push(JSON.parse(await answer()));
+      const total = (performance.now() - started) / 1000 / count;
+      const meanOf = (pick: (step: PeerStep) => number) => mean(taken.map(pick));
+      return {
+        total,
+        rollout: meanOf(({ rollout }) => rollout),
+        generation: meanOf(({ generation }) => generation),
+        score: meanOf(({ score }) => score),
+        train: meanOf(({ train }) => train),
+        completionTokens: meanOf(({ completionTokens }) => completionTokens),
+        toolCalls: meanOf(({ toolCalls }) => toolCalls),
+        reward: meanOf(({ reward }) => reward),
+      };
     },
     close: async () => {
       const ended = once(child, "exit");
