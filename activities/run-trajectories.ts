@@ -32,13 +32,17 @@ import { runJournal } from "../src/run/trajectory/run-journal.ts";
 type MemberWorkflow = (input: TrajectoryInput) => Promise<TrajectoryResult>;
 type Member = RunMembersInput["trajectories"][number];
 
-/** Milliseconds that ended trajectories wait for others, so that a signal reports many. */
-const reporting = 1000;
+/**
+ * Milliseconds that ended trajectories wait for others, so that a signal reports many. A synchronous step needs all of
+ * them, and most quick ones end before the first report.
+ */
+const reporting = { asynchronous: 500, synchronous: 1000 };
 
 /**
  * Starts the trajectories of a shard, at most `concurrency` at once, and waits until all have ended. The server hands
  * out the first task of each in its answer to the start. Reports ended trajectories to the shard by signal and returns
- * the rest. A repeated attempt continues with the trajectories that the one before started. If the shard has been
+ * the rest. A repeated attempt continues with the trajectories that the one before started, and waits until the
+ * workflows of those that are recorded have closed too. If the shard has been
  * terminated or cancelled, it terminates them. When its worker is `stopping`, it leaves the rest to another attempt.
  */
 export function runTrajectories(
@@ -65,8 +69,13 @@ export function runTrajectories(
     async function closed(member: Member): Promise<ClosedMember> {
       const trajectory = member.place.id;
       const known = isRepeated ? await recordedResult(opened, input, member) : undefined;
-      if (known !== undefined) return { trajectory, result: known };
-      const handle = await started(workflow, input, member, starting);
+      if (known === undefined) return endOf(trajectory, await started(workflow, input, member, starting));
+      const late = await runningSince(workflow, trajectory, starting.since);
+      if (late !== undefined) await endOf(trajectory, late); // otherwise it could outlive the run, and stay open
+      return { trajectory, result: known };
+    }
+
+    async function endOf(trajectory: string, handle: WorkflowHandle<MemberWorkflow>): Promise<ClosedMember> {
       live.add(handle);
       try {
         return { trajectory, result: resultSummary(await handle.result()) };
@@ -80,10 +89,11 @@ export function runTrajectories(
     }
 
     const ended = Promise.all(Array.from({ length: input.concurrency }, lane));
+    const wait = input.common.newest === true ? reporting.asynchronous : reporting.synchronous;
 
     async function report(): Promise<void> {
       const handle = workflow.getHandle(shard.workflowId, shard.runId);
-      while (!(await Promise.race([ended.then(() => true), sleep(reporting, false)]))) {
+      while (!(await Promise.race([ended.then(() => true), sleep(wait, false)]))) {
         if (unreported.length === 0) continue;
         const news = { execution: shard.runId, closed: unreported.splice(0) };
         await handle.signal<[ClosedSignal]>(trajectoriesClosedSignal, news);
@@ -165,6 +175,22 @@ async function started(
     const { startTime, runId } = await workflow.getHandle(place.id).describe();
     if (startTime.getTime() < since) return start("TERMINATE_EXISTING");
     return workflow.getHandle<MemberWorkflow>(place.id, runId, { followRuns: true });
+  }
+}
+
+/** The running workflow of a trajectory that was started at `since` or later, in ms. Undefined if there is none. */
+async function runningSince(
+  workflow: WorkflowClient,
+  trajectory: string,
+  since: number,
+): Promise<WorkflowHandle<MemberWorkflow> | undefined> {
+  const handle = workflow.getHandle<MemberWorkflow>(trajectory);
+  try {
+    const { status, startTime } = await handle.describe();
+    return status.name === "RUNNING" && startTime.getTime() >= since ? handle : undefined;
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return undefined; // the server has forgotten it
+    throw error;
   }
 }
 

@@ -21,8 +21,10 @@ export async function writeHistories(
   let number = 0;
   await sleep(2000); // the list of workflows is behind by up to a second
   const query = `WorkflowId = "${run}" OR WorkflowId STARTS_WITH "${run}/"`; // a server can hold several runs
-  for await (const { workflowId, runId, type, status } of client.workflow.list({ query })) {
-    const history = await client.workflow.getHandle(workflowId, runId).fetchHistory();
+  for await (const { workflowId, runId, type } of client.workflow.list({ query })) {
+    const handle = client.workflow.getHandle(workflowId, runId);
+    const { status } = await handle.describe(); // the list may be further behind on a busy machine
+    const history = await handle.fetchHistory();
     const exported = {
       workflowId,
       runId,

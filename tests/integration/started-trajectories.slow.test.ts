@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { Context } from "@temporalio/activity";
 import type { WorkflowHandle } from "@temporalio/client";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -31,9 +32,14 @@ let most = 0;
 let generated: string[] = [];
 /** Resolves when the turns may end. */
 let gate: Promise<void> = Promise.resolve();
+/** Resolves when the activities that scored may end. */
+let scoresGate: Promise<void> = Promise.resolve();
+let scored = 0;
 let attempts = 0;
 /** Attempts that end once all trajectories have begun, as if their worker had died. */
 let failing = 0;
+/** Whether they end only once all trajectories have their scores. */
+let failsLate = false;
 
 beforeAll(async () => {
   const workflow = join(import.meta.dirname, "../../plugins/loop-tool-agent/workflow.ts");
@@ -50,7 +56,9 @@ beforeAll(async () => {
         attempts += 1;
         if (attempts > failing) return run(input);
         run(input).catch(() => {});
-        await expect.poll(() => generating, { timeout: 60_000 }).toBe(input.trajectories.length);
+        await expect
+          .poll(() => (failsLate ? scored : generating), { timeout: 60_000 })
+          .toBe(input.trajectories.length);
         throw new Error("its worker died");
       },
       "generate-turn": async ({ place }: GenerateTurnInput) => {
@@ -74,6 +82,8 @@ beforeAll(async () => {
       "score-trajectory": async ({ place }: ScoreInput) => {
         const score = { reward: 1, success: true };
         await writeScore((await openRun("run")).store, place, score);
+        scored += 1;
+        await scoresGate;
         return score;
       },
       "record-left-out": async () => {},
@@ -148,6 +158,25 @@ test("the next attempt goes on with the trajectories of one whose worker died, a
   expect(results.map(({ trajectory }) => trajectory).sort()).toEqual(ids);
   expect(await executions()).toEqual(before);
   expect(generated.sort()).toEqual(ids);
+});
+
+test("the next attempt waits for workflows whose trajectories are recorded, so that none stays open", async () => {
+  let openScores = () => {};
+  scoresGate = new Promise((resolve) => {
+    openScores = resolve;
+  });
+  [failing, failsLate, scored] = [1, true, 0];
+  const { shard, ids, open } = await startShard(7, 4);
+  open();
+  await expect.poll(() => attempts, { timeout: 60_000 }).toBe(2);
+  [failing, failsLate] = [0, false];
+  const results = shard.result();
+  // Long enough for an attempt that only reads the records.
+  const hasEnded = await Promise.race([results.then(() => true), sleep(1500, false)]);
+  openScores();
+  expect(hasEnded).toBe(false);
+  expect((await results).map(({ trajectory }) => trajectory).sort()).toEqual(ids);
+  expect(await Promise.all(ids.map(statusOf))).toEqual(ids.map(() => "COMPLETED"));
 });
 
 test("an attempt whose worker takes no new work ends at once, and the next one goes on", async () => {
