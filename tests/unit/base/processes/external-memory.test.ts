@@ -6,7 +6,7 @@ import { memoryFlags } from "../../../../src/control/supervision/worker-process.
 
 const subject = pathToFileURL(ownModule("src/base/processes/external-memory")).href;
 
-/** Returns how many times a process with a worker's options collected garbage while it took 192 MiB outside the heap. */
+/** Returns how many times a process with a worker's options collected garbage while it took 144 MiB outside the heap. */
 function collections(prepare: string): number {
   const script = `
     const { PerformanceObserver, constants } = require("node:perf_hooks");
@@ -20,7 +20,7 @@ function collections(prepare: string): number {
       const { limitExternalMemoryWithHeap } = await import(${JSON.stringify(subject)});
       ${prepare}
       const held = [];
-      while (held.length < 12) {
+      while (held.length < 9) {
         held.push(new Float32Array(2 ** 22));
         await sleep(20);
       }

@@ -47,6 +47,21 @@ test("what sequences begin with alike, up to the token before the first action, 
   expect([...batch.actions].map(Number)).toEqual([2, 3, 5]);
 });
 
+test("a sequence shares rows with an earlier one even if another one is in between", () => {
+  const mask = [0, 0, 0, 0, 1];
+  const batch = batchSequences(
+    [
+      { tokens: [10, 11, 12, 13, 14], mask },
+      { tokens: [10, 15, 12, 13, 14], mask },
+      { tokens: [10, 11, 12, 13, 14], mask },
+      { tokens: [10, 11, 16, 13, 14], mask },
+    ],
+    config,
+  );
+  expect([...batch.tokens].map(Number)).toEqual([10, 11, 12, 13, 15, 12, 13, 13, 16, 13]);
+  expect([...batch.index].map(Number)).toEqual([0, 1, 2, 3, 0, 4, 5, 6, 0, 1, 2, 7, 0, 1, 8, 9]);
+});
+
 test("each action token is predicted by the row before it", () => {
   const batch = batchSequences(
     [
