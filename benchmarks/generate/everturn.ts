@@ -1,10 +1,12 @@
 // Everturn's side of benchmarks/generate.ts; speaks as peers/generate.py does. Arguments: model folder, threads.
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { limitExternalMemoryWithHeap } from "../../src/base/processes/external-memory.ts";
 import { readModelConfig } from "../../src/engine/models/config/model-config-file.ts";
 import { createSampler } from "../../src/engine/sampling/sampler.ts";
 import type { GenerateAnswer, GenerateRequest } from "./side.ts";
 
+limitExternalMemoryWithHeap(); // as workers do
 const [folder = ".", threads = "2"] = process.argv.slice(2);
 const config = await readModelConfig(join(folder, "config.json"));
 const sampler = createSampler({

@@ -81,7 +81,7 @@ export async function openOwnRun(plan: Plan, runs: string): Promise<OwnRun> {
     const train = meanOf(({ seconds }) => seconds.train);
     const publish = meanOf(({ seconds }) => seconds.publish);
     const turns = meanOf((record) => record.turns);
-    turnSeconds = rollout / turns; // no turn takes longer
+    turnSeconds = rollout / turns; // about the longest that a turn takes
     return {
       last: number,
       policyVersion: policyVersion - 1,

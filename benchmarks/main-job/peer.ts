@@ -22,8 +22,8 @@ export interface PeerStep {
 
 /** TRL's trainer in a process of its own. */
 export interface Peer {
-  /** Takes the next `count` steps in a row. Returns their mean, with all time between them in `total`. */
-  take(count: number): Promise<PeerStep>;
+  /** Takes the next `count` steps in a row. The mean's `total` includes all time between them. */
+  take(count: number): Promise<{ mean: PeerStep; last: PeerStep }>;
   close(): Promise<void>;
 }
 
@@ -70,16 +70,17 @@ export async function startPeer(options: {
     if (done) throw new Error(`the peer ended: ${errors}`);
     return value;
   };
+  const step = async (): Promise<PeerStep> => JSON.parse(await answer());
   await answer();
   return {
     take: async (count) => {
       const started = performance.now();
       child.stdin.write("step\n".repeat(count));
-      const taken: PeerStep[] = [];
-      while (taken.length < count) taken.push(JSON.parse(await answer()));
+      const taken = [await step()];
+      while (taken.length < count) taken.push(await step());
       const total = (performance.now() - started) / 1000 / count;
-      const meanOf = (pick: (step: PeerStep) => number) => mean(taken.map(pick));
-      return {
+      const meanOf = (pick: (one: PeerStep) => number) => mean(taken.map(pick));
+      const means = {
         total,
         rollout: meanOf(({ rollout }) => rollout),
         generation: meanOf(({ generation }) => generation),
@@ -89,6 +90,7 @@ export async function startPeer(options: {
         toolCalls: meanOf(({ toolCalls }) => toolCalls),
         reward: meanOf(({ reward }) => reward),
       };
+      return { mean: means, last: taken.at(-1) ?? means };
     },
     close: async () => {
       const ended = once(child, "exit");

@@ -8,6 +8,7 @@ import {
   Runtime,
   Worker,
 } from "@temporalio/worker";
+import { limitExternalMemoryWithHeap } from "../../src/base/processes/external-memory.ts";
 
 /** Activities that do nothing, and one that starts workflows with their first task and waits for them. */
 export interface BareActivities {
@@ -17,6 +18,7 @@ export interface BareActivities {
   runAll(trajectories: number, turns: number): Promise<void>;
 }
 
+limitExternalMemoryWithHeap(); // as Everturn's workers do
 const [address = "", taskQueue = ""] = process.argv.slice(2);
 const activities: BareActivities = {
   generate: async () => "an action of a few words",
