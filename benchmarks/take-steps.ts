@@ -1,13 +1,9 @@
-import type {
-  EvaluationRecord,
-  TrainingInput,
-  TrainingProgress,
-  TrainingResult,
-} from "../src/contracts/run.ts";
+import type { TrainingInput, TrainingProgress, TrainingResult } from "../src/contracts/run.ts";
 import type { SupervisedRun } from "../src/control/supervision/supervised-run.ts";
 import type { OpenRun } from "../src/run/folder/open-runs.ts";
 import { planRow } from "../src/run/store/keys.ts";
 import { addToRow } from "../src/run/store/row.ts";
+import { evaluated } from "../tests/support/evaluated.ts";
 
 /** Has a training workflow of its own take `count` steps of a run, from `nextStep` on, without evaluations. */
 export async function takeSteps(
@@ -18,7 +14,7 @@ export async function takeSteps(
 ): Promise<TrainingResult> {
   const { nextStep, policyVersion } = from;
   await addToRow(store, planRow, () => ({ ...plan, steps: nextStep + count - 1 }));
-  const evaluations = Array.from({ length: count + 1 }, (_, made) => asEvaluated(policyVersion + made));
+  const evaluations = Array.from({ length: count + 1 }, (_, made) => evaluated(policyVersion + made));
   const input: TrainingInput = { run, queues, progress: { ...from, evaluations, trajectories: 0 } };
   const workflow = { workflowId: `${run}/steps-from-${nextStep}`, taskQueue: queues.orchestration };
   const stepping: Promise<TrainingResult> = client.workflow.execute("training", {
@@ -26,18 +22,4 @@ export async function takeSteps(
     args: [input],
   });
   return Promise.race([stepping, failed]);
-}
-
-function asEvaluated(policyVersion: number): EvaluationRecord {
-  return {
-    name: "",
-    step: 0,
-    policyVersion,
-    accuracy: 0,
-    tasks: 0,
-    leftOut: 0,
-    toolCallRate: 0,
-    meanActionTokens: 0,
-    seconds: 0,
-  };
 }

@@ -9,6 +9,7 @@ import type { ShardInput } from "../../src/contracts/rollout.ts";
 import type { TrainingInput } from "../../src/contracts/run.ts";
 import type { RunSettings } from "../../src/contracts/run-settings.ts";
 import { trajectoryInput } from "../../workflows/trajectory-input.ts";
+import { evaluated } from "../support/evaluated.ts";
 import { stepSettings } from "../support/step-settings.ts";
 import { taskOf } from "../support/step-worker.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
@@ -100,17 +101,3 @@ test("a training workflow that begins ends the shards of an earlier one with the
   expect(await statusOf(other.shard)).toBe("RUNNING");
   await other.shard.terminate();
 });
-
-function evaluated(policyVersion: number) {
-  return {
-    name: "",
-    step: 0,
-    policyVersion,
-    accuracy: 0,
-    tasks: 0,
-    leftOut: 0,
-    toolCallRate: 0,
-    meanActionTokens: 0,
-    seconds: 0,
-  };
-}

@@ -3,8 +3,9 @@ import type { WorkerOptions } from "@temporalio/worker";
 import type { TrainStepInput } from "../../src/contracts/activities.ts";
 import type { StepRecord } from "../../src/contracts/generated/step-record.ts";
 import type { Task } from "../../src/contracts/generated/task.ts";
-import type { EvaluationRecord, TrainingInput } from "../../src/contracts/run.ts";
+import type { TrainingInput } from "../../src/contracts/run.ts";
 import type { RunSettings } from "../../src/contracts/run-settings.ts";
+import { evaluated } from "./evaluated.ts";
 import { startWorkflows, type WorkflowWorker } from "./workflow-worker.ts";
 
 /** A worker of Everturn's workflows, and what its steps trained on and recorded. */
@@ -56,21 +57,6 @@ export async function startSteps(
   }
 
   return { ...worker, step, records };
-}
-
-/** That version has been evaluated: the training workflow does not do it again. */
-function evaluated(policyVersion: number): EvaluationRecord {
-  return {
-    name: "",
-    step: 0,
-    policyVersion,
-    accuracy: 0,
-    tasks: 0,
-    leftOut: 0,
-    toolCallRate: 0,
-    meanActionTokens: 0,
-    seconds: 0,
-  };
 }
 
 /** A task that says its id. */
