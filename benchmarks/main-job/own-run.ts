@@ -58,16 +58,16 @@ export async function openOwnRun(plan: Plan, runs: string): Promise<OwnRun> {
   const { folder } = opened;
   const training = finishTraining(supervised, await startTraining(supervised));
   const { policyVersion: reached } = await Promise.race([training, supervised.failed]);
-  let [number, policyVersion, turnSeconds] = [1, reached, Number.POSITIVE_INFINITY];
+  let [number, policyVersion] = [1, reached];
+  let turnSeconds: number | undefined;
 
   async function take(count: number): Promise<StepsTaken> {
     const nextStep = number + 1;
-    const isFirst = number === 1;
     const started = performance.now();
     const from = defined<Parameters<typeof takeSteps>[2]>({
       nextStep,
       policyVersion,
-      turnSeconds: isFirst ? undefined : turnSeconds,
+      turnSeconds,
     });
     const result = await takeSteps(supervised, opened, from, count);
     const total = (performance.now() - started) / 1000 / count;
