@@ -41,9 +41,9 @@ const reporting = { asynchronous: 500, synchronous: 1000 };
 /**
  * Starts the trajectories of a shard, at most `concurrency` at once, and waits until all have ended. The server hands
  * out the first task of each in its answer to the start. Reports ended trajectories to the shard by signal and returns
- * the rest. A repeated attempt continues with the trajectories that the one before started, and waits until the
- * workflows of those that are recorded have closed too. If the shard has been
- * terminated or cancelled, it terminates them. When its worker is `stopping`, it leaves the rest to another attempt.
+ * the rest. A repeated attempt continues with the trajectories that the one before started. It also waits until the
+ * workflows of recorded trajectories have closed. If the shard has been terminated or cancelled, it terminates them.
+ * When its worker is `stopping`, it leaves the rest to another attempt.
  */
 export function runTrajectories(
   openRun: (run: string) => Promise<OpenRun>,
@@ -71,7 +71,7 @@ export function runTrajectories(
       const known = isRepeated ? await recordedResult(opened, input, member) : undefined;
       if (known === undefined) return endOf(trajectory, await started(workflow, input, member, starting));
       const late = await runningSince(workflow, trajectory, starting.since);
-      if (late !== undefined) await endOf(trajectory, late); // otherwise it could outlive the run, and stay open
+      if (late !== undefined) await endOf(trajectory, late); // otherwise it could stay open after the run
       return { trajectory, result: known };
     }
 

@@ -51,14 +51,14 @@ interface Round extends StepTimes {
   generation: number;
   training: number;
   theirs: PeerStep;
-  /** Theirs of the round's last step, whose generation and training ours are measured alone. */
+  /** TRL's last step of the round: the step whose generation and training we measure alone. */
   theirsAlone: PeerStep;
 }
 
 /** Milliseconds for the work that a step leaves for later, such as moving its records into one file. */
 const settling = 1500;
 
-/** Measures rounds, in each of which one side takes `steps` steps after the other. */
+/** Measures rounds. In each, both sides take `steps` steps in a row, ours first. */
 async function rounds(folder: string, count: number, steps: number): Promise<Round[]> {
   const plan = await planJob(options, folder);
   const own = await openOwnRun(plan, join(folder, "runs"));

@@ -18,9 +18,9 @@ export interface RuntimeSessionOptions {
   /** The folder of the files that `graph.stored` names. They are mapped into memory. */
   weightsFolder?: string;
   /**
-   * Whether such sessions take turns: they share the memory that the runtime keeps between passes, and their threads
-   * sleep as soon as a pass ends. Otherwise the threads spin for a while, and slow down whatever runs next. Default:
-   * false.
+   * Whether such sessions take turns. Then they share the memory that the runtime keeps between passes, and their
+   * threads sleep as soon as a pass ends. Otherwise the threads spin for a while and slow down the next session's pass.
+   * Default: false.
    */
   takesTurns?: boolean;
 }
