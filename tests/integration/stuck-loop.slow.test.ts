@@ -1,3 +1,4 @@
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type DevServer, startDevServer } from "../../src/control/temporal/dev-server.ts";
@@ -38,13 +39,22 @@ async function run(loop: string, groupSize: number, said: string[]) {
   return everturn("run", pipeline, "--runs", runs, "--json", ...joined);
 }
 
-test("a loop that never returns costs its trajectories, by name, and no others", async () => {
+test("a loop that never returns costs its trajectories, by name, and no others, and all of them log", async () => {
   const { code, stdout, stderr } = await run("loop-backtracking", 5, [short, endless, short, short, endless]);
   expect(code, stderr).toBe(0);
   const { run: id } = lastLine<{ run: string }>(stdout);
   const told = /the agent loop loop-backtracking does not return in trajectory \S+\/step-0001\/\S+\/[14],/g;
   expect(stderr.match(told)).toHaveLength(2);
   expect(stderr).not.toContain("restarting it");
+  const logs = join(runs, id, "logs");
+  const text = readdirSync(logs)
+    .map((name) => readFileSync(join(logs, name), "utf8"))
+    .join("");
+  const logged = [...text.matchAll(/looks for an answer \{[^}]*workflowId: '\S+\/(\d)'/g)].map(
+    ([, sample]) => sample,
+  );
+  expect(new Set(logged)).toEqual(new Set(["0", "1", "2", "3", "4"]));
+  expect(text, "a line of the level debug").not.toContain("Workflow started");
   const ledger = await everturn("ledger", id, "--runs", runs, "--json", "--step", "1");
   expect(ledger.code, ledger.stdout + ledger.stderr).toBe(0);
   const { entries }: { entries: { trajectory: string; state: string; reason?: string }[] } = JSON.parse(

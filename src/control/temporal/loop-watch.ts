@@ -1,11 +1,12 @@
 import { Session } from "node:inspector";
-import { Worker as Thread, type Transferable } from "node:worker_threads";
+import type { Worker as Thread } from "node:worker_threads";
 import { ApplicationFailure, defaultFailureConverter, defaultPayloadConverter } from "@temporalio/common";
 import type { WorkerThreadRequest } from "@temporalio/worker/lib/workflow/workflow-worker-thread/input.js";
 import type { WorkerThreadResponse } from "@temporalio/worker/lib/workflow/workflow-worker-thread/output.js";
 import { EverturnError } from "../../base/errors/everturn-error.ts";
 import { tellNotice } from "../../base/processes/notice.ts";
-import { idle, type Watched } from "./workflow-thread.ts";
+import { answer, type ThreadWatch } from "./thread-requests.ts";
+import { idle, type Prepared } from "./workflow-thread.ts";
 
 type Activation = Extract<WorkerThreadRequest["input"], { type: "activate-workflow" }>["activation"];
 
@@ -31,36 +32,12 @@ const patience = { first: 5, next: 1, others: 60 };
 const interval = 500;
 
 /**
- * Watches the workflow threads that this process starts, in which workflow-thread.ts is preloaded. It interrupts a
- * thread that spends seconds of its own CPU time on one request, which no stopped or busy machine can cause. The
- * thread continues with the next request, the trajectory's workflow fails with LOOP_STUCK, and the user is notified.
- * This costs a thread two memory writes per request.
+ * Watches a thread that runs workflows, in which workflow-thread.ts is preloaded. It interrupts a thread that spends
+ * seconds of its own CPU time on one request, which no stopped or busy machine can cause. The thread continues with
+ * the next request, the trajectory's workflow fails with LOOP_STUCK, and the user is notified. This costs a thread two
+ * memory writes per request.
  */
-export function watchLoops(options: Options): { stop(): void } {
-  const { postMessage } = Thread.prototype;
-  const watches = new WeakMap<Thread, ThreadWatch>();
-  Thread.prototype.postMessage = function (message: unknown, transferred?: readonly Transferable[]) {
-    if (isRequest(message)) {
-      if (message.input.type === "init") watches.set(this, watchThread(this, options));
-      if (watches.get(this)?.takes(message) === true) return;
-    }
-    postMessage.call(this, message, transferred);
-  };
-  return {
-    stop: () => {
-      Thread.prototype.postMessage = postMessage;
-    },
-  };
-}
-
-interface ThreadWatch {
-  /**
-   * Inspects a request of the SDK. Returns whether it has answered the request, so that the thread must not get it.
-   */
-  takes(request: WorkerThreadRequest): boolean;
-}
-
-function watchThread(thread: Thread, { loop, onLost }: Options): ThreadWatch {
+export function watchLoop(thread: Thread, { loop, onLost }: Options): ThreadWatch {
   const entered = new BigInt64Array(new SharedArrayBuffer(8)).fill(idle);
   const requests = new Map<bigint, WorkerThreadRequest["input"]>();
   const trajectories = new Map<string, string>();
@@ -83,7 +60,7 @@ function watchThread(thread: Thread, { loop, onLost }: Options): ThreadWatch {
       }
     }
     requests.set(requestId, input);
-    if (input.type === "init") Object.assign<WorkerThreadRequest["input"], Watched>(input, { entered });
+    if (input.type === "init") Object.assign<WorkerThreadRequest["input"], Prepared>(input, { entered });
     if (input.type === "create-workflow" && input.options.info.workflowType === "trajectory") {
       trajectories.set(input.options.info.runId, input.options.info.workflowId);
     }
@@ -121,7 +98,7 @@ function watchThread(thread: Thread, { loop, onLost }: Options): ThreadWatch {
     const trajectory = input.type === "activate-workflow" ? trajectories.get(input.runId) : undefined;
     if (input.type !== "activate-workflow" || trajectory === undefined) {
       const { name, message, stack = "" } = error;
-      answer({ requestId: request, result: { type: "error", name, message, stack } });
+      answer(thread, { requestId: request, result: { type: "error", name, message, stack } });
       return onLost(error);
     }
     fail(request, input.runId, error);
@@ -135,18 +112,13 @@ function watchThread(thread: Thread, { loop, onLost }: Options): ThreadWatch {
     const cause = ApplicationFailure.create({ type: code, message, nonRetryable: true });
     const failure = defaultFailureConverter.errorToFailure(cause, defaultPayloadConverter);
     const completion = { runId, successful: { commands: [{ failWorkflowExecution: { failure } }] } };
-    answer({ requestId, result: { type: "ok", output: { type: "activation-completion", completion } } });
-  }
-
-  function answer(response: WorkerThreadResponse): void {
-    thread.emit("message", response);
+    answer(thread, {
+      requestId,
+      result: { type: "ok", output: { type: "activation-completion", completion } },
+    });
   }
 
   return { takes };
-}
-
-function isRequest(message: unknown): message is WorkerThreadRequest {
-  return typeof message === "object" && message !== null && "requestId" in message && "input" in message;
 }
 
 /** Whether an activation continues a workflow, as opposed to replaying it or only answering a query. */

@@ -22,9 +22,11 @@ import { connectionSettings, reasonOf, type ServerLocation } from "./connection-
 import { connectionTrouble } from "./connection-trouble.ts";
 import { workflowOptions } from "./deployment.ts";
 import { localAttempts } from "./local-attempts.ts";
-import { watchLoops } from "./loop-watch.ts";
+import { keepLines } from "./log-lines.ts";
+import { watchLoop } from "./loop-watch.ts";
 import { tellOutOfMemory } from "./out-of-memory.ts";
 import { checkServer, watchIdentity } from "./server-identity.ts";
+import { watchThreads } from "./thread-requests.ts";
 import type { Wait } from "./waits.ts";
 import { untilBuilt } from "./workflow-builds.ts";
 
@@ -103,7 +105,8 @@ export async function runWorker(options: {
     tellNotice({ code: error.code, notice: error.message });
     broken.abort(error);
   };
-  const loops = watchLoops({ loop: opened === undefined ? "" : loopNames(opened.plan), onLost });
+  const loop = opened === undefined ? "" : loopNames(opened.plan);
+  const threads = watchThreads([(thread) => watchLoop(thread, { loop, onLost }), keepLines]);
   const local = localAttempts(options.onWaits);
   const closing = new AbortController();
   const stopping = new AbortController();
@@ -171,7 +174,7 @@ export async function runWorker(options: {
     const { address, namespace } = location;
     throw new EverturnError("TEMPORAL_REFUSED", { address, namespace, reason: reasonOf(error) });
   } finally {
-    loops.stop();
+    threads.stop();
     local.close();
     closing.abort();
     const closed = Promise.all(made.map((one) => one.close()));
