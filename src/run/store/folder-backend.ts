@@ -1,5 +1,5 @@
-import { closeSync, fsyncSync, readFileSync, rmdirSync, unlinkSync, writeFileSync } from "node:fs";
-import { rm, stat } from "node:fs/promises";
+import { closeSync, fsyncSync, readFileSync, unlinkSync, writeFileSync } from "node:fs";
+import { rm, rmdir, stat } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { isAbsence, isSystemError } from "../../base/errors/system-error.ts";
@@ -127,15 +127,18 @@ function pruning(root: string): (folder: string) => Promise<void> {
   async function prune(folder: string): Promise<void> {
     await nextTurn();
     waiting.delete(folder);
-    removeEmpty(root, folder);
+    await removeEmpty(root, folder);
   }
 }
 
-/** Removes an empty folder and its empty parents, up to the root. */
-function removeEmpty(root: string, folder: string): void {
+/**
+ * Removes an empty folder and its empty parents, up to the root. It uses the thread pool, because some file systems
+ * take long for this.
+ */
+async function removeEmpty(root: string, folder: string): Promise<void> {
   for (let empty = folder; empty.length > root.length; empty = dirname(empty)) {
     try {
-      rmdirSync(empty);
+      await rmdir(empty);
     } catch {
       return; // it is not empty, or another process removes it
     }
