@@ -44,13 +44,14 @@ export function activitiesOf({
   run,
   queue,
   stopping,
+  ends,
 }: RoleOptions): (role: Role) => Promise<RoleActivities> {
   const tasks = runTasks();
   const openRun = run === undefined ? joinedRuns(runs) : openRuns(runs);
   return async (role) => {
     switch (role) {
       case "orchestration":
-        return orchestration({ runs, stopping }, openRun, tasks);
+        return orchestration({ runs, stopping, ends }, openRun, tasks);
       case "policy":
         return policy(openRun, tasks);
       case "tools":
@@ -63,7 +64,7 @@ export function activitiesOf({
 }
 
 function orchestration(
-  { runs, stopping }: Pick<RoleOptions, "runs" | "stopping">,
+  { runs, stopping, ends }: Pick<RoleOptions, "runs" | "stopping" | "ends">,
   openRun: OpenRuns,
   tasks: RunTasks,
 ): RoleActivities {
@@ -75,7 +76,7 @@ function orchestration(
     "read-ended": durable(readEndedActivity(openRun)),
     "draw-tasks": durable(drawTasks(openRun, tasks)),
     "reserve-groups": durable(reserveGroups(openRun, tasks)),
-    "run-trajectories": durable(runTrajectories(openRun, stopping)),
+    "run-trajectories": durable(runTrajectories(openRun, { stopping, ends })),
     "load-task": durable(loadTask(openRun, tasks)),
     "record-left-out": durable(recordLeftOut(openRun, tasks)),
     "record-step": durable(recordStep(openRun, keeping)),
@@ -96,7 +97,7 @@ function policy(openRun: OpenRuns, tasks: RunTasks): RoleActivities {
 }
 
 async function tools(
-  { runs, run, queue }: Omit<RoleOptions, "stopping"> & { run: string },
+  { runs, run, queue }: Pick<RoleOptions, "runs" | "queue"> & { run: string },
   tasks: RunTasks,
 ): Promise<RoleActivities> {
   const worker = toolWorker(runs, run, queue);

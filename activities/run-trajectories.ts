@@ -5,6 +5,7 @@ import {
   WorkflowExecutionAlreadyStartedError,
   WorkflowFailedError,
   type WorkflowHandle,
+  type WorkflowHandleWithStartDetails,
   WorkflowNotFoundError,
   type WorkflowStartOptions,
 } from "@temporalio/client";
@@ -19,6 +20,7 @@ import {
 } from "../src/contracts/activities.ts";
 import type { TrajectorySummary } from "../src/contracts/rollout.ts";
 import type { TrajectoryInput, TrajectoryResult } from "../src/contracts/trajectory.ts";
+import type { LocalEnds } from "../src/control/temporal/local-ends.ts";
 import { readBuilds } from "../src/control/temporal/workflow-builds.ts";
 import { readSummary } from "../src/results/recovery/read-summary.ts";
 import type { OpenRun } from "../src/run/folder/open-runs.ts";
@@ -30,6 +32,7 @@ import { trajectoryKey } from "../src/run/store/keys.ts";
 import { runJournal } from "../src/run/trajectory/run-journal.ts";
 
 type MemberWorkflow = (input: TrajectoryInput) => Promise<TrajectoryResult>;
+type MemberHandle = WorkflowHandle<MemberWorkflow> & Partial<WorkflowHandleWithStartDetails<MemberWorkflow>>;
 type Member = RunMembersInput["trajectories"][number];
 
 /**
@@ -40,14 +43,14 @@ const reporting = { asynchronous: 500, synchronous: 1000 };
 
 /**
  * Starts the trajectories of a shard, at most `concurrency` at once, and waits until all have ended. The server hands
- * out the first task of each in its answer to the start. Reports ended trajectories to the shard by signal and returns
- * the rest. A repeated attempt continues with the trajectories that the one before started. It also waits until the
+ * out the first task of each in its answer to the start, so most end in this process, and only the other ends are asked
+ * of the server. Reports ended trajectories to the shard by signal and returns the rest. A repeated attempt continues with the trajectories that the one before started. It also waits until the
  * workflows of recorded trajectories have closed. If the shard has been terminated or cancelled, it terminates them.
  * When its worker is `stopping`, it leaves the rest to another attempt.
  */
 export function runTrajectories(
   openRun: (run: string) => Promise<OpenRun>,
-  stopping: AbortSignal,
+  { stopping, ends }: { stopping: AbortSignal; ends: LocalEnds },
 ): RunActivities["run-trajectories"] {
   return async (input) => {
     const context = Context.current();
@@ -56,7 +59,7 @@ export function runTrajectories(
     const isRepeated = context.info.attempt > 1;
     const opened = await openRun(input.run);
     const starting = { since: context.info.scheduledTimestampMs, isEager: await isSoleBuild(opened) };
-    const live = new Set<WorkflowHandle<MemberWorkflow>>();
+    const live = new Set<MemberHandle>();
     const waiting = [...input.trajectories];
     const unreported: ClosedMember[] = [];
 
@@ -75,10 +78,12 @@ export function runTrajectories(
       return { trajectory, result: known };
     }
 
-    async function endOf(trajectory: string, handle: WorkflowHandle<MemberWorkflow>): Promise<ClosedMember> {
+    async function endOf(trajectory: string, handle: MemberHandle): Promise<ClosedMember> {
       live.add(handle);
       try {
-        return { trajectory, result: resultSummary(await handle.result()) };
+        const own = handle.eagerlyStarted === true ? handle.firstExecutionRunId : undefined; // begins in this process
+        const here = own === undefined ? undefined : await ends.resultOf<TrajectoryResult>(own);
+        return { trajectory, result: resultSummary(here?.result ?? (await handle.result())) };
       } catch (error) {
         const failure = error instanceof WorkflowFailedError ? lossOf(error.cause) : undefined;
         if (failure === undefined) throw error;
@@ -152,7 +157,7 @@ async function started(
   { common, version }: RunMembersInput,
   { place, line }: Member,
   { since, isEager }: { since: number; isEager: boolean },
-): Promise<WorkflowHandle<MemberWorkflow>> {
+): Promise<MemberHandle> {
   const input: TrajectoryInput = { ...common, place };
   const start = (workflowIdConflictPolicy: "FAIL" | "TERMINATE_EXISTING") =>
     workflow.start(

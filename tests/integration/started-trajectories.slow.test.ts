@@ -8,6 +8,8 @@ import type { ReserveGroupsInput, RunMembersInput, ScoreInput } from "../../src/
 import type { GenerateTurnInput } from "../../src/contracts/generate-turn.ts";
 import type { ShardInput, TrajectorySummary } from "../../src/contracts/rollout.ts";
 import { durable } from "../../src/control/temporal/durable.ts";
+import { type LocalEnds, localEnds } from "../../src/control/temporal/local-ends.ts";
+import { watchThreads } from "../../src/control/temporal/thread-requests.ts";
 import { createRunFolder } from "../../src/run/folder/create-run-folder.ts";
 import { openRuns } from "../../src/run/folder/open-runs.ts";
 import { samplePlan } from "../support/sample-plan.ts";
@@ -23,7 +25,19 @@ const settings = stepSettings;
 const runs = temporaryFolder();
 let stopping = new AbortController();
 const openRun = openRuns(runs);
-const run = (input: RunMembersInput) => durable(runTrajectories(openRun, stopping.signal))(input);
+const run = (input: RunMembersInput) =>
+  durable(runTrajectories(openRun, { stopping: stopping.signal, ends }))(input);
+const observer = localEnds();
+const threads = watchThreads([observer.watch]);
+/** The runs whose ends this process was asked for, and whether it knew them. */
+let asked: { runId: string; isKnown: boolean }[] = [];
+const ends: LocalEnds = {
+  resultOf: async <Result>(runId: string) => {
+    const end = await observer.resultOf<Result>(runId);
+    asked.push({ runId, isKnown: end !== undefined });
+    return end;
+  },
+};
 let worker: WorkflowWorker;
 
 /** Trajectories whose turn is being generated, and the most at once. */
@@ -46,6 +60,7 @@ beforeAll(async () => {
   const plan = samplePlan({ steps: 1, batchSize: 8, tasks: 2, warmStart: false, evaluationEvery: 1 });
   await createRunFolder(plan, { runs, id: "run" });
   worker = await startWorkflows({
+    onWorker: observer.follow,
     folder: temporaryFolder(),
     queue,
     loop: { name: "loop-tool-agent", workflow },
@@ -90,11 +105,15 @@ beforeAll(async () => {
     },
   });
 });
-afterAll(() => worker.stop());
+afterAll(async () => {
+  await worker.stop();
+  threads.stop();
+});
 
 /** Starts the shard of a step whose trajectories wait at the gate. */
 async function startShard(step: number, concurrency: number) {
   attempts = 0;
+  asked = [];
   generated = [];
   most = 0;
   let open = () => {};
@@ -144,6 +163,23 @@ test("a worker starts the trajectories of a shard itself, as many at once as all
   expect(searchAttributes).toMatchObject({ EverturnRun: ["run"], EverturnTask: ["a"], EverturnReward: [1] });
   const { events = [] } = await worker.client.workflow.getHandle("run/step-0001/a/0").fetchHistory();
   expect(events?.[0]?.workflowExecutionStartedEventAttributes?.eagerExecutionAccepted).toBe(true);
+});
+
+test("the server is not asked for the ends of trajectories that ended in this process, and is for others", async () => {
+  const { shard, ids, open } = await startShard(8, 4);
+  const [first = "", ...others] = ids;
+  await worker.client.workflow.getHandle(first).terminate("somebody else ends it");
+  const ended = await Promise.all(others.map(async (id) => (await described(id)).runId));
+  open();
+  const results = await shard.result();
+  expect(
+    asked
+      .filter(({ isKnown }) => isKnown)
+      .map(({ runId }) => runId)
+      .sort(),
+  ).toEqual(ended.sort());
+  expect(results.map(({ trajectory }) => trajectory).sort()).toEqual(ids);
+  expect(results.filter(({ outcome }) => outcome === "answered")).toHaveLength(3);
 });
 
 test("the next attempt goes on with the trajectories of one whose worker died, and each counts once", async () => {

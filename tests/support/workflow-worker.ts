@@ -19,6 +19,7 @@ export async function startWorkflows(options: {
   queue: string;
   loop: { name: string; workflow: string };
   activities: NonNullable<WorkerOptions["activities"]>;
+  onWorker?: (worker: Worker) => void;
 }): Promise<WorkflowWorker> {
   const { folder, queue, loop, activities } = options;
   const paths = { database: join(folder, "server.db"), log: join(folder, "server.log") };
@@ -35,6 +36,7 @@ export async function startWorkflows(options: {
     activities,
     workflowBundle: { code },
   });
+  options.onWorker?.(worker);
   const ended = worker.run();
   return {
     client: new Client({ connection }),

@@ -22,6 +22,7 @@ import { connectionSettings, reasonOf, type ServerLocation } from "./connection-
 import { connectionTrouble } from "./connection-trouble.ts";
 import { workflowOptions } from "./deployment.ts";
 import { localAttempts } from "./local-attempts.ts";
+import { type LocalEnds, localEnds } from "./local-ends.ts";
 import { keepLines } from "./log-lines.ts";
 import { watchLoop } from "./loop-watch.ts";
 import { tellOutOfMemory } from "./out-of-memory.ts";
@@ -40,6 +41,7 @@ export interface RoleOptions {
   queue: string;
   /** Aborts when the worker takes no new work. */
   stopping: AbortSignal;
+  ends: LocalEnds;
 }
 
 /** The activities of a role, and how to release their resources. */
@@ -106,7 +108,8 @@ export async function runWorker(options: {
     broken.abort(error);
   };
   const loop = opened === undefined ? "" : loopNames(opened.plan);
-  const threads = watchThreads([(thread) => watchLoop(thread, { loop, onLost }), keepLines]);
+  const ends = localEnds();
+  const threads = watchThreads([(thread) => watchLoop(thread, { loop, onLost }), keepLines, ends.watch]);
   const local = localAttempts(options.onWaits);
   const closing = new AbortController();
   const stopping = new AbortController();
@@ -117,7 +120,7 @@ export async function runWorker(options: {
     const onOther = (error: unknown) => broken.abort(error);
     void watchIdentity(connection, location, { stopping: closing.signal, onOther });
     made = await Promise.all(
-      serves.map(options.makeActivities({ runs, run, queue, stopping: stopping.signal })),
+      serves.map(options.makeActivities({ runs, run, queue, stopping: stopping.signal, ends })),
     );
     const concurrency = options.atOnce ?? Math.max(...made.map((one) => one.concurrency));
     const common: Omit<WorkerOptions, "taskQueue" | "activities"> = {
@@ -164,6 +167,7 @@ export async function runWorker(options: {
           : [Worker.create({ ...common, taskQueue: own.queue, activities: own.activities })],
       ),
     ]);
+    for (const worker of workers) ends.follow(worker);
     options.onReady();
     const running = runTogether(workers, Promise.race([options.ended, untilAborted(broken.signal)]));
     hasDrained = await running.then(() => true, isExpired);
