@@ -43,10 +43,11 @@ const reporting = { asynchronous: 500, synchronous: 1000 };
 
 /**
  * Starts the trajectories of a shard, at most `concurrency` at once, and waits until all have ended. The server hands
- * out the first task of each in its answer to the start, so most end in this process, and only the other ends are asked
- * of the server. Reports ended trajectories to the shard by signal and returns the rest. A repeated attempt continues with the trajectories that the one before started. It also waits until the
- * workflows of recorded trajectories have closed. If the shard has been terminated or cancelled, it terminates them.
- * When its worker is `stopping`, it leaves the rest to another attempt.
+ * out the first task of each in its answer to the start, so most end in this process, and the server is asked only
+ * about the others. Reports ended trajectories to the shard by signal and returns the rest. A repeated attempt
+ * continues with the trajectories that the one before started. It also waits until the workflows of recorded
+ * trajectories have closed. If the shard has been terminated or cancelled, it terminates them. When its worker is
+ * `stopping`, it leaves the rest to another attempt.
  */
 export function runTrajectories(
   openRun: (run: string) => Promise<OpenRun>,

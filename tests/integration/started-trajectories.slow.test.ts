@@ -27,7 +27,7 @@ let stopping = new AbortController();
 const openRun = openRuns(runs);
 const run = (input: RunMembersInput) =>
   durable(runTrajectories(openRun, { stopping: stopping.signal, ends }))(input);
-const observer = localEnds();
+const observer = localEnds(10_000);
 const threads = watchThreads([observer.watch]);
 /** The runs whose ends this process was asked for, and whether it knew them. */
 let asked: { runId: string; isKnown: boolean }[] = [];

@@ -6,7 +6,7 @@ import type { Activated, Prepared } from "./workflow-thread.ts";
 
 /**
  * Answers the SDK's requests for the log lines of workflows with those that workflow-thread.ts sent along with the
- * activation.
+ * activation's answer.
  */
 export function keepLines(thread: Thread): ThreadWatch {
   const kept = new Map<string, SinkCall[]>();

@@ -14,11 +14,10 @@ export function watchThreads(watches: readonly ((thread: Thread) => ThreadWatch)
   const watched = new WeakMap<Thread, ThreadWatch[]>();
   Thread.prototype.postMessage = function (message: unknown, transferred?: readonly Transferable[]) {
     if (isRequest(message)) {
-      if (message.input.type === "init")
-        watched.set(
-          this,
-          watches.map((watch) => watch(this)),
-        );
+      if (message.input.type === "init") {
+        const own = watches.map((watch) => watch(this));
+        watched.set(this, own);
+      }
       if (watched.get(this)?.some((watch) => watch.takes(message)) === true) return;
     }
     postMessage.call(this, message, transferred);

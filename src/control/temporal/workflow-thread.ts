@@ -104,7 +104,7 @@ function sendLines(port: Port): void {
     if (answered !== undefined) {
       waiting.delete(response.requestId);
       const lines = output?.type === "sink-calls" ? { lines: output.calls.filter(isWritten) } : {};
-      post(Object.assign<WorkerThreadResponse, Pick<Activated, "lines">>(answered, lines));
+      answer(answered, lines);
       return;
     }
     const runId = output?.type === "activation-completion" ? runOf(output) : undefined;
@@ -115,6 +115,17 @@ function sendLines(port: Port): void {
     const requestId = -2n - response.requestId;
     waiting.set(requestId, response);
     ask({ requestId, input: { type: "extract-sink-calls", runId } });
+  }
+
+  /** Fails the activation, as the SDK would, if a line's attributes can't be sent to another thread. */
+  function answer(activated: WorkerThreadResponse, lines: Pick<Activated, "lines">): void {
+    try {
+      post(Object.assign(activated, lines));
+    } catch (error) {
+      if (!(error instanceof Error)) throw error;
+      const { name, message, stack = "" } = error;
+      post({ requestId: activated.requestId, result: { type: "error", name, message, stack } });
+    }
   }
 
   Object.assign(port, { on: listen, postMessage: send });

@@ -40,9 +40,12 @@ export function folderBackend(root: string): Backend {
       requireMarkToWrite(file);
       making(temporary, flush, () => writeFileSync(temporary, content, { flush }));
       if (!flush) return making(file, flush, () => linkOnce(temporary, file));
-      // Fails before the link, not after it, if resources are missing.
-      folder = making(file, flush, () => openFolder(dirname(file)));
-      const isFirst = making(file, flush, () => linkOnce(temporary, file));
+      const isFirst = making(file, flush, () => {
+        if (folder !== undefined) closeSync(folder); // of a folder that was removed before the link
+        folder = undefined;
+        folder = openFolder(dirname(file)); // fails before the link, not after it, if resources are missing
+        return linkOnce(temporary, file);
+      });
       if (folder !== undefined) fsyncSync(folder); // even if another writer or an earlier try of this one came first
       return isFirst;
     } catch (error) {
