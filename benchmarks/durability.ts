@@ -1,4 +1,4 @@
-// What durability costs: the same scripted policy, tool and reward through Temporal, every turn journalled, and in a
+// What durability costs: the same scripted policy, tool and reward through Temporal, every turn journaled, and in a
 // bare loop in memory. Linux only (/proc).
 // node benchmarks/durability.ts [--rounds 2] [--turns 40] [--at-once 1,16,64] [--seconds 0,0.1,1]
 //   [--trajectories 16,64,256,1024] [--lengths 1,10,100,1000] [--json]

@@ -1,6 +1,6 @@
 // A step of reinforcement learning with a tool, whole and by phase, side by side with TRL's GRPOTrainer: the same
 // policy, tasks and batch. The two sides alternate, each taking some steps in a row. Ours goes through Temporal, with
-// every turn journalled; theirs does not.
+// every turn journaled; theirs does not.
 // node benchmarks/main-job.ts --python venv/bin/python [--model tiny|smollm2] [--rounds 6] [--steps 4] [--batch 64]
 //   [--tasks FILE] [--action-tokens 40] [--warm-steps 200] [--threads 2] [--set trainer.config.epochs=1]… [--json]
 

@@ -165,7 +165,7 @@ test("a worker starts the trajectories of a shard itself, as many at once as all
   expect(events?.[0]?.workflowExecutionStartedEventAttributes?.eagerExecutionAccepted).toBe(true);
 });
 
-test("the server is not asked for the ends of trajectories that ended in this process, and is for others", async () => {
+test("only the server knows the ends of trajectories that somebody else ended", async () => {
   const { shard, ids, open } = await startShard(8, 4);
   const [first = "", ...others] = ids;
   await worker.client.workflow.getHandle(first).terminate("somebody else ends it");

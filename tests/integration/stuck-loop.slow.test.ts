@@ -39,7 +39,7 @@ async function run(loop: string, groupSize: number, said: string[]) {
   return everturn("run", pipeline, "--runs", runs, "--json", ...joined);
 }
 
-test("a loop that never returns costs its trajectories, by name, and no others, and all of them log", async () => {
+test("a loop that never returns costs its trajectories, by name, and no others, and the lines of all arrive", async () => {
   const { code, stdout, stderr } = await run("loop-backtracking", 5, [short, endless, short, short, endless]);
   expect(code, stderr).toBe(0);
   const { run: id } = lastLine<{ run: string }>(stdout);

@@ -41,6 +41,7 @@ export interface RoleOptions {
   queue: string;
   /** Aborts when the worker takes no new work. */
   stopping: AbortSignal;
+  /** How trajectories ended in this process. */
   ends: LocalEnds;
 }
 

@@ -104,7 +104,7 @@ function sendLines(port: Port): void {
     if (answered !== undefined) {
       waiting.delete(response.requestId);
       const lines = output?.type === "sink-calls" ? { lines: output.calls.filter(isWritten) } : {};
-      answer(answered, lines);
+      postWithLines(answered, lines);
       return;
     }
     const runId = output?.type === "activation-completion" ? runOf(output) : undefined;
@@ -118,7 +118,7 @@ function sendLines(port: Port): void {
   }
 
   /** Fails the activation, as the SDK would, if a line's attributes can't be sent to another thread. */
-  function answer(activated: WorkerThreadResponse, lines: Pick<Activated, "lines">): void {
+  function postWithLines(activated: WorkerThreadResponse, lines: Pick<Activated, "lines">): void {
     try {
       post(Object.assign(activated, lines));
     } catch (error) {

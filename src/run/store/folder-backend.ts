@@ -41,7 +41,7 @@ export function folderBackend(root: string): Backend {
       making(temporary, flush, () => writeFileSync(temporary, content, { flush }));
       if (!flush) return making(file, flush, () => linkOnce(temporary, file));
       const isFirst = making(file, flush, () => {
-        if (folder !== undefined) closeSync(folder); // of a folder that was removed before the link
+        if (folder !== undefined) closeSync(folder); // it was removed before the link
         folder = undefined;
         folder = openFolder(dirname(file)); // fails before the link, not after it, if resources are missing
         return linkOnce(temporary, file);
