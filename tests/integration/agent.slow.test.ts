@@ -7,7 +7,7 @@ import { openRunStore } from "../../src/run/store/open-run-store.ts";
 import { trajectoryReader } from "../../src/run/trajectory/reader.ts";
 import { readRows } from "../../src/run/trajectory/segments.ts";
 import { trajectoryOf } from "../../src/run/trajectory/trajectory-of.ts";
-import { everturn, lastLine, start } from "../support/command.ts";
+import { everturn, killIfRunning, lastLine, start } from "../support/command.ts";
 import { processesWith } from "../support/processes.ts";
 import { writeScriptedPipeline } from "../support/scripted-pipeline.ts";
 import { stageRecords } from "../support/stage-records.ts";
@@ -31,7 +31,7 @@ test("an agent whose processes are killed, and whose worker is: the same traject
   });
   const command = start("run", pipeline, "--runs", folder, "--json", "--set", `policy.config.gates=${gates}`);
   onTestFinished(() => {
-    if (command.child.exitCode === null && command.child.signalCode === null) command.killGroup();
+    killIfRunning(command);
   });
   const killed = new Set<number>();
   const seen = () => [...processesWith(`agent-main.ts ${module}`).keys()].filter((pid) => !killed.has(pid));

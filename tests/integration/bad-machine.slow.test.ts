@@ -15,7 +15,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { messageOf } from "../../src/base/errors/message-of.ts";
 import { isSystemError } from "../../src/base/errors/system-error.ts";
-import { everturn, type RunningCommand, start } from "../support/command.ts";
+import { everturn, killIfRunning, type RunningCommand, start } from "../support/command.ts";
 import { mayMount, mount } from "../support/mount.ts";
 import { writeSampleRun } from "../support/sample-run.ts";
 
@@ -110,8 +110,7 @@ describe.skipIf(!mayMount && !hasPrlimit)("one run, whatever comes over its mach
     command = start("run", pipeline, "--runs", runs, ...settings);
   });
   afterAll(() => {
-    const { exitCode, signalCode } = command.child;
-    if (exitCode === null && signalCode === null) command.killGroup(); // a test has failed
+    killIfRunning(command); // a test has failed
     remove();
   });
 

@@ -8,7 +8,7 @@ import { readLedger } from "../../src/results/ledger/ledger.ts";
 import { openRunFolder } from "../../src/run/folder/open-runs.ts";
 import { runFolder } from "../../src/run/folder/run-folder.ts";
 import { trainedStepKey } from "../../src/run/store/keys.ts";
-import { lastLine, type RunningCommand, start } from "../support/command.ts";
+import { killIfRunning, lastLine, type RunningCommand, start } from "../support/command.ts";
 import { writeScriptedPipeline } from "../support/scripted-pipeline.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
@@ -21,7 +21,7 @@ const unloadable = join(folder, "unloadable");
 
 let command: RunningCommand | undefined;
 afterAll(() => {
-  if (command?.child.exitCode === null) command.killGroup();
+  killIfRunning(command);
 });
 
 function train(...parameters: string[]) {

@@ -3,7 +3,7 @@ import { beforeAll, expect, test, vi } from "vitest";
 import { readRunHolder } from "../../src/control/supervision/run-holder.ts";
 import { runFolder } from "../../src/run/folder/run-folder.ts";
 import { lastLine } from "../support/command.ts";
-import { interruptedRun, signalGroup, untilSaid } from "../support/interrupted-run.ts";
+import { interruptedRun, untilSaid } from "../support/interrupted-run.ts";
 import { processesWith } from "../support/processes.ts";
 
 const { runs, pipeline, id, everturn, expectNothingLeft, expectQuietEnd } = interruptedRun();
@@ -11,16 +11,16 @@ const { runs, pipeline, id, everturn, expectNothingLeft, expectQuietEnd } = inte
 beforeAll(async () => {
   const command = everturn("run", pipeline);
   await untilSaid(command, "reinforcement learning");
-  signalGroup(command, "SIGINT");
+  command.signalGroup("SIGINT");
   await command.end();
 });
 
 test("a second Ctrl-C, as npm passes on, changes nothing", async () => {
   const command = everturn("resume", id());
   await untilSaid(command, "Temporal UI at");
-  signalGroup(command, "SIGINT");
+  command.signalGroup("SIGINT");
   await sleep(300);
-  if (command.child.exitCode === null) signalGroup(command, "SIGINT");
+  if (command.child.exitCode === null) command.signalGroup("SIGINT");
   await expectQuietEnd(command, 130);
 });
 
@@ -28,7 +28,7 @@ test("SIGTERM ends a command that is still starting", async () => {
   const command = everturn("resume", id());
   await untilSaid(command, "starting Temporal and the workers");
   await sleep(1500);
-  signalGroup(command, "SIGTERM");
+  command.signalGroup("SIGTERM");
   await expectQuietEnd(command, 143);
 });
 
@@ -36,7 +36,7 @@ test("with --json, SIGHUP ends a command with one line of JSON", async () => {
   const command = everturn("resume", id(), "--json");
   await vi.waitUntil(() => command.stderr().includes("Temporal UI at"), { timeout: 250_000 });
   await sleep(1000);
-  signalGroup(command, "SIGHUP");
+  command.signalGroup("SIGHUP");
   const { code, stdout, stderr } = await command.end();
   expect(code, stderr).toBe(129);
   expect(JSON.parse(stdout)).toEqual({ run: id(), interrupted: true });

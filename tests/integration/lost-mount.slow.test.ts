@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, describe, expect, test } from "vitest";
-import { everturn, start } from "../support/command.ts";
+import { everturn, killIfRunning, start } from "../support/command.ts";
 import { mayMount, mount } from "../support/mount.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
@@ -22,8 +22,7 @@ describe.skipIf(!mayMount)("the file system of a run's folder goes away", () => 
   const attach = () => mount("mount", "--bind", disk, runs);
   const command = { current: undefined as ReturnType<typeof start> | undefined };
   afterAll(() => {
-    const child = command.current?.child;
-    if (child?.exitCode === null && child.signalCode === null) command.current?.killGroup();
+    killIfRunning(command.current);
     mount("umount", "--lazy", runs);
   });
 

@@ -15,7 +15,7 @@ import { trainingTrajectory } from "../../src/run/projections/training-trajector
 import { readSegments } from "../../src/run/trajectory/segments.ts";
 import { readTrajectoryRecord } from "../../src/run/trajectory/trajectory-files.ts";
 import { trajectoryOf } from "../../src/run/trajectory/trajectory-of.ts";
-import { everturn, lastLine, type RunningCommand, start } from "../support/command.ts";
+import { everturn, killIfRunning, lastLine, type RunningCommand, start } from "../support/command.ts";
 import { forgetfulServer } from "../support/forgetful-server.ts";
 import { writeScriptedPipeline } from "../support/scripted-pipeline.ts";
 import { leasesOf } from "../support/sessions.ts";
@@ -71,7 +71,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await connection?.close();
-  if (command.child.exitCode === null) command.killGroup();
+  killIfRunning(command);
 });
 
 /** Tries until there is an answer, while the run is under way. */

@@ -5,7 +5,7 @@ import { expect, onTestFinished, test, vi } from "vitest";
 import { namesInSync } from "../../src/base/files/names-in.ts";
 import { freePort } from "../../src/control/temporal/free-port.ts";
 import { runFolder } from "../../src/run/folder/run-folder.ts";
-import { start } from "../support/command.ts";
+import { killIfRunning, start } from "../support/command.ts";
 import { scriptedPolicy, writeScriptedPipeline } from "../support/scripted-pipeline.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
@@ -33,7 +33,7 @@ test("what does not move is named with its attempt and reason after some seconds
   const began = performance.now();
   const command = start("run", pipeline, "--runs", runs);
   onTestFinished(() => {
-    if (command.child.exitCode === null) command.killGroup();
+    killIfRunning(command);
   });
   const lines = (pattern: RegExp) =>
     command
@@ -70,7 +70,7 @@ test("of actions that take long it is said how many tokens they have", async () 
   });
   const command = start("run", pipeline, "--runs", join(own, "runs"), "--set", "steps=0");
   onTestFinished(() => {
-    if (command.child.exitCode === null) command.killGroup();
+    killIfRunning(command);
   });
   const { code, stdout, stderr } = await command.end();
   expect(code, stdout + stderr).toBe(0);

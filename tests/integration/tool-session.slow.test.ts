@@ -7,7 +7,7 @@ import { readLines } from "../../src/base/files/line-file.ts";
 import { namesIn } from "../../src/base/files/names-in.ts";
 import type { StepRecord } from "../../src/contracts/generated/step-record.ts";
 import { runFolder } from "../../src/run/folder/run-folder.ts";
-import { type RunningCommand, start } from "../support/command.ts";
+import { killIfRunning, type RunningCommand, start } from "../support/command.ts";
 import { callsRecorded, leasesOf, sessionLog, sessionsOf } from "../support/sessions.ts";
 import { stageRecords } from "../support/stage-records.ts";
 
@@ -21,7 +21,7 @@ const plugins = join(import.meta.dirname, "..", "plugins");
 let command: RunningCommand | undefined;
 
 afterAll(async () => {
-  if (command?.child.exitCode === null) command.killGroup();
+  killIfRunning(command);
   for (const run of await namesIn(runs)) for (const pid of sessionsOf(run)) process.kill(pid, "SIGKILL");
   await rm(folder, { recursive: true, force: true });
 });

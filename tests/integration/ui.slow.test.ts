@@ -6,7 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type Browser, chromium, type Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { chromiumHere } from "../support/chromium.ts";
-import { type RunningCommand, start } from "../support/command.ts";
+import { killIfRunning, type RunningCommand, start } from "../support/command.ts";
 import { writeScriptedPipeline } from "../support/scripted-pipeline.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
@@ -56,7 +56,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await browser?.close();
-  for (const command of [work, pages]) if (command.child.exitCode === null) command.killGroup();
+  for (const command of [work, pages]) killIfRunning(command);
 });
 
 const args = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"];

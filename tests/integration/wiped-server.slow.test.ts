@@ -5,7 +5,7 @@ import { namesInSync } from "../../src/base/files/names-in.ts";
 import { type DevServer, startDevServer } from "../../src/control/temporal/dev-server.ts";
 import { freePort } from "../../src/control/temporal/free-port.ts";
 import { findServerBinary } from "../../src/control/temporal/server-binary.ts";
-import { everturn, type RunningCommand, start } from "../support/command.ts";
+import { everturn, killIfRunning, type RunningCommand, start } from "../support/command.ts";
 import { writeScriptedPipeline } from "../support/scripted-pipeline.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
@@ -25,7 +25,7 @@ let server: DevServer | undefined;
 let command: RunningCommand | undefined;
 
 afterAll(async () => {
-  if (command?.child.exitCode === null) command.killGroup();
+  killIfRunning(command);
   await server?.stop();
 });
 

@@ -13,7 +13,12 @@ export interface RunningCommand {
   stderr(): string;
   /** Waits for its end. */
   end(): Promise<{ code: number | null; stdout: string; stderr: string }>;
-  /** SIGKILL for the whole process group: the CLI, its workers, and the Temporal server. */
+  /**
+   * Signals its whole process group, the Temporal server and the workers too, as a terminal does. Throws if none of them is left,
+   * with all that the command wrote.
+   */
+  signalGroup(signal: NodeJS.Signals): void;
+  /** SIGKILL for its whole process group. */
   killGroup(): void;
 }
 
@@ -34,6 +39,17 @@ export function startWith(env: Record<string, string>, ...parameters: string[]):
   child.stdout.setEncoding("utf8").on("data", (text) => (stdout += text));
   child.stderr.setEncoding("utf8").on("data", (text) => (stderr += text));
   const exit = once(child, "close");
+
+  function signalGroup(signal: NodeJS.Signals): void {
+    if (child.pid === undefined) throw new Error("The command did not start.");
+    try {
+      process.kill(-child.pid, signal);
+    } catch (error) {
+      const end = `everturn ${parameters.join(" ")} had ended with ${child.exitCode ?? child.signalCode}`;
+      throw new Error(`${end} before it got ${signal}:\n${stdout}\n${stderr}`, { cause: error });
+    }
+  }
+
   return {
     child,
     stdout: () => stdout,
@@ -42,13 +58,14 @@ export function startWith(env: Record<string, string>, ...parameters: string[]):
       const [code] = await exit;
       return { code, stdout, stderr };
     },
-    killGroup: () => process.kill(-(child.pid ?? 0), "SIGKILL"),
+    signalGroup,
+    killGroup: () => signalGroup("SIGKILL"),
   };
 }
 
-/** Kills a command's process group unless the command has ended. */
-export function killIfRunning({ child, killGroup }: RunningCommand): void {
-  if (child.exitCode === null && child.signalCode === null) killGroup();
+/** Kills a command's process group unless the command has ended or was never started. */
+export function killIfRunning(command: RunningCommand | undefined): void {
+  if (command?.child.exitCode === null && command.child.signalCode === null) command.killGroup();
 }
 
 /** Runs `everturn …arguments` to its end. */

@@ -52,8 +52,3 @@ export function interruptedRun() {
 export function untilSaid(command: RunningCommand, text: string): Promise<boolean> {
   return vi.waitUntil(() => command.stdout().includes(text), { timeout: 100_000, interval: 20 });
 }
-
-/** Signals every process of a command's group, the server and the workers too, as a terminal does. */
-export function signalGroup({ child }: RunningCommand, signal: NodeJS.Signals): void {
-  process.kill(-(child.pid ?? 0), signal);
-}

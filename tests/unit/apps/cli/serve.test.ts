@@ -5,7 +5,7 @@ import { expect, onTestFinished, test, vi } from "vitest";
 import { loadPlan } from "../../../../src/plan/pipeline/load-plan.ts";
 import { createRunFolder } from "../../../../src/run/folder/create-run-folder.ts";
 import { openRunFolder } from "../../../../src/run/folder/open-runs.ts";
-import { everturn, startWith } from "../../../support/command.ts";
+import { everturn, killIfRunning, startWith } from "../../../support/command.ts";
 import { temporaryFolder } from "../../../support/temporary-folder.ts";
 import { folderOf, initializeVersion } from "../../../support/versions.ts";
 
@@ -24,7 +24,7 @@ async function served(...options: string[]) {
 async function servedWith(env: Record<string, string>, ...options: string[]) {
   const command = startWith(env, "serve", ...options, "--port", "0");
   onTestFinished(() => {
-    if (command.child.exitCode === null && command.child.signalCode === null) command.killGroup();
+    killIfRunning(command);
   });
   await vi.waitFor(() => expect(command.stdout() + command.stderr()).toContain("Ctrl-C"), patience);
   const [, baseURL = ""] = /OPENAI_BASE_URL=(\S+)/.exec(command.stdout()) ?? [];

@@ -5,7 +5,7 @@ import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { servedPlan } from "../../../../src/apps/cli/commands/tools/served-plan.ts";
 import { processIdentity } from "../../../../src/base/processes/process-identity.ts";
-import { everturn, startWith } from "../../../support/command.ts";
+import { everturn, killIfRunning, startWith } from "../../../support/command.ts";
 import { temporaryFolder } from "../../../support/temporary-folder.ts";
 
 const state = temporaryFolder();
@@ -17,7 +17,7 @@ async function served(env: Record<string, string> = {}, ...options: string[]) {
   const more = ["--port", "0", ...options];
   const command = startWith({ XDG_STATE_HOME: state, ...env }, "tools", "serve", notes, ...more);
   onTestFinished(() => {
-    if (command.child.exitCode === null && command.child.signalCode === null) command.killGroup();
+    killIfRunning(command);
   });
   await vi.waitFor(() => expect(command.stdout()).toContain("Ctrl-C"), patience);
   const [, url] = /verl-tool: (\S+)/.exec(command.stdout()) ?? [];

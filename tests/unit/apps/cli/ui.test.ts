@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test, vi } from "vitest";
-import { startWith } from "../../../support/command.ts";
+import { killIfRunning, startWith } from "../../../support/command.ts";
 import { oddTargets, rawRequest } from "../../../support/raw-request.ts";
 import { temporaryFolder } from "../../../support/temporary-folder.ts";
 
@@ -9,7 +9,7 @@ const patience = 60_000;
 async function pages(env: Record<string, string> = {}, ...options: string[]) {
   const command = startWith(env, "ui", "--runs", temporaryFolder(), "--port", "0", ...options);
   onTestFinished(() => {
-    if (command.child.exitCode === null && command.child.signalCode === null) command.killGroup();
+    killIfRunning(command);
   });
   await vi.waitFor(() => expect(command.stdout()).toContain("Ctrl-C"), patience);
   const printed = /http:\S+/.exec(command.stdout())?.[0] ?? "";
