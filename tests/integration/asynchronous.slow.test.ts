@@ -25,7 +25,7 @@ test("an asynchronous run keeps within its staleness, and goes on when everythin
   const temporal = await forgetfulServer(folder, 50);
   const first = start("run", pipeline, "--runs", runs, "--temporal", temporal);
   let run = "";
-  for (let waited = 0; waited < 900; waited++) {
+  for (let waited = 0; waited < 900 && first.child.exitCode === null; waited++) {
     [run = ""] = existsSync(runs) ? readdirSync(runs) : [];
     if (run !== "" && (await readLines(runFolder(runs, run).metrics)).length >= 2) break;
     await sleep(100);

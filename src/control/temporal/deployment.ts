@@ -80,7 +80,7 @@ export async function workflowOptions(
   }));
 }
 
-/** The builds that no open workflow is pinned to. */
+/** The builds that no open workflow is pinned to. None if the server can't tell: they only save workers. */
 async function drainedBuilds(
   connection: NativeConnection,
   namespace: string,
@@ -96,7 +96,7 @@ async function drainedBuilds(
       ),
     );
   } catch (error) {
-    if (isGrpcServiceError(error) && error.code === grpcCodes.notFound) return new Set();
+    if (isGrpcServiceError(error)) return new Set(); // usually NOT_FOUND: the deployment is new
     throw error;
   }
 }

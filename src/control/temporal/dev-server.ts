@@ -66,18 +66,37 @@ const any = 0;
  * TEMPORAL_SERVER_FAILED with its output if it ends or does not answer within a minute.
  */
 export async function startDevServer(options: Options): Promise<DevServer> {
-  const log = await persistently(() => processLog(options.log));
-  await createServerDatabase(options.database, options.binary, async (database) => {
-    const server = await startOn(await freePorts({ server: any, ui: any }), { ...options, database }, log);
-    await server.stop();
-  });
-  if (options.ports !== undefined) return startOn(options.ports, options, log);
-  try {
-    return await startOn(await freePorts(usual), options, log);
-  } catch (error) {
-    const isUiTaken = isEverturnError(error) && error.code === "PORT_UNUSABLE";
-    if (!isUiTaken && !log.text().includes(portTaken)) throw error;
-    return startOn(await freePorts({ server: any, ui: any }), options, log); // another server took the same ports
+  const { binary, log: path, ports } = options;
+  await onFreePorts({ server: any, ui: any }, path, (free, log) =>
+    createServerDatabase(options.database, binary, async (database) => {
+      const server = await startOn(free, { ...options, database }, log);
+      await server.stop();
+    }),
+  );
+  if (ports !== undefined) return startOn(ports, options, await persistently(() => processLog(path)));
+  return onFreePorts(usual, path, (free, log) => startOn(free, options, log));
+}
+
+/** How often a server may start because other programs took its ports. */
+const mostStarts = 5;
+
+/**
+ * Starts a server on free ports: the preferred ones if possible. If another program takes one of them before the server
+ * listens, it starts on others.
+ */
+async function onFreePorts<Result>(
+  preferred: Ports,
+  path: string,
+  start: (ports: Ports, log: ProcessLog) => Promise<Result>,
+): Promise<Result> {
+  for (let starts = 1, wanted = preferred; ; starts++, wanted = { server: any, ui: any }) {
+    const log = await persistently(() => processLog(path));
+    try {
+      return await start(await freePorts(wanted), log);
+    } catch (error) {
+      const isUiTaken = isEverturnError(error) && error.code === "PORT_UNUSABLE";
+      if (starts === mostStarts || (!isUiTaken && !log.text().includes(portTaken))) throw error;
+    }
   }
 }
 
