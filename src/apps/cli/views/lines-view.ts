@@ -27,10 +27,10 @@ export function linesView(
   let phase: string | undefined;
   let steps: number | undefined;
   const writeDiagnosis = diagnosisWriter();
-  const early: StepRecord[] = []; // recorded before the workflow has reported the number of steps
+  const early: StepRecord[] = []; // recorded before the workflow has reported its first phase
   const write = (text: string) => stream.write(`${text}\n`);
-  const writeEarly = (of?: number) => {
-    for (const record of early.splice(0)) write(stepLine(record, of));
+  const writeEarly = () => {
+    for (const record of early.splice(0)) write(stepLine(record, steps));
   };
 
   let quarters = 0;
@@ -45,7 +45,7 @@ export function linesView(
 
   function writePhase({ progress, phase: shown }: Extract<RunEvent, { type: "progress" }>): void {
     steps = progress.steps;
-    writeEarly(steps);
+    writeEarly();
     const isStep = progress.phase === "step";
     const now = isStep
       ? progress.trainsOnExamples
@@ -104,20 +104,21 @@ export function linesView(
           return void write(evaluationLine(event.record));
         case "step":
           hasStepped = true;
-          if (steps === undefined) early.push(event.record);
+          if (phase === undefined) early.push(event.record);
           else write(stepLine(event.record, steps));
           return;
         case "diagnosis":
           writeEarly();
           return void writeDiagnosis(event.diagnosis).forEach(write);
         case "opened":
-          return; // an earlier command printed it
+          steps = event.plan.steps; // an earlier command printed the past
+          return;
         case "waits":
           return; // notes report all changes
       }
     },
     end: (summary) => {
-      writeEarly(summary.steps);
+      writeEarly();
       summaryLines(summary).forEach(write);
     },
     close: () => writeEarly(),

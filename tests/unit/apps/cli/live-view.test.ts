@@ -9,6 +9,7 @@ import { terminalText } from "../../../../src/base/processes/terminal.ts";
 import type { StepRecord } from "../../../../src/contracts/generated/step-record.ts";
 import type { EvaluationRecord, RunProgress } from "../../../../src/contracts/run.ts";
 import { progressEvent } from "../../../../src/control/operations/events.ts";
+import { samplePlan } from "../../../support/sample-plan.ts";
 
 const evaluation: EvaluationRecord = {
   name: "evaluation-v0001",
@@ -141,6 +142,19 @@ test("a step that is recorded before the run has said how many there are is writ
   expect(text()).toBe("");
   view.tell(progressEvent({ ...base, phase: "step", step: 13 }));
   expect(text()).toContain("step 12/40 ");
+  view.close();
+});
+
+test("a step that a diagnosis follows is written before it, with the number of steps in the plan", () => {
+  const { stream, text } = fakeStream();
+  const view = createView({ stream });
+  const plan = samplePlan({ steps: 40, batchSize: 64, tasks: 4, warmStart: false, evaluationEvery: 0 });
+  view.tell({ type: "opened", plan, past: { steps: [], evaluations: [] } });
+  view.tell({ type: "step", record: stepRecord });
+  expect(text()).toBe("");
+  const diagnosis = { condition: "cut-actions", title: "Limits cut many actions", step: 12 } as const;
+  view.tell({ type: "diagnosis", diagnosis: { ...diagnosis, evidence: "", consequence: "", remedies: [] } });
+  expect(text()).toMatch(/^step 12\/40 .*\ndiagnosis cut-actions \(step 12\)/);
   view.close();
 });
 
