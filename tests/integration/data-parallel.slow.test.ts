@@ -63,21 +63,22 @@ async function train(run: string, { trainers, store, strikes = [] }: Course) {
   const sharing: number[] = [];
   const stopped: Promise<unknown>[] = [];
   for (let step = 2; step <= steps; step++) {
-    const claimants = await claimantsOf(opened, step);
-    sharing.push(claimants);
+    const watched = watchClaims(opened, step);
     const strike = strikes[step - 2];
-    if (strike === undefined) continue;
-    expect(claimants, "the strike meets the step").toBeGreaterThan(0);
-    const at = step % trainers;
-    const { child, end } = working[at]!;
-    if (strike === "kill") {
-      child.kill("SIGKILL");
-      await end();
-      working[at] = work("trainer");
-    } else {
-      child.kill("SIGSTOP");
-      stopped.push(sleep(longStop).then(() => child.kill("SIGCONT")));
+    if (strike !== undefined) {
+      expect(await watched.half, "claimants when the strike meets the step").toBeGreaterThan(0);
+      const at = step % trainers;
+      const { child, end } = working[at]!;
+      if (strike === "kill") {
+        child.kill("SIGKILL");
+        await end();
+        working[at] = work("trainer");
+      } else {
+        child.kill("SIGSTOP");
+        stopped.push(sleep(longStop).then(() => child.kill("SIGCONT")));
+      }
     }
+    sharing.push(await watched.all);
   }
   expect(Math.max(...sharing), `of ${trainers} trainers shared a step`).toBeGreaterThanOrEqual(
     Math.min(2, trainers),
@@ -97,13 +98,27 @@ async function train(run: string, { trainers, store, strikes = [] }: Course) {
   return committed.map((tree) => ({ files: tree?.files, metrics: tree?.value.metrics }));
 }
 
-/** Waits until half of a step's portions were claimed. Returns the number of claimants; 0 if the step is committed. */
-async function claimantsOf(opened: OpenRun, step: number): Promise<number> {
-  for (;;) {
-    const claims = await claimsOf(opened, step);
-    if (claims.length > 36) return new Set(claims).size;
-    if ((await opened.store.readTree(trainedStepKey(step))) !== undefined) return 0;
-    await sleep(50);
+/**
+ * Follows who claims a step's portions until the step is committed. Returns the number of claimants once half of the
+ * portions were claimed (0 if that was not seen), and the number of all.
+ */
+function watchClaims(opened: OpenRun, step: number): { half: Promise<number>; all: Promise<number> } {
+  const half = Promise.withResolvers<number>();
+  return { half: half.promise, all: follow() };
+
+  async function follow(): Promise<number> {
+    const claimants = new Set<string>();
+    try {
+      while ((await opened.store.readTree(trainedStepKey(step))) === undefined) {
+        const claims = await claimsOf(opened, step);
+        for (const by of claims) claimants.add(by);
+        if (claims.length > 36) half.resolve(claimants.size);
+        await sleep(50);
+      }
+      return claimants.size;
+    } finally {
+      half.resolve(0);
+    }
   }
 }
 
