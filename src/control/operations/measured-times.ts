@@ -54,13 +54,27 @@ export function watchTimes(): TimesWatch {
   const steps: StepRecord[] = [];
   let plan: Plan | undefined;
   let isWhole = true; // the run began with this command
+  let early: number | undefined; // when a phase before the warm start was last seen
+  let stepped: number | undefined; // when the first step ended
 
   /** A phase that was over before anyone looked was not seen. */
-  const start = () => [...phases].find(([phase]) => phase !== "open")?.[1] ?? 0;
+  const start = () => {
+    const first = [...phases].find(([phase]) => phase !== "open")?.[1] ?? 0;
+    return plan?.warmStart === undefined ? first : Math.min(first, warmStartBegan() ?? first);
+  };
+
+  /** Begins with the last look before it if it was over before the next look. */
+  const warmStartBegan = () => phases.get("warm-start") ?? early;
+
+  function firstStepBegan(): number | undefined {
+    const [first] = steps;
+    const measured = first === undefined || stepped === undefined ? undefined : stepped - first.seconds.total;
+    return phases.get("step") ?? measured;
+  }
 
   function warmStart(): WarmStartTimes | undefined {
     if (plan?.warmStart === undefined) return { step: 0, once: 0, isMeasured: false };
-    const [from, to] = [phases.get("warm-start"), phases.get("step")];
+    const [from, to] = [warmStartBegan(), firstStepBegan()];
     if (from === undefined || to === undefined) return undefined;
     const evaluated = evaluations.find(({ step, policyVersion }) => step === 0 && policyVersion > 0);
     return warmStartTimes(plan.warmStart.steps, to - from - (evaluated?.seconds ?? 0), supervised);
@@ -77,10 +91,15 @@ export function watchTimes(): TimesWatch {
         isWhole = event.past.evaluations.length + event.past.steps.length === 0;
       }
       if (event.type === "evaluation") evaluations.push(event.record);
-      if (event.type === "step") steps.push(event.record);
+      if (event.type === "step") {
+        steps.push(event.record);
+        stepped ??= since();
+      }
       if (event.type !== "progress") return;
-      const { phase, done } = event.progress;
+      const { phase, done, policyVersion } = event.progress;
       if (!phases.has(phase)) phases.set(phase, since());
+      if (phase === "open" || phase === "initialize" || (phase === "evaluate" && policyVersion === 0))
+        early = since();
       if (phase === "warm-start" && done > 0 && done !== supervised.at(-1)?.done)
         supervised.push({ done, at: since() });
     },

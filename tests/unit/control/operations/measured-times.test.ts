@@ -59,7 +59,8 @@ test("without a warm start, an evaluation of version 0 counts for the others unt
   expect(runSeconds(numbers, { ...times, once: 5 })).toBe(5 + 3 * 4 * 0.5 + 10 * 3);
 });
 
-test("a command's start counts although nobody saw the phases right after it", () => {
+/** A watch with a clock of its own, and a way to let it see a phase of a run. */
+function watchedRun() {
   vi.useFakeTimers();
   onTestFinished(() => void vi.useRealTimers());
   const watch = watchTimes();
@@ -71,15 +72,19 @@ test("a command's start counts although nobody saw the phases right after it", (
     of: 0,
     evaluations: [],
     evaluationEvery: 0,
-    policyVersion: 0,
   };
-  const see = (phase: "open" | "warm-start" | "step") =>
+  const see = (phase: "open" | "evaluate" | "warm-start" | "step" | "done", policyVersion = 0) =>
     watch.see({
       type: "progress",
       waiting: 0,
-      progress: { ...progress, phase },
+      progress: { ...progress, phase, policyVersion },
       phase: { text: phase, done: 0, of: 0, unit: "steps" },
     });
+  return { watch, see };
+}
+
+test("a command's start counts although nobody saw the phases right after it", () => {
+  const { watch, see } = watchedRun();
   see("open");
   vi.advanceTimersByTime(6000);
   see("warm-start");
@@ -87,4 +92,31 @@ test("a command's start counts although nobody saw the phases right after it", (
   see("step");
   expect(watch.start()).toBe(6);
   expect(watch.times().once).toBe(6);
+});
+
+test("a warm start between two looks counts, and so does one before steps that nobody saw", () => {
+  const { watch, see } = watchedRun();
+  see("open");
+  vi.advanceTimersByTime(5000);
+  see("evaluate");
+  vi.advanceTimersByTime(2000);
+  see("evaluate", 1);
+  watch.see({ type: "evaluation", record: evaluationOf(1, 0, 0.5) });
+  vi.advanceTimersByTime(3000);
+  watch.see({ type: "step", record: stepOf(1, 2.5) });
+  expect(watch.start()).toBe(5);
+  const steps = plan.warmStart?.steps ?? 0;
+  expect(watch.times()).toMatchObject({ once: 5, warmStartStep: 2 / steps, step: 2.5 });
+  see("done", 2);
+  expect(watch.times()).toMatchObject({ once: 5, warmStartStep: 2 / steps });
+});
+
+test("the start ends before a warm start that was over at the first look", () => {
+  const { watch, see } = watchedRun();
+  vi.advanceTimersByTime(4000);
+  see("open");
+  vi.advanceTimersByTime(3000);
+  see("step", 1);
+  expect(watch.start()).toBe(4);
+  expect(watch.times()).toMatchObject({ once: 4, warmStartStep: 3 / (plan.warmStart?.steps ?? 0) });
 });
