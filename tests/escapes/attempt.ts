@@ -5,7 +5,7 @@ import { judgesFiles } from "./programs/judged.ts";
 
 /** What escapes are given: enough for an honest program, and little for a machine. */
 export const limits = { time: 2, memory: 128, processes: 16, output: 8192, disk: 8 };
-/** The time of the honest programs that follow one: a busy machine takes longer to begin them. */
+/** The time of programs that end by themselves: a busy machine takes longer to begin them. */
 const patient = { limits: { time: 30 } };
 /** What poisoned programs leave, and what nobody's output may have. */
 const words = ["ESCAPED", "POISONED"];
@@ -31,16 +31,17 @@ export async function attempt(sandbox: Sandbox, program: Escape, around: Surroun
   };
   try {
     await session.write(judgesFiles);
-    const ran = await session.run({ language, code: program.code(around), keep });
+    const code = program.code(around);
+    const ran = await session.run({ language, code, keep }, told.includes("time-limit") ? {} : patient);
     look(ran);
     if (!told.some((outcome) => outcome === ran.outcome))
       problems.push(`told as ${ran.outcome}: ${ran.stderr.slice(-300)}`);
     if (ran.stdout.includes("FORGED") && !ran.stdout.includes('"FORGED"'))
       problems.push("it answered in the driver's place");
-    for (const { code, value } of afterwards) {
-      const after = await session.run({ language: "python", code }, patient);
+    for (const { code: next, value } of afterwards) {
+      const after = await session.run({ language: "python", code: next }, patient);
       if (after.value !== value)
-        problems.push(`then ${code} is ${after.value}, not ${value}: ${after.stderr.slice(-300)}`);
+        problems.push(`then ${next} is ${after.value}, not ${value}: ${after.stderr.slice(-300)}`);
     }
     problems.push(...(await isUsable(session, keep)), ...(await isJudged(session, program)));
   } finally {

@@ -19,7 +19,7 @@ test("a second Ctrl-C, as npm passes on, changes nothing", async () => {
   const command = everturn("resume", id());
   await untilSaid(command, "Temporal UI at");
   command.signalGroup("SIGINT");
-  await sleep(300);
+  await sleep(50);
   if (command.child.exitCode === null) command.signalGroup("SIGINT");
   await expectQuietEnd(command, 130);
 });

@@ -19,7 +19,7 @@ import { openRunFolder } from "../../src/run/folder/open-runs.ts";
 import { type RunFolder, runFolder } from "../../src/run/folder/run-folder.ts";
 import { planRow } from "../../src/run/store/keys.ts";
 import type { Tree } from "../../src/run/store/tree.ts";
-import { everturn, lastLine, start } from "../support/command.ts";
+import { everturn, killIfRunning, lastLine, start } from "../support/command.ts";
 import { changeRecord, storedRecord } from "../support/stored-record.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
@@ -45,7 +45,7 @@ test("a run's ledger holds while it is killed and resumed, and at its end", asyn
   const isUp = () => command.stderr().includes("Temporal UI at") || command.child.exitCode !== null;
   await vi.waitUntil(isUp, { timeout: 250_000 });
   if ((await Promise.race([command.end(), sleep(500 + Math.random() * 6_000)])) === undefined) {
-    command.killGroup();
+    killIfRunning(command);
     await command.end();
     const [killed = ""] = readdirSync(runs);
     expect(await ledgerOf(killed)).toMatchObject({ code: 0, findings: [] });

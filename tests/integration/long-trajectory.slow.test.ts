@@ -72,8 +72,8 @@ const forked = (id: string, ...options: string[]) =>
   everturn("fork", id, ...options, "--runs", runs, "--json");
 
 async function fork(id: string, ...options: string[]): Promise<Fork> {
-  const { stdout, stderr } = await forked(id, ...options);
-  expect(stderr).toBe("");
+  const { code, stdout, stderr } = await forked(id, ...options);
+  expect(code, stderr).toBe(0);
   return lastLine<Fork>(stdout);
 }
 

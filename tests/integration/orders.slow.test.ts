@@ -292,7 +292,7 @@ test("a call that nobody approves in time is not made, and the model reads so; c
   await order("cancel", holding);
   expect(await record(holding)).toMatchObject({ outcome: "left-out" });
   await expect.poll(() => leasesOf({ root }), listing).toEqual([]);
-  expect(existsSync(`/proc/${pid}`)).toBe(false);
+  await expect.poll(() => existsSync(`/proc/${pid}`), listing).toBe(false);
 });
 
 /** The queues to which a trajectory's calls of a tool went, in all of its executions. */

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { afterAll, expect, test, vi } from "vitest";
 import type { JobResult } from "../../src/results/studies/study-results.ts";
 import { lastLine, type RunningCommand, startWith } from "../support/command.ts";
-import { processesWith } from "../support/processes.ts";
+import { killAll, processesWith } from "../support/processes.ts";
 import { writeStudy } from "../support/study.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
@@ -14,7 +14,7 @@ const runs = join(folder, "runs");
 const file = writeStudy(folder);
 const waiting = { timeout: 250_000, interval: 20 };
 afterAll(() => {
-  for (const pid of processesWith(folder).keys()) process.kill(pid, "SIGKILL");
+  killAll(processesWith(folder).keys(), "SIGKILL");
 });
 
 const study = (): RunningCommand => startWith({ NAME: "first" }, "study", file, "--runs", runs, "--json");

@@ -8,6 +8,7 @@ import { namesIn } from "../../src/base/files/names-in.ts";
 import type { StepRecord } from "../../src/contracts/generated/step-record.ts";
 import { runFolder } from "../../src/run/folder/run-folder.ts";
 import { killIfRunning, type RunningCommand, start } from "../support/command.ts";
+import { killAll } from "../support/processes.ts";
 import { callsRecorded, leasesOf, sessionLog, sessionsOf } from "../support/sessions.ts";
 import { stageRecords } from "../support/stage-records.ts";
 
@@ -22,7 +23,7 @@ let command: RunningCommand | undefined;
 
 afterAll(async () => {
   killIfRunning(command);
-  for (const run of await namesIn(runs)) for (const pid of sessionsOf(run)) process.kill(pid, "SIGKILL");
+  for (const run of await namesIn(runs)) killAll(sessionsOf(run), "SIGKILL");
   await rm(folder, { recursive: true, force: true });
 });
 

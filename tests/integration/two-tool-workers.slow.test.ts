@@ -8,6 +8,7 @@ import { machineFolder } from "../../src/base/processes/machine-folder.ts";
 import { heldRunAddress } from "../../src/control/supervision/run-holder.ts";
 import { runFolder } from "../../src/run/folder/run-folder.ts";
 import { killIfRunning, type RunningCommand, start } from "../support/command.ts";
+import { killAll } from "../support/processes.ts";
 import { callsRecorded, leasesOf, sessionLog, sessionsOf } from "../support/sessions.ts";
 import { stageRecords } from "../support/stage-records.ts";
 
@@ -23,7 +24,7 @@ const waiting = { timeout: 250_000, interval: 50 };
 
 afterAll(async () => {
   commands.forEach(killIfRunning);
-  for (const run of namesIn(runs)) for (const pid of sessionsOf(run)) process.kill(pid, "SIGKILL");
+  for (const run of namesIn(runs)) killAll(sessionsOf(run), "SIGKILL");
   await rm(folder, { recursive: true, force: true });
 });
 
