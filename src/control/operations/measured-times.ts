@@ -63,9 +63,10 @@ export function watchTimes(): TimesWatch {
     return plan?.warmStart === undefined ? first : Math.min(first, warmStartBegan() ?? first);
   };
 
-  /** Begins with the last look before it if it was over before the next look. */
+  /** When the warm start was first seen. If it passed between two looks, the time of the first of them. */
   const warmStartBegan = () => phases.get("warm-start") ?? early;
 
+  /** When the first step was seen. If it passed between two looks, its end less its duration. */
   function firstStepBegan(): number | undefined {
     const [first] = steps;
     const measured = first === undefined || stepped === undefined ? undefined : stepped - first.seconds.total;
