@@ -44,7 +44,7 @@ const found = {
   invalid,
   interrupted,
   left,
-  told: [...new Set(before.map(({ type }) => type))].filter((type) => type !== "waits").sort(), // a busy machine waits
+  told: [...new Set(before.map(({ type }) => type))].filter((type) => type !== "waits").sort(), // a busy machine may report waits
   toldLater: [...new Set(events.map(({ type }) => type))].sort(),
   phases: [...new Set(before.flatMap((event) => (event.type === "progress" ? [event.phase.text] : [])))],
   evaluated: events.flatMap((event) => (event.type === "evaluation" ? [event.record.name] : [])),

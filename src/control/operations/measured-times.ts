@@ -55,7 +55,7 @@ export function watchTimes(): TimesWatch {
   let plan: Plan | undefined;
   let isWhole = true; // the run began with this command
   let early: number | undefined; // when a phase before the warm start was last seen
-  let stepped: number | undefined; // when the first step ended
+  let stepBegan: number | undefined; // the end of the first step, less its duration
 
   /** A phase that was over before anyone looked was not seen. */
   const start = () => {
@@ -63,19 +63,12 @@ export function watchTimes(): TimesWatch {
     return plan?.warmStart === undefined ? first : Math.min(first, warmStartBegan() ?? first);
   };
 
-  /** When the warm start was first seen. If it passed between two looks, the time of the first of them. */
+  /** When the warm start was first seen. If no progress event showed it, the time of the last one before it. */
   const warmStartBegan = () => phases.get("warm-start") ?? early;
-
-  /** When the first step was seen. If it passed between two looks, its end less its duration. */
-  function firstStepBegan(): number | undefined {
-    const [first] = steps;
-    const measured = first === undefined || stepped === undefined ? undefined : stepped - first.seconds.total;
-    return phases.get("step") ?? measured;
-  }
 
   function warmStart(): WarmStartTimes | undefined {
     if (plan?.warmStart === undefined) return { step: 0, once: 0, isMeasured: false };
-    const [from, to] = [warmStartBegan(), firstStepBegan()];
+    const [from, to] = [warmStartBegan(), phases.get("step") ?? stepBegan];
     if (from === undefined || to === undefined) return undefined;
     const evaluated = evaluations.find(({ step, policyVersion }) => step === 0 && policyVersion > 0);
     return warmStartTimes(plan.warmStart.steps, to - from - (evaluated?.seconds ?? 0), supervised);
@@ -94,7 +87,7 @@ export function watchTimes(): TimesWatch {
       if (event.type === "evaluation") evaluations.push(event.record);
       if (event.type === "step") {
         steps.push(event.record);
-        stepped ??= since();
+        stepBegan ??= since() - event.record.seconds.total;
       }
       if (event.type !== "progress") return;
       const { phase, done, policyVersion } = event.progress;

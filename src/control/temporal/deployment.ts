@@ -80,7 +80,7 @@ export async function workflowOptions(
   }));
 }
 
-/** The builds that no open workflow is pinned to. None if the server can't tell: they only save workers. */
+/** The builds that no open workflow is pinned to. Empty if the server fails to report them. */
 async function drainedBuilds(
   connection: NativeConnection,
   namespace: string,

@@ -59,6 +59,7 @@ const damagedDatabase = /file is not a database|database disk image is malformed
 /** The well-known ports of Temporal's server and UI. */
 const usual: Ports = { server: 7233, ui: 8233 };
 const any = 0;
+const otherPorts: Ports = { server: any, ui: any };
 
 /**
  * Starts `temporal server start-dev` on loopback with a database file, tuned for many short activities. It takes the
@@ -67,32 +68,30 @@ const any = 0;
  */
 export async function startDevServer(options: Options): Promise<DevServer> {
   const { binary, log: path, ports } = options;
-  await onFreePorts({ server: any, ui: any }, path, (free, log) =>
+  await despiteTakenPorts(path, (log) =>
     createServerDatabase(options.database, binary, async (database) => {
-      const server = await startOn(free, { ...options, database }, log);
+      const server = await startOn(await freePorts(otherPorts), { ...options, database }, log);
       await server.stop();
     }),
   );
   if (ports !== undefined) return startOn(ports, options, await persistently(() => processLog(path)));
-  return onFreePorts(usual, path, (free, log) => startOn(free, options, log));
+  return despiteTakenPorts(path, async (log, isFirst) =>
+    startOn(await freePorts(isFirst ? usual : otherPorts), options, log),
+  );
 }
 
-/** How often a server may start because other programs took its ports. */
+/** How many times to start a server whose ports other programs take. */
 const mostStarts = 5;
 
-/**
- * Starts a server on free ports: the preferred ones if possible. If another program takes one of them before the server
- * listens, it starts on others.
- */
-async function onFreePorts<Result>(
-  preferred: Ports,
+/** Repeats a start on free ports if another program takes one of them before the server listens. */
+async function despiteTakenPorts<Result>(
   path: string,
-  start: (ports: Ports, log: ProcessLog) => Promise<Result>,
+  start: (log: ProcessLog, isFirst: boolean) => Promise<Result>,
 ): Promise<Result> {
-  for (let starts = 1, wanted = preferred; ; starts++, wanted = { server: any, ui: any }) {
+  for (let starts = 1; ; starts++) {
     const log = await persistently(() => processLog(path));
     try {
-      return await start(await freePorts(wanted), log);
+      return await start(log, starts === 1);
     } catch (error) {
       const isUiTaken = isEverturnError(error) && error.code === "PORT_UNUSABLE";
       if (starts === mostStarts || (!isUiTaken && !log.text().includes(portTaken))) throw error;

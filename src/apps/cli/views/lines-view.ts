@@ -121,6 +121,6 @@ export function linesView(
       writeEarly();
       summaryLines(summary).forEach(write);
     },
-    close: () => writeEarly(),
+    close: writeEarly,
   };
 }
